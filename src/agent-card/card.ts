@@ -1,0 +1,117 @@
+import type { AgentCard, AgentInterface, AgentSkill } from '@a2a-js/sdk'
+
+/** What a registered agent says about itself. `version` changes whenever anything else here does. */
+export interface CardSubject {
+  handle: string
+  displayName: string | null
+  description: string | null
+  skills: readonly CardSkill[]
+  inputModes: readonly string[]
+  outputModes: readonly string[]
+  version: string
+  projectId: string
+  project: string
+}
+
+export interface CardSkill {
+  id: string
+  name: string
+  description?: string
+  tags?: readonly string[]
+  examples?: readonly string[]
+  inputModes?: readonly string[]
+  outputModes?: readonly string[]
+}
+
+/** Where the gateway is reached from outside; `grpcTarget` is `host:port`, absent when gRPC is off. */
+export interface CardPlace {
+  publicUrl: string
+  grpcTarget?: string
+}
+
+/**
+ * The public A2A v1.0 card, unsigned. Required arrays hold at least one element and required strings are never empty
+ * (A2A section 5.7), whatever was registered.
+ */
+export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
+  const name = agent.displayName?.trim() || bareHandle(agent)
+  return {
+    name,
+    description: agent.description?.trim() || `${name} takes messages and tasks, and is woken when one arrives.`,
+    supportedInterfaces: interfaces(agent, place),
+    provider: undefined,
+    version: agent.version,
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
+    securitySchemes: {
+      apiKey: {
+        scheme: {
+          $case: 'httpAuthSecurityScheme',
+          value: { scheme: 'bearer', bearerFormat: '', description: 'An API key of this gateway.' },
+        },
+      },
+    },
+    securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
+    defaultInputModes: modes(agent.inputModes),
+    defaultOutputModes: modes(agent.outputModes),
+    skills: agent.skills.length > 0 ? agent.skills.map(cardSkill) : [messageSkill(agent)],
+    signatures: [],
+  }
+}
+
+/** The path of an agent under the public URL; its card and every HTTP binding live below it. */
+export function agentPath(agent: Pick<CardSubject, 'handle' | 'project'>): string {
+  return `/${agentTenant(agent)}`
+}
+
+/** The `tenant` that names an agent where the address has no path (gRPC): its path without the leading slash. */
+export function agentTenant(agent: Pick<CardSubject, 'handle' | 'project'>): string {
+  const agents = `agents/${encodeURIComponent(bareHandle(agent))}`
+  return agent.project === 'default' ? agents : `projects/${encodeURIComponent(agent.project)}/${agents}`
+}
+
+/** Clients take the first interface they can speak (A2A section 8.3.2), so v1.0 stands before v0.3. */
+function interfaces(agent: CardSubject, place: CardPlace): AgentInterface[] {
+  const url = place.publicUrl.replace(/\/+$/, '') + agentPath(agent)
+  const http = (protocolBinding: string, protocolVersion: string) => {
+    return { url, protocolBinding, protocolVersion, tenant: '' }
+  }
+  const grpc = (target: string) => {
+    return { url: target, protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: agentTenant(agent) }
+  }
+  return [
+    http('JSONRPC', '1.0'),
+    http('HTTP+JSON', '1.0'),
+    ...(place.grpcTarget === undefined ? [] : [grpc(place.grpcTarget)]),
+    http('JSONRPC', '0.3'),
+    http('HTTP+JSON', '0.3'),
+  ]
+}
+
+function cardSkill(skill: CardSkill): AgentSkill {
+  return {
+    id: skill.id,
+    name: skill.name,
+    description: skill.description?.trim() || skill.name,
+    tags: skill.tags?.length ? [...skill.tags] : [skill.id],
+    examples: [...(skill.examples ?? [])],
+    inputModes: [...(skill.inputModes ?? [])],
+    outputModes: [...(skill.outputModes ?? [])],
+    securityRequirements: [],
+  }
+}
+
+function messageSkill(agent: CardSubject): AgentSkill {
+  return cardSkill({
+    id: 'message',
+    name: `Message ${agent.handle}`,
+    description: `Leaves a message or a task for ${agent.handle} and wakes it.`,
+  })
+}
+
+function modes(registered: readonly string[]): string[] {
+  return registered.length > 0 ? [...registered] : ['text/plain']
+}
+
+function bareHandle(agent: Pick<CardSubject, 'handle'>): string {
+  return agent.handle.replace(/^@/, '')
+}

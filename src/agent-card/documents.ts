@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { AgentCard, type AgentCardSignature } from '@a2a-js/sdk'
+import type { JsonObject } from '../lib/json.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { buildCard, type CardPlace } from './card.ts'
+import type { CardVersion } from './card-version.ts'
+import { type CardCaller, type ExtendedSubject, extendCard, isInsider } from './extended-card.ts'
+import { legacySubset, toLegacyCard } from './legacy-card.ts'
+import { RevisionCache } from './revision-cache.ts'
+import type { CardSigner } from './signing.ts'
+
+/** A registered agent as its documents need it; `updatedAt` in milliseconds since the epoch. */
+export interface CardAgent extends ExtendedSubject {
+  id: string
+  updatedAt: number
+}
+
+/** A card ready to be served. */
+export interface CardDocument {
+  body: string
+  /** Quoted. Follows the content and the signing key, not the random bytes of a signature. */
+  etag: string
+  contentType: 'application/json'
+  /** An HTTP date. */
+  lastModified: string
+}
+
+/**
+ * Signed cards, each built once per change of its agent.
+ *
+ * A card carries three signatures by the same key, because verifiers disagree on the bytes and one valid signature is
+ * enough for each (A2A section 8.4.3):
+ *
+ * 1. the SDK's form of the card in memory, which covers neither `securitySchemes` nor `securityRequirements`;
+ * 2. the same form of the card's v1.0 JSON, for verifiers that start from what was served: `securitySchemes` covered;
+ * 3. the plain RFC 8785 form of the document as served, `signatures` left out: everything covered. For these cards it
+ *    is what section 8.4.1 asks for, and all that a verifier that knows only v0.3 can compute.
+ *
+ * On a v0.3 document the first two are over the v1.0 card that a client gets by translating it.
+ */
+export class CardDocuments {
+  readonly #signer: CardSigner
+  readonly #place: CardPlace
+  readonly #documents: RevisionCache<CardDocument>
+  readonly #extended: RevisionCache<AgentCard>
+
+  constructor(signer: CardSigner, place: CardPlace, entriesMax = 2_000) {
+    this.#signer = signer
+    this.#place = place
+    this.#documents = new RevisionCache(entriesMax)
+    this.#extended = new RevisionCache(entriesMax)
+  }
+
+  document(agent: CardAgent, version: CardVersion): Promise<CardDocument> {
+    return this.#documents.get(`${version} ${agent.id}`, revisionOf(agent), async () => {
+      const { document, signatures } = await signed(this.#signer, buildCard(agent, this.#place), version)
+      return {
+        body: JSON.stringify({ ...document, signatures }),
+        etag: etagOf(document, this.#signer.kid),
+        contentType: 'application/json',
+        lastModified: new Date(agent.updatedAt).toUTCString(),
+      }
+    })
+  }
+
+  /**
+   * The card for an authenticated caller. The SDK's transports translate it to v0.3 themselves and keep its
+   * signatures, so it carries those of both versions.
+   */
+  extendedCard(agent: CardAgent, caller: CardCaller): Promise<AgentCard> {
+    const view = isInsider(agent, caller) ? 'insider' : 'outsider'
+    return this.#extended.get(`${view} ${agent.id}`, revisionOf(agent), async () => {
+      const card = extendCard(buildCard(agent, this.#place), agent, caller)
+      const current = await signed(this.#signer, card, '1.0')
+      const legacy = await signed(this.#signer, card, '0.3')
+      return { ...card, signatures: [...current.signatures, ...legacy.signatures] }
+    })
+  }
+}
+
+interface Signed {
+  /** Without `signatures`. */
+  document: JsonObject
+  signatures: AgentCardSignature[]
+}
+
+async function signed(signer: CardSigner, card: AgentCard, version: CardVersion): Promise<Signed> {
+  // Served as ProtoJSON: the in-memory card has `$case` members that do not belong on the wire.
+  const document = version === '1.0' ? (AgentCard.toJSON(card) as JsonObject) : { ...(await toLegacyCard(card)) }
+  const { signatures } = await signer.sign(version === '1.0' ? card : legacySubset(card))
+  return { document, signatures: [...signatures, await signer.signDocument(document)] }
+}
+
+function etagOf(document: JsonObject, kid: string): string {
+  const hash = createHash('sha256').update(kid).update(canonicalJson(document))
+  return `"${hash.digest('base64url')}"`
+}
+
+function revisionOf(agent: CardAgent): string {
+  return `${agent.updatedAt} ${agent.version}`
+}

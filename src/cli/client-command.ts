@@ -1,0 +1,51 @@
+import { type Command, Option } from 'commander'
+import { gatewayKey, gatewayUrl } from './gateway-address.ts'
+import { createGatewayClient, type GatewayClient } from './gateway-client.ts'
+import type { Io } from './io.ts'
+import { createPrinter, type Printer } from './printer.ts'
+
+/** A command that talks to a running gateway: it has `--url`, `--key` and `--json`. */
+export function clientCommand(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
+  const command = parent.command(usage).description(summary)
+  addClientOptions(command)
+  return withExamples(command, examples)
+}
+
+export function addClientOptions(command: Command): Command {
+  return command
+    .addOption(common('--url <url>', 'the gateway (default: $ROUSE_URL, else http://127.0.0.1:4520)'))
+    .addOption(common('--key <key>', "bearer key (default: $ROUSE_KEY, else the data directory's admin.key)"))
+    .addOption(jsonOption())
+}
+
+export function jsonOption(): Option {
+  return common('--json', 'print JSON for programs instead of text for people')
+}
+
+function common(flags: string, description: string): Option {
+  return new Option(flags, description).helpGroup('Common options:')
+}
+
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  if (examples.length === 0) return command
+  const title = examples.length === 1 ? 'Example' : 'Examples'
+  return command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
+}
+
+/** What an action of a client command works with. */
+export function connect(io: Io, command: Command): { gateway: GatewayClient; print: Printer } {
+  const options = commonOptions(command)
+  const url = gatewayUrl(options.url, io.env)
+  const key = gatewayKey(options.key, io.env, url)
+  return {
+    gateway: createGatewayClient({ url, key, fetch: io.fetch, signal: io.signal }),
+    print: createPrinter(io, options.json === true),
+  }
+}
+
+/** The common options may stand before the command's name as well as after it. */
+export function commonOptions(command: Command): { url?: string; key?: string; json?: boolean } {
+  let root = command
+  while (root.parent) root = root.parent
+  return { ...root.opts(), ...command.opts() }
+}

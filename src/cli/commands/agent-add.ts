@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { bareHandle } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { access, collect, collectSkill, type SkillOption } from '../option-values.ts'
+import { paint, plain } from '../terminal-text.ts'
+import type { AgentView } from '../views/agent-view.ts'
+
+interface AgentAddOptions {
+  name?: string
+  description?: string
+  skill?: SkillOption[]
+  alias?: string[]
+  access?: string
+}
+
+export function registerAgentAdd(parent: Command, io: Io): void {
+  clientCommand(parent, 'add <handle>', 'add an agent; prints its key once', [
+    'rouse agent add @donna',
+    'rouse agent add @donna --name Donna --skill "review:Code review:typescript,security" --access project',
+  ])
+    .option('--name <name>', 'the name people see')
+    .option('--description <text>', 'what the agent does')
+    .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable', collectSkill)
+    .option('--alias <handle>', 'another handle for the same agent; repeatable', collect)
+    .option('--access <level>', 'who may see it and send to it: public, project or private', access)
+    .action(async (handle: string, options: AgentAddOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call<{ agent?: AgentView; apiKey?: string }>('POST', '/v1/agents', {
+        body: {
+          handle,
+          displayName: options.name,
+          description: options.description,
+          skills: options.skill,
+          aliases: options.alias,
+          access: options.access,
+        },
+      })
+      const name = plain(answer.agent?.handle ?? `@${bareHandle(handle)}`)
+      print.result(
+        answer,
+        () =>
+          `${name} is registered. Its address: ${gateway.url}/agents/${bareHandle(name)}\n` +
+          `key: ${paint(io, 'bold', plain(answer.apiKey))}\n` +
+          'Keep this key: it is shown only now. The agent uses it as ROUSE_KEY, or with --key.\n',
+      )
+    })
+}

@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import { bareHandle, pathOf } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { access, collect, collectSkill, type SkillOption } from '../option-values.ts'
+import { type AgentView, agentText } from '../views/agent-view.ts'
+
+interface AgentUpdateOptions {
+  name?: string
+  description?: string
+  skill?: SkillOption[]
+  alias?: string[]
+  access?: string
+}
+
+export function registerAgentUpdate(parent: Command, io: Io): void {
+  clientCommand(parent, 'update <handle>', 'change an agent; what is not named stays', [
+    'rouse agent update @donna --description "Reviews pull requests"',
+    'rouse agent update @donna --skill review:"Code review":typescript --skill docs',
+  ])
+    .option('--name <name>', 'the name people see')
+    .option('--description <text>', 'what the agent does')
+    .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable, replaces all skills', collectSkill)
+    .option('--alias <handle>', 'another handle; repeatable, replaces all aliases', collect)
+    .option('--access <level>', 'who may see it and send to it: public, project or private', access)
+    .action(async (handle: string, options: AgentUpdateOptions, command: Command) => {
+      const body = {
+        displayName: options.name,
+        description: options.description,
+        skills: options.skill,
+        aliases: options.alias,
+        access: options.access,
+      }
+      if (Object.values(body).every((value) => value === undefined)) {
+        throw new UsageError('Nothing to change: give --name, --description, --skill, --alias or --access.')
+      }
+      const { gateway, print } = connect(io, command)
+      const agent = await gateway.call<AgentView>('PATCH', pathOf('/v1/agents', bareHandle(handle)), { body })
+      print.result(agent, () => agentText(agent))
+    })
+}

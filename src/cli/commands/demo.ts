@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+
+interface DemoCommandOptions {
+  port?: number
+  exit?: true
+}
+
+export function registerDemo(program: Command, io: Io): void {
+  const command = program
+    .command('demo')
+    .description('see it work: a throw-away gateway, two agents, one wake')
+    .option('--port <port>', 'where the demo listens (default: any free port)', integer(0, 65_535))
+    .option('--exit', 'end when the story is told')
+    .addOption(jsonOption())
+  withExamples(command, ['rouse demo', 'rouse demo --exit']).action(
+    async (options: DemoCommandOptions, command: Command) => {
+      const { runDemo } = await import('../demo/run-demo.ts')
+      const json = commonOptions(command).json === true
+      const print = (text: string) => io.stdout(json ? `${JSON.stringify({ text })}\n` : `${text}\n`)
+      const story = { print, port: options.port, exit: options.exit === true, signal: io.signal }
+      await runDemo(story)
+    },
+  )
+}

@@ -1,0 +1,80 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { clientCommand, connect } from '../client-command.ts'
+import { Refused } from '../failure.ts'
+import { bareHandle, pathOf } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { fields } from '../table.ts'
+import { artifactText, type MessageView, stateOf, type TaskView, taskText } from '../views/task-view.ts'
+
+interface SendOptions {
+  task?: string
+  idempotencyKey?: string
+  wait?: true
+}
+
+export function registerSend(parent: Command, io: Io): void {
+  clientCommand(parent, 'send <agent> <text...>', 'send an agent a message over A2A: a new task, or more for one', [
+    'rouse send @donna "Please review PR 7"',
+    'rouse send @donna "Please review PR 7" --wait        # stay until she has answered',
+    'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
+  ])
+    .option('--task <id>', 'go on with this task')
+    .option('--wait', 'wait until the task is finished or asks for something')
+    .option('--idempotency-key <key>', 'sending again with the same key makes no second task')
+    .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const handle = bareHandle(agent)
+      const key = options.idempotencyKey
+      const answer = await gateway.call('POST', pathOf('/agents', handle), {
+        headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+        timeoutMs: options.wait ? 0 : undefined,
+        body: {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'SendMessage',
+          params: {
+            message: {
+              messageId: messageIdFor(handle, key),
+              role: 'ROLE_USER',
+              taskId: options.task,
+              parts: [{ text: words.join(' ') }],
+            },
+            configuration: { returnImmediately: !options.wait },
+          },
+        },
+      })
+      const result = resultOf(answer)
+      print.result(result, () => resultText(result, options.wait === true))
+    })
+}
+
+/** A repetition under the same key is the same message, so that the gateway sees one request twice. */
+function messageIdFor(handle: string, key: string | undefined): string {
+  if (key === undefined) return randomUUID()
+  const hex = createHash('sha256').update(`${handle.toLowerCase()}\n${key}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+function resultOf(answer: JsonObject): JsonObject {
+  if (isJsonObject(answer.error)) throw new Refused(problemOf(answer.error))
+  if (isJsonObject(answer.result)) return answer.result
+  throw new Refused({ title: 'The answer is not a JSON-RPC result', detail: JSON.stringify(answer).slice(0, 200) })
+}
+
+/** A JSON-RPC error in the words of a problem; the gateway's own code travels as the reason in `data`. */
+function problemOf(error: JsonObject): JsonObject {
+  const details = Array.isArray(error.data) ? error.data.filter(isJsonObject) : []
+  const reason = details.find((detail) => typeof detail.reason === 'string')?.reason
+  return { title: error.message ?? 'The agent refused the message', code: reason ?? error.code, error }
+}
+
+function resultText(result: JsonObject, waited: boolean): string {
+  const task = (isJsonObject(result.task) ? result.task : result.status ? result : undefined) as TaskView | undefined
+  if (!task) return taskText({ id: '', state: 'answered', history: [(result.message ?? result) as MessageView] })
+  const head = fields({ task: task.id, state: stateOf(task) })
+  if (!waited) return `${head}Follow it: rouse task show ${task.id}\n`
+  const said = task.status?.message ? taskText({ ...task, history: [], artifacts: [] }) : head
+  return said + (task.artifacts ?? []).map(artifactText).join('')
+}

@@ -1,0 +1,62 @@
+import { type Command, Option } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+import { serveGateway } from '../serve-gateway.ts'
+
+/** Each flag and the variable that it stands for. Secrets have none: other users can read a command line. */
+const flags = [
+  ['--host <address>', 'ROUSE_HOST', 'the address to listen on (default: 127.0.0.1)'],
+  ['--port <port>', 'ROUSE_PORT', 'the HTTP port; 0 = any free one (default: 4520)'],
+  ['--grpc-port <port>', 'ROUSE_GRPC_PORT', 'the gRPC port (default: 4521)'],
+  ['--public-url <url>', 'ROUSE_PUBLIC_URL', 'the address that agent cards advertise (default: where it listens)'],
+  ['--data-dir <dir>', 'ROUSE_DATA_DIR', 'where the database and the generated keys are kept (default: ./.rouse)'],
+  ['--database-url <url>', 'ROUSE_DATABASE_URL', 'postgres://… (default: SQLite in the data directory)'],
+  ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the live plane of several gateways'],
+  ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach beside public addresses'],
+  ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
+  ['--jwt-issuers <issuers>', 'ROUSE_JWT_ISSUERS', 'issuers whose JWTs peers may present'],
+] as const
+
+export function registerServe(program: Command, io: Io): void {
+  const command = program.command('serve').description('start the gateway; Ctrl-C stops it, a second Ctrl-C at once')
+  for (const [flag, variable, text] of flags) command.addOption(new Option(flag, `${text} [$${variable}]`))
+  command.addOption(jsonOption())
+  withExamples(command, [
+    'rouse serve',
+    'rouse serve --port 8080 --data-dir /var/lib/rouse',
+    'rouse serve --host 0.0.0.0 --public-url https://rouse.example',
+  ])
+    .addHelpText('after', `\n${secretsHelp}`)
+    .action(async (options: Record<string, string | undefined>, command: Command) => {
+      const [{ envToConfig }, { createApp }] = await Promise.all([import('../../config.ts'), import('../../app.ts')])
+      const config = readConfig(envToConfig, { ...io.env, ...variablesOf(options, command) })
+      const print = createPrinter(io, commonOptions(command).json === true)
+      await serveGateway(() => createApp(config), config, { print, signal: io.signal })
+    })
+}
+
+const secretsHelp = `Secrets are read from the environment only: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY.
+Without them both are made at the first start and kept in the data directory.`
+
+function variablesOf(options: Record<string, string | undefined>, command: Command): Record<string, string> {
+  const variables: Record<string, string> = {}
+  for (const [flag, variable] of flags) {
+    const name = command.options.find((option) => option.flags === flag)!.attributeName()
+    const value = options[name]
+    if (value !== undefined) variables[variable] = value
+  }
+  return variables
+}
+
+function readConfig<Config>(
+  parse: (env: Io['env'] & Record<string, string | undefined>) => Config,
+  env: Io['env'],
+): Config {
+  try {
+    return parse(env)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}

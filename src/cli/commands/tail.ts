@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+import { followEvents } from '../tail/follow-events.ts'
+import { readEvents } from '../tail/read-events.ts'
+import { eventLine } from '../views/event-view.ts'
+
+interface TailOptions {
+  since?: number
+  follow?: true
+}
+
+export function registerTail(parent: Command, io: Io): void {
+  clientCommand(parent, 'tail', 'print the event log, one line an event', [
+    'rouse tail --since 0            # everything so far',
+    'rouse tail --follow             # and what comes, until Ctrl-C',
+    'rouse tail --follow --json | jq .type',
+  ])
+    .option('--since <logId>', 'start after this event', integer(0))
+    .option('-f, --follow', 'stay and print what comes; reconnects by itself')
+    .action(async (options: TailOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const events = options.follow
+        ? followEvents(gateway, { since: options.since, signal: io.signal, note: print.note })
+        : readEvents(gateway, options.since ?? 0)
+      for await (const event of events) print.item(event, () => eventLine(event))
+    })
+}

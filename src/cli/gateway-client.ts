@@ -1,0 +1,154 @@
+import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
+import { Refused, Unreachable, UsageError } from './failure.ts'
+
+/** Long enough for a large replay, short enough that nobody waits for a gateway that hangs. */
+const defaultTimeoutMs = 60_000
+
+export interface GatewayClient {
+  readonly url: string
+  readonly hasKey: boolean
+  /** One request, its JSON answer. Throws `Refused` or `Unreachable`. */
+  call<T = JsonObject>(method: string, path: string, options?: CallOptions): Promise<T>
+  /** One request whose answer is read as it arrives. */
+  open(path: string, options?: CallOptions): Promise<FetchResponse>
+}
+
+export interface CallOptions {
+  query?: Readonly<Record<string, string | number | undefined>>
+  body?: unknown
+  headers?: Record<string, string>
+  /** 0 waits for ever. */
+  timeoutMs?: number
+  /** Instead of the client's own signal. */
+  signal?: AbortSignal
+}
+
+interface ClientOptions {
+  url: string
+  key: string | undefined
+  fetch?: Fetch
+  signal?: AbortSignal
+}
+
+export function createGatewayClient(client: ClientOptions): GatewayClient {
+  return {
+    url: client.url,
+    hasKey: client.key !== undefined,
+    async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+      return await withTimeout(client, options, async (signal) => {
+        const response = await request(client, method, path, options, signal)
+        return (await readJson(response, client, signal)) as T
+      })
+    },
+    open: (path, options = {}) => request(client, 'GET', path, options, options.signal ?? client.signal),
+  }
+}
+
+/** The path of a resource under `base`, each part escaped: ids hold colons, handles may hold anything. */
+export function pathOf(base: string, ...parts: readonly string[]): string {
+  // An unset shell variable must not turn one resource into its collection, nor `..` into another one.
+  if (parts.some((part) => /^\.{0,2}$/.test(part.trim()))) throw new UsageError('A handle or an id is empty.')
+  return [base, ...parts.map(encodeURIComponent)].join('/')
+}
+
+/** `@donna` and `donna` name one agent; paths carry it without the sign. */
+export function bareHandle(handle: string): string {
+  return handle.trim().replace(/^@/, '')
+}
+
+async function withTimeout<T>(
+  client: ClientOptions,
+  options: CallOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const outer = options.signal ?? client.signal
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+  const controller = new AbortController()
+  const relay = () => controller.abort(outer?.reason)
+  if (outer?.aborted) relay()
+  outer?.addEventListener('abort', relay, { once: true })
+  const expire = () => controller.abort(new Unreachable(client.url, `no answer within ${timeoutMs / 1000} s`))
+  const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', relay)
+  }
+}
+
+async function request(
+  client: ClientOptions,
+  method: string,
+  path: string,
+  options: CallOptions,
+  signal: AbortSignal | undefined,
+): Promise<FetchResponse> {
+  const url = new URL(client.url + path)
+  for (const [name, value] of Object.entries(options.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  if (client.key) headers.authorization = `Bearer ${client.key}`
+  if (options.body !== undefined) headers['content-type'] ??= 'application/json'
+  let response: FetchResponse
+  try {
+    response = await (client.fetch ?? clientFetch)(url.href, {
+      method,
+      headers,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal,
+      // A redirect would carry the key to an address that nobody named.
+      redirect: 'error',
+    })
+  } catch (error) {
+    throw asFailure(error, client, signal)
+  }
+  if (!response.ok) throw new Refused(await readProblem(response, client))
+  return response
+}
+
+function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason ?? error
+  const cause = (error as { cause?: { code?: string; message?: string } }).cause
+  return new Unreachable(client.url, cause?.code ?? cause?.message ?? String((error as Error).message ?? error))
+}
+
+async function readJson(response: FetchResponse, client: ClientOptions, signal: AbortSignal): Promise<unknown> {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (error) {
+    throw asFailure(error, client, signal)
+  }
+  if (text === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refused({
+      title: 'The answer is not JSON',
+      detail: `${client.url} answered ${response.status} with something else. Is a Rouse gateway listening there?`,
+      status: response.status,
+    })
+  }
+}
+
+async function readProblem(response: FetchResponse, client: ClientOptions): Promise<JsonObject> {
+  const text = await response.text().catch(() => '')
+  const problem = parseObject(text) ?? {
+    title: `The gateway answered ${response.status} ${response.statusText}`.trim(),
+    status: response.status,
+  }
+  if (response.status !== 401 || client.key) return problem
+  return { ...problem, hint: 'No key was sent: use --key, set ROUSE_KEY, or run this where .rouse/admin.key is.' }
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

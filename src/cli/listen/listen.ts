@@ -1,0 +1,111 @@
+import type { Trigger } from '../../log/event.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import type { Printer } from '../printer.ts'
+import { plain } from '../terminal-text.ts'
+import { untilAborted } from '../until-aborted.ts'
+import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './own-subscriptions.ts'
+import { createSeenWakes } from './seen-wakes.ts'
+import { type Wake, wakeLine } from './wake.ts'
+import { runWakeCommand } from './wake-command.ts'
+import { WakeQueue } from './wake-queue.ts'
+import { WakeReceiver } from './wake-receiver.ts'
+
+export interface ListenOptions {
+  port: number
+  path: string
+  signingKeys: readonly string[]
+  /** The command to run for each wake. */
+  exec?: string
+  /** What to subscribe to for as long as this runs. */
+  triggers: readonly Trigger[]
+  /** Whose wakes, when the key is the operator's. */
+  agent?: string
+  windowSeconds: number
+}
+
+/** Receives wakes until the signal aborts; then throws the signal's reason. */
+export async function listen(options: ListenOptions, io: Io, gateway: GatewayClient, print: Printer): Promise<void> {
+  const queue = new WakeQueue((wake) => handle(wake, options, io, print))
+  const keys = deferred<readonly string[]>()
+  const receiver = new WakeReceiver({
+    port: options.port,
+    path: options.path,
+    keys: keys.promise,
+    onWake: acceptOnce(queue, print),
+    onRefused: (reason) => print.note(`Refused a request whose signature is not right (${reason}).`),
+  })
+  const url = await startReceiver(receiver, options.port)
+  let own: OwnSubscription[] = []
+  try {
+    own = await addOwnSubscriptions(gateway, { ...options, url })
+    keys.resolve([...options.signingKeys, ...own.map((subscription) => subscription.signingKey)])
+    print.note(`Listening on ${url} (Ctrl-C stops)`)
+    for (const [i, { subscriptionId }] of own.entries()) {
+      print.note(`Subscribed to ${options.triggers[i]} as ${plain(subscriptionId)}, until this stops`)
+    }
+    await untilAborted(io.signal)
+  } finally {
+    const stopped = queue.stop()
+    // While the gateway still sends, somebody has to answer: a refused connection counts against a subscription.
+    const left = await removeOwnSubscriptions(gateway, own)
+    for (const id of left) print.note(`Could not remove ${plain(id)}; do it with: rouse sub rm ${plain(id)}`)
+    keys.resolve([])
+    await receiver.stop()
+    reportUnhandled(await stopped, print)
+  }
+  io.signal?.throwIfAborted()
+}
+
+function acceptOnce(queue: WakeQueue, print: Printer): (wake: Wake) => void {
+  const seen = createSeenWakes()
+  return (wake) => {
+    const gap = seen.gapBefore(wake)
+    if (!seen.add(wake)) return
+    if (gap !== undefined) {
+      print.note(`Wakes are missing before this one: rouse sub resync ${plain(wake.subscriptionId)} --since ${gap}`)
+    }
+    queue.add(wake)
+  }
+}
+
+async function handle(wake: Wake, { exec }: ListenOptions, io: Io, print: Printer): Promise<void> {
+  print.item(wake, () => wakeLine(wake))
+  if (!exec) return
+  try {
+    await runWakeCommand(wake, {
+      command: exec,
+      env: io.env,
+      // With --json standard output is for wakes alone.
+      stdout: print.json ? io.stderr : io.stdout,
+      stderr: io.stderr,
+      signal: io.signal,
+    })
+  } catch (error) {
+    print.note(`The command could not start for wake ${plain(wake.eventId)} (${plain((error as Error).message)}).`)
+  }
+}
+
+async function startReceiver(receiver: WakeReceiver, port: number): Promise<string> {
+  try {
+    return await receiver.start()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Error(`Port ${port} is taken. Choose another one with --port (0 = any free one).`, { cause: error })
+  }
+}
+
+function reportUnhandled(wakes: readonly Wake[], print: Printer): void {
+  const first = wakes[0]
+  if (!first) return
+  const from = `${plain(first.eventType)} #${plain(first.logId)}`
+  print.note(`Wakes that arrived and were not handled: ${wakes.length}, from ${from} on.`)
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { clip, plain } from '../terminal-text.ts'
+
+/** The body of a wake, as far as a receiver needs to know it. */
+export interface Wake {
+  eventType: string
+  eventId: string
+  logId?: number | null
+  prevLogId?: number | null
+  agentIdentity?: string
+  subscriptionId?: string
+  payload: JsonObject
+  emittedAt?: string
+}
+
+const detailLengthMax = 200
+
+export function parseWake(body: Buffer): Wake | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+  if (!isJsonObject(value) || typeof value.eventId !== 'string' || typeof value.eventType !== 'string') return undefined
+  return { ...(value as unknown as Wake), payload: isJsonObject(value.payload) ? value.payload : {} }
+}
+
+export function wakeLine(wake: Wake): string {
+  const columns = [
+    plain(wake.emittedAt),
+    wake.logId === undefined || wake.logId === null ? '' : `#${wake.logId}`,
+    plain(wake.eventType),
+    plain(wake.agentIdentity),
+    clip(detail(wake), detailLengthMax),
+  ]
+  return columns.filter(Boolean).join('  ')
+}
+
+/** What a person wants to know first about each kind of wake; all of it is in the JSON. */
+function detail({ eventType, payload }: Wake): string {
+  switch (eventType) {
+    case 'wake/sent_to_me':
+      return `from ${plain(payload.from)}: ${plain(payload.subject)}`
+    case 'wake/task_state_changed':
+      return `task ${plain(payload.taskId)}: ${plain(payload.previousState ?? 'new')} → ${plain(payload.newState)}`
+    case 'wake/permission_granted':
+      return `${plain(payload.scope)} by ${plain(payload.grantedBy)}`
+    case 'wake/digest':
+      return plain(payload.summary)
+    default:
+      return Object.keys(payload).length > 0 ? plain(payload) : ''
+  }
+}

@@ -1,0 +1,62 @@
+import { InvalidArgumentError } from 'commander'
+import { type Trigger, triggers } from '../log/event.ts'
+import { accessLevels } from '../registry/agent.ts'
+
+/** For an option that may be given more than once. */
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value]
+}
+
+/** A whole number from `min` to `max`. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(
+      max === Number.MAX_SAFE_INTEGER
+        ? `Give a whole number from ${min} on.`
+        : `Give a whole number from ${min} to ${max}.`,
+    )
+  }
+}
+
+/** `SENT_TO_ME`, also written `sent-to-me`. */
+export function trigger(value: string): Trigger {
+  const name = value.toUpperCase().replaceAll('-', '_')
+  const found = triggers.find((candidate) => candidate === name)
+  if (!found) throw new InvalidArgumentError(`Give one of ${triggers.join(', ')}.`)
+  return found
+}
+
+export function collectTrigger(value: string, earlier: Trigger[] | undefined): Trigger[] {
+  return [...(earlier ?? []), trigger(value)]
+}
+
+export function access(value: string): string {
+  if ((accessLevels as readonly string[]).includes(value)) return value
+  throw new InvalidArgumentError(`Give one of ${accessLevels.join(', ')}.`)
+}
+
+export interface SkillOption {
+  id: string
+  name: string
+  tags: string[]
+  description?: string
+}
+
+/** `id[:name[:tag,tag[:description]]]`, collected. */
+export function collectSkill(value: string, earlier: SkillOption[] | undefined): SkillOption[] {
+  const [id = '', name, tags, ...description] = value.split(':')
+  if (!id.trim())
+    throw new InvalidArgumentError('Give id:name:tag,tag, for example review:"Code review":typescript,security.')
+  const skill: SkillOption = {
+    id: id.trim(),
+    name: name?.trim() || id.trim(),
+    tags: (tags ?? '')
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter(Boolean),
+  }
+  if (description.length > 0) skill.description = description.join(':').trim()
+  return [...(earlier ?? []), skill]
+}

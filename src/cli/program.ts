@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { addClientOptions, withExamples } from './client-command.ts'
+import { registerAgent } from './commands/agent.ts'
+import { registerDemo } from './commands/demo.ts'
+import { registerListen } from './commands/listen.ts'
+import { registerSend } from './commands/send.ts'
+import { registerServe } from './commands/serve.ts'
+import { registerSub } from './commands/sub.ts'
+import { registerTail } from './commands/tail.ts'
+import { registerTask } from './commands/task.ts'
+import type { Io } from './io.ts'
+import { readVersion } from './version.ts'
+
+/** The whole command line, in the order in which a newcomer needs it. */
+export function buildProgram(io: Io): Command {
+  const program = new Command('rouse')
+    .description(
+      'Rouse wakes AI agents: each gets an A2A address, a durable inbox, and a signed webhook when work arrives.',
+    )
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain a command')
+    .configureOutput({
+      writeOut: (text) => io.stdout(text),
+      writeErr: (text) => io.stderr(text),
+      getOutHelpWidth: () => io.columns ?? 100,
+      getErrHelpWidth: () => io.columns ?? 100,
+    })
+    .exitOverride()
+    .showHelpAfterError('(add --help for the options and examples)')
+    // Options before the command's name are common to all; after it they are the command's own.
+    .enablePositionalOptions()
+  addClientOptions(program)
+
+  registerServe(program, io)
+  registerDemo(program, io)
+  registerAgent(program, io)
+  registerSend(program, io)
+  registerListen(program, io)
+  registerSub(program, io)
+  registerTask(program, io)
+  registerTail(program, io)
+
+  withExamples(program, [
+    'rouse demo                                 # see it work in half a minute',
+    'rouse serve                                # start the gateway',
+    'rouse agent add @donna                     # in another terminal: make an agent, keep the key it prints',
+    "ROUSE_KEY=rk_… rouse listen --subscribe SENT_TO_ME   # wait for donna's wakes",
+    'rouse send @donna "Please review PR 7"     # in a third terminal: wake her',
+  ])
+  return program.addHelpText('after', `\n${exitCodeHelp}`)
+}
+
+const exitCodeHelp = `Exit codes:
+  0  done                      2  the command line is wrong
+  1  the gateway refused       3  no gateway answered
+  130  interrupted with Ctrl-C`

@@ -1,0 +1,24 @@
+import { exitCodes, reportFailure } from './failure.ts'
+import type { Io } from './io.ts'
+import { buildProgram } from './program.ts'
+
+/** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const program = buildProgram(io)
+    if (argv.length === 0) {
+      program.outputHelp()
+      return exitCodes.ok
+    }
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCodes.ok
+  } catch (error) {
+    return reportFailure(error, io, asksForJson(argv))
+  }
+}
+
+/** A failure may precede the parsing of the flags, so it looks for itself. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? undefined : end).includes('--json')
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path'
+import type { Printer } from './printer.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** The part of the gateway that the command line sees. */
+interface RunningGateway {
+  start(): Promise<{ url: string; adminKeyFile: string | undefined }>
+  stop(): Promise<void>
+}
+
+interface ServeConfig {
+  readonly http: { readonly host: string; readonly port: number }
+  readonly dataDir: string
+}
+
+/** Starts a gateway, says where it is, and stops it when the signal aborts: a graceful stop is a success. */
+export async function serveGateway(
+  create: () => RunningGateway | Promise<RunningGateway>,
+  config: ServeConfig,
+  { print, signal }: { print: Printer; signal?: AbortSignal },
+): Promise<void> {
+  const gateway = await create()
+  const { url, adminKeyFile } = await start(gateway, config)
+  try {
+    const dataDir = resolve(config.dataDir)
+    const keyPlace = adminKeyFile ? `admin key in ${resolve(adminKeyFile)}` : 'admin key from ROUSE_ADMIN_KEY'
+    print.item(
+      { url, dataDir, adminKeyFile: adminKeyFile ?? null },
+      () => `Rouse is up at ${url} · data in ${dataDir} · ${keyPlace}`,
+    )
+    await untilAborted(signal)
+    print.note('Stopping … (Ctrl-C again stops at once)')
+  } finally {
+    await gateway.stop()
+  }
+}
+
+async function start(gateway: RunningGateway, config: ServeConfig) {
+  try {
+    return await gateway.start()
+  } catch (error) {
+    // What it had opened before it failed; the reason to tell is the first failure.
+    await gateway.stop().catch(() => {})
+    throw explained(error as NodeJS.ErrnoException & { port?: number }, config)
+  }
+}
+
+function explained(error: NodeJS.ErrnoException & { port?: number }, { http }: ServeConfig): Error {
+  const port = error.port ?? http.port
+  const flag = port === http.port ? '--port' : '--grpc-port'
+  const another = `another port: rouse serve ${flag} ${port + 10} (0 = any free one)`
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is taken, perhaps by another gateway that runs already. Stop that one, or choose ${another}.`,
+    EACCES: `This user may not listen on port ${port}. Choose ${another}.`,
+    EADDRNOTAVAIL: `This machine has no address ${http.host}. Choose another one with --host.`,
+  }
+  const reason = reasons[error.code ?? '']
+  return reason ? new Error(reason, { cause: error }) : error
+}

@@ -1,0 +1,38 @@
+/** One event of a `text/event-stream`. */
+export interface StreamEvent {
+  id?: string
+  event?: string
+  data: string
+  retryMs?: number
+}
+
+/** Reads server-sent events (HTML Living Standard §9.2.6) from the chunks of a response body. */
+export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  let event: StreamEvent = { data: '' }
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true })
+    // A CR at the end may be half of a CRLF, so it waits for what follows.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line !== '') {
+        addLine(event, line)
+        continue
+      }
+      if (event.data !== '' || event.retryMs !== undefined) yield { ...event, data: event.data.replace(/\n$/, '') }
+      event = { data: '' }
+    }
+  }
+}
+
+function addLine(event: StreamEvent, line: string): void {
+  const colon = line.indexOf(':')
+  const name = colon < 0 ? line : line.slice(0, colon)
+  const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
+  if (name === 'data') event.data += `${value}\n`
+  else if (name === 'id') event.id = value
+  else if (name === 'event') event.event = value
+  else if (name === 'retry' && /^\d+$/.test(value)) event.retryMs = Number(value)
+}

@@ -1,0 +1,27 @@
+import type { Io } from './io.ts'
+
+const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
+
+/** ANSI only when the terminal wants it. */
+export function paint(io: Pick<Io, 'color'>, style: keyof typeof styles, text: string): string {
+  return io.color && text !== '' ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
+}
+
+/**
+ * Text that others wrote, made safe to show: without control and direction characters a subject or an artifact cannot
+ * move the cursor, retitle the window or hide what follows. `lines` keeps line breaks and tabs.
+ */
+export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return keep === 'lines' ? text.replace(unsafeInLines, '') : text.replace(/\s+/gu, ' ').replace(unsafe, '')
+}
+
+// The zero-width joiner stays: emoji are made with it.
+const unsafe = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu
+const unsafeInLines = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu
+
+/** At most `lengthMax` characters, with an ellipsis where it was cut. */
+export function clip(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`
+}

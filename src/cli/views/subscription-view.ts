@@ -1,0 +1,67 @@
+import type { Io } from '../io.ts'
+import { fields, table } from '../table.ts'
+import { plain } from '../terminal-text.ts'
+
+/** A wake subscription as the gateway shows it. */
+export interface SubscriptionView {
+  subscriptionId: string
+  agentIdentity?: string
+  trigger?: string | null
+  filters?: {
+    taggedConcepts?: string[]
+    priority?: string | null
+    senderFilter?: string[]
+    inReplyToFilter?: string[]
+  } | null
+  harnessTarget?: string
+  harnessTargetMetadata?: { url?: string; coalesceWindow?: number } | null
+  status?: string
+  reason?: string | null
+  cursorLogId?: number
+  lastEmittedLogId?: number | null
+  createdAt?: string
+  updatedAt?: string
+}
+
+export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
+  return table(
+    io,
+    ['SUBSCRIPTION', 'AGENT', 'TRIGGER', 'STATUS', 'CURSOR', 'TARGET'],
+    subscriptions.map((subscription) => [
+      subscription.subscriptionId,
+      subscription.agentIdentity,
+      subscription.trigger,
+      statusText(subscription),
+      subscription.cursorLogId,
+      subscription.harnessTargetMetadata?.url ?? subscription.harnessTarget,
+    ]),
+    'No subscriptions yet. Add one with: rouse sub add --trigger SENT_TO_ME --url-target <webhook url>',
+  )
+}
+
+export function subscriptionText(subscription: SubscriptionView): string {
+  const { filters, harnessTargetMetadata: target } = subscription
+  const text = fields({
+    subscription: subscription.subscriptionId,
+    agent: subscription.agentIdentity,
+    trigger: subscription.trigger,
+    concepts: filters?.taggedConcepts?.join(', '),
+    priority: filters?.priority,
+    senders: filters?.senderFilter?.join(', '),
+    'in reply to': filters?.inReplyToFilter?.join(', '),
+    channel: subscription.harnessTarget,
+    target: target?.url,
+    window: target?.coalesceWindow === undefined ? undefined : `${target.coalesceWindow} s`,
+    status: statusText(subscription),
+    cursor: subscription.cursorLogId,
+    'last wake': subscription.lastEmittedLogId,
+    created: subscription.createdAt,
+    updated: subscription.updatedAt,
+  })
+  if (subscription.status !== 'degraded') return text
+  return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
+}
+
+function statusText(subscription: SubscriptionView): string | undefined {
+  return subscription.reason ? `${subscription.status} (${subscription.reason})` : subscription.status
+}

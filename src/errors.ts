@@ -1,0 +1,78 @@
+/**
+ * The table of problems: the code is the contract, the title is for people, the status is for HTTP.
+ * Every front translates the same code: REST as `application/problem+json` (RFC 9457), A2A as its own error types.
+ */
+export const problems = {
+  'invalid-request': { status: 400, title: 'The request is not valid' },
+  'invalid-json': { status: 400, title: 'The body is not valid JSON' },
+  unauthenticated: { status: 401, title: 'A valid API key is required' },
+  forbidden: { status: 403, title: 'This key may not do that' },
+  'not-found': { status: 404, title: 'No such resource' },
+  'agent-not-found': { status: 404, title: 'No such agent' },
+  'task-not-found': { status: 404, title: 'No such task' },
+  'subscription-not-found': { status: 404, title: 'No such subscription' },
+  'message-not-found': { status: 404, title: 'No such message' },
+  'push-config-not-found': { status: 404, title: 'No such push notification config' },
+  'permission-not-found': { status: 404, title: 'No such permission' },
+  'key-not-found': { status: 404, title: 'No such API key' },
+  'project-not-found': { status: 404, title: 'No such project' },
+  'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
+  'agent-exists': { status: 409, title: 'The handle or an alias is taken' },
+  'version-conflict': { status: 409, title: 'The task has moved on' },
+  'invalid-transition': { status: 409, title: 'The task cannot move to that state' },
+  'task-finished': { status: 409, title: 'The task is finished and accepts no more changes' },
+  'idempotency-conflict': { status: 409, title: 'The idempotency key was used for another request' },
+  'subscription-degraded': { status: 409, title: 'The subscription is not active' },
+  'watermark-ahead': { status: 409, title: 'The watermark is ahead of the log' },
+  'watermark-expired': { status: 410, title: 'The log no longer reaches back that far' },
+  'payload-too-large': { status: 413, title: 'The body is too large' },
+  'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
+  'url-not-allowed': { status: 422, title: 'The URL may not be reached from this gateway' },
+  'version-required': { status: 428, title: 'The version of the task is required' },
+  internal: { status: 500, title: 'Internal error' },
+  'storage-unavailable': { status: 503, title: 'The store cannot take writes right now' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ProblemCode = keyof typeof problems
+
+export interface ProblemOptions {
+  /** One sentence that names the field and the remedy. */
+  detail?: string
+  /** The offending field as a path, e.g. `filters.priority`. */
+  field?: string
+  /** Extension members of RFC 9457, e.g. `{ current }` of a version conflict. */
+  extra?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** A failure that a caller is told about. Anything else thrown becomes `internal` at the boundary. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly field: string | undefined
+  readonly extra: Record<string, unknown>
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    super(options.detail ?? problems[code].title, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.field = options.field
+    this.extra = options.extra ?? {}
+  }
+
+  get status(): number {
+    return problems[this.code].status
+  }
+
+  get title(): string {
+    return problems[this.code].title
+  }
+}
+
+/** The problem that a thrown value is, or `internal` with a fixed sentence: nothing unknown leaks to a caller. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return new Problem('internal', {
+    detail: 'The gateway failed on this request; its log has the reason.',
+    cause: error,
+  })
+}

@@ -1,0 +1,57 @@
+import { type RequestHandler, Router } from 'express'
+import { cardVersionFor } from '../../agent-card/card-version.ts'
+import { searchCatalog } from '../../agent-card/catalog.ts'
+import type { CardDocuments } from '../../agent-card/documents.ts'
+import type { CardSigner } from '../../agent-card/signing.ts'
+import type { Agent } from '../../registry/agent.ts'
+import { listAgents } from '../../registry/agent-store.ts'
+import type { Reader } from '../../storage/database.ts'
+import { callerOf } from '../auth.ts'
+import { catalogQuery } from '../rest/schemas.ts'
+import { parse } from '../validate.ts'
+import { cardAgent } from './card-agent.ts'
+
+/** Long enough to spare a busy gateway, short enough that a changed card is seen (specification §8.6). */
+const cardMaxAgeSeconds = 60
+
+/** The card of the agent that was called, with validators; v0.3 by `A2A-Version`, as a header or a parameter. */
+export function serveCard(cards: CardDocuments): RequestHandler {
+  return async (req, res) => {
+    const agent = res.locals.agent as Agent
+    const asked =
+      req.get('a2a-version') ?? (typeof req.query['A2A-Version'] === 'string' ? req.query['A2A-Version'] : undefined)
+    const document = await cards.document(cardAgent(agent), cardVersionFor(asked))
+    res.setHeader('ETag', document.etag)
+    res.setHeader('Last-Modified', document.lastModified)
+    res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)
+    res.setHeader('Vary', agent.access === 'private' ? 'A2A-Version, Authorization' : 'A2A-Version')
+    if (req.fresh) {
+      res.status(304).end()
+      return
+    }
+    res.setHeader('Content-Type', document.contentType)
+    res.end(document.body)
+  }
+}
+
+/** `/.well-known/jwks.json`: the public keys that cards are signed with. */
+export function jwksRoutes(signer: CardSigner): Router {
+  const router = Router()
+  router.get('/.well-known/jwks.json', (_req, res) => {
+    res.setHeader('Cache-Control', 'public, max-age=300')
+    res.json(signer.jwks())
+  })
+  return router
+}
+
+/** `/v1/catalog`: the cards of the caller's project, by skill, tag and text. */
+export function catalogRoutes(db: Reader, cards: CardDocuments): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const query = parse(catalogQuery, req.query)
+    const agents = (await listAgents(db, callerOf(res).projectId)).map(cardAgent)
+    const found = await Promise.all(searchCatalog(agents, query).map((agent) => cards.document(agent, '1.0')))
+    res.json({ cards: found.map(({ body }) => JSON.parse(body)) })
+  })
+  return router
+}

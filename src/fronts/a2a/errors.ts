@@ -1,0 +1,47 @@
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors'
+import { type Problem, type ProblemCode, toProblem } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+
+type ErrorClass = new (options: { message: string; metadata: Record<string, string>; cause?: unknown }) => A2AError
+
+/** Which of the specification's errors (§3.3.2) a problem is. Anything else is the request's own fault, or ours. */
+const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
+  'task-not-found': TaskNotFoundError,
+  'push-config-not-found': TaskNotFoundError,
+  'task-finished': UnsupportedOperationError,
+  forbidden: UnsupportedOperationError,
+  'unsupported-media-type': ContentTypeNotSupportedError,
+}
+
+/**
+ * The A2A error that a thrown value is, with what to do in its message and the field in its ErrorInfo. The SDK maps it to
+ * JSON-RPC codes, HTTP statuses and gRPC statuses (§5.4).
+ */
+export function toA2aError(error: unknown, log: Logger, operation: string): A2AError {
+  if (error instanceof A2AError) return error
+  const problem = toProblem(error)
+  if (problem.status >= 500) {
+    log.error({ err: error, operation }, 'a2a.failed')
+    return new A2AError({ message: problem.message })
+  }
+  const canceling = operation === 'cancelTask' && problem.code === 'task-finished'
+  const ErrorType = canceling ? TaskNotCancelableError : (errorClasses[problem.code] ?? RequestMalformedError)
+  return new ErrorType({ message: problem.message, metadata: metadataOf(problem) })
+}
+
+/** google.rpc.ErrorInfo carries texts only. */
+function metadataOf(problem: Problem): Record<string, string> {
+  const metadata: Record<string, string> = { code: problem.code }
+  if (problem.field) metadata.field = problem.field
+  for (const [key, value] of Object.entries(problem.extra)) {
+    if (typeof value === 'string' || typeof value === 'number') metadata[key] = String(value)
+  }
+  return metadata
+}

@@ -1,0 +1,68 @@
+import { type ListTasksRequest, type Message, TaskState as ProtoState, Role } from '@a2a-js/sdk'
+import { Problem } from '../../errors.ts'
+import { type TaskState, taskStates } from '../../tasks/state.ts'
+import { protoState } from './task-view.ts'
+
+const pageSizeDefault = 50
+const pageSizeMax = 100
+
+/** The message of a request, with everything that the specification requires of it (§4.1.4). */
+export function requireMessage(message: Message | undefined): Message {
+  if (!message) throw invalid('message', 'is required: an A2A message with messageId, role and parts.')
+  if (!message.messageId) throw invalid('message.messageId', 'is required: an id that you make, e.g. a UUID.')
+  if (message.role !== Role.ROLE_USER) throw invalid('message.role', 'must be ROLE_USER: a client speaks for its user.')
+  if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
+  for (const [index, part] of message.parts.entries()) {
+    if (part.content === undefined) throw invalid(`message.parts[${index}]`, 'needs one of text, raw, url or data.')
+  }
+  return message
+}
+
+/** undefined: no limit; 0: none (§3.2.4). */
+export function historyLimit(historyLength: number | undefined): number | undefined {
+  if (historyLength === undefined) return undefined
+  if (Number.isInteger(historyLength) && historyLength >= 0) return historyLength
+  throw invalid('historyLength', 'is the number of messages wanted: an integer, 0 or more.')
+}
+
+/** The filters of ListTasks (§3.1.4). */
+export function listQuery(params: ListTasksRequest): {
+  contextId: string | undefined
+  state: TaskState | undefined
+  statusSince: number | undefined
+  pageSize: number
+  pageToken: string | undefined
+} {
+  const pageSize = params.pageSize ?? pageSizeDefault
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageSizeMax) {
+    throw invalid('pageSize', `is a number from 1 to ${pageSizeMax}.`)
+  }
+  historyLimit(params.historyLength)
+  return {
+    contextId: params.contextId || undefined,
+    state: stateFilter(params.status),
+    statusSince: instant(params.statusTimestampAfter),
+    pageSize,
+    pageToken: params.pageToken || undefined,
+  }
+}
+
+function stateFilter(status: ProtoState): TaskState | undefined {
+  if (status === undefined || status === ProtoState.TASK_STATE_UNSPECIFIED) return undefined
+  const name = ProtoState[status]
+  const state = taskStates.find((candidate) => protoState(candidate) === name)
+  if (!state) throw invalid('status', `is one of ${taskStates.map(protoState).join(', ')}.`)
+  return state
+}
+
+function instant(text: string | undefined): number | undefined {
+  if (!text) return undefined
+  const at = Date.parse(text)
+  if (Number.isNaN(at))
+    throw invalid('statusTimestampAfter', 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z.')
+  return at
+}
+
+function invalid(field: string, reason: string): Problem {
+  return new Problem('invalid-request', { field, detail: `${field} ${reason}` })
+}

@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto'
+import {
+  type Task as A2aTask,
+  type AgentCard,
+  type CancelTaskRequest,
+  type DeleteTaskPushNotificationConfigRequest,
+  type GetExtendedAgentCardRequest,
+  type GetTaskPushNotificationConfigRequest,
+  type GetTaskRequest,
+  type ListTaskPushNotificationConfigsRequest,
+  type ListTaskPushNotificationConfigsResponse,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type TaskPushNotificationConfig,
+} from '@a2a-js/sdk'
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
+import type { CardDocuments } from '../../agent-card/documents.ts'
+import { Problem } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { logBounds } from '../../log/event-store.ts'
+import type { Logger } from '../../logger.ts'
+import { followTask, readTaskMoment, waitForTask } from '../../tasks/follow-task.ts'
+import { listTasks } from '../../tasks/list-tasks.ts'
+import { cancelTask } from '../../tasks/move-task.ts'
+import {
+  createPushConfig,
+  deletePushConfig,
+  keepPushConfig,
+  listPushConfigs,
+  type PushConfig,
+  type PushContext,
+  readPushConfig,
+} from '../../tasks/push-configs.ts'
+import { requireTask } from '../../tasks/read-task.ts'
+import { type SendMessageInput, sendMessage } from '../../tasks/send-message.ts'
+import { isInterrupted, isTerminal, type TaskState } from '../../tasks/state.ts'
+import type { A2aMessage, Task } from '../../tasks/task.ts'
+import { type A2aCall, callOf } from './call.ts'
+import { cardAgent } from './card-agent.ts'
+import { toA2aError } from './errors.ts'
+import { historyLimit, listQuery, requireMessage } from './params.ts'
+import { sharedCard } from './shared-card.ts'
+import { loadA2aTask, toStreamResponse } from './task-view.ts'
+
+export interface A2aContext extends PushContext {
+  readonly log: Logger
+  readonly cards: CardDocuments
+  /** How long a blocking SendMessage waits, in ms. */
+  readonly blockingTimeoutMs: number
+}
+
+const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
+/** A message's stream ends where its sender must act; `auth-required` is settled elsewhere and the task goes on by itself. */
+const endsMessageStream = (state: TaskState): boolean => isTerminal(state) || state === 'input-required'
+
+/** The SDK's request handler over the durable store: any gateway can serve any call, and nothing is answered before it is kept. */
+export class DurableRequestHandler implements A2ARequestHandler {
+  readonly #context: A2aContext
+
+  constructor(context: A2aContext) {
+    this.#context = context
+  }
+
+  /** The SDK asks this for versions and capabilities alone, which all agents share. Cards are served elsewhere. */
+  async getAgentCard(): Promise<AgentCard> {
+    return sharedCard
+  }
+
+  getAuthenticatedExtendedAgentCard(
+    _params: GetExtendedAgentCardRequest,
+    context: ServerCallContext,
+  ): Promise<AgentCard> {
+    const { agent, caller } = callOf(context)
+    return this.#run('getExtendedAgentCard', () => this.#context.cards.extendedCard(cardAgent(agent), caller))
+  }
+
+  sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask> {
+    return this.#run('sendMessage', async () => {
+      const call = callOf(context)
+      const historyLength = historyLimit(params.configuration?.historyLength)
+      let task = await this.#send(params, call, context.requestedVersion)
+      if (!params.configuration?.returnImmediately && !isSettled(task.state)) {
+        task = await waitForTask(this.#context, task.id, {
+          isDone: isSettled,
+          timeoutMs: this.#context.blockingTimeoutMs,
+          signal: call.signal,
+        })
+      }
+      return loadA2aTask(this.#context.db, task, historyLength)
+    })
+  }
+
+  sendMessageStream(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    return this.#stream('sendMessageStream', async function* (this: DurableRequestHandler) {
+      const call = callOf(context)
+      const historyLength = historyLimit(params.configuration?.historyLength)
+      const { id } = await this.#send(params, call, context.requestedVersion)
+      yield* this.#snapshotAndFollow(call, id, endsMessageStream, historyLength)
+    })
+  }
+
+  resubscribe(
+    params: SubscribeToTaskRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    return this.#stream('resubscribe', async function* (this: DurableRequestHandler) {
+      const call = callOf(context)
+      const task = await this.#requireTask(call, params.id)
+      if (call.lastEventId !== undefined)
+        return yield* this.#follow(call, task.id, call.lastEventId, isTerminal, task.state)
+      if (isTerminal(task.state)) {
+        throw new Problem('task-finished', {
+          detail: `Task ${task.id} is ${task.state}: there is nothing to subscribe to. Read it with GetTask.`,
+          extra: { taskId: task.id },
+        })
+      }
+      yield* this.#snapshotAndFollow(call, task.id, isTerminal)
+    })
+  }
+
+  getTask(params: GetTaskRequest, context: ServerCallContext): Promise<A2aTask> {
+    return this.#run('getTask', async () => {
+      const historyLength = historyLimit(params.historyLength)
+      const task = await this.#requireTask(callOf(context), params.id)
+      return loadA2aTask(this.#context.db, task, historyLength)
+    })
+  }
+
+  listTasks(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+    return this.#run('listTasks', async () => {
+      const { caller, agent } = callOf(context)
+      const query = listQuery(params)
+      const seesAll = caller.kind === 'operator' || caller.id === agent.id
+      const page = await listTasks(this.#context.db, {
+        ...query,
+        projectId: agent.projectId,
+        assigneeId: agent.id,
+        originatorId: seesAll ? undefined : caller.id,
+      })
+      const historyLength = historyLimit(params.historyLength)
+      const artifacts = params.includeArtifacts ?? false
+      return {
+        tasks: await Promise.all(
+          page.tasks.map((task) => loadA2aTask(this.#context.db, task, historyLength, artifacts)),
+        ),
+        nextPageToken: page.nextPageToken,
+        pageSize: query.pageSize,
+        totalSize: page.totalSize,
+      }
+    })
+  }
+
+  cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
+    return this.#run('cancelTask', async () => {
+      const call = callOf(context)
+      await this.#requireTask(call, params.id)
+      return loadA2aTask(this.#context.db, await cancelTask(this.#context, call.caller, params.id))
+    })
+  }
+
+  createTaskPushNotificationConfig(
+    params: TaskPushNotificationConfig,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    return this.#run('createTaskPushNotificationConfig', async () => {
+      const call = callOf(context)
+      await this.#requireTask(call, params.taskId)
+      const protocolVersion = pushVersion(context.requestedVersion)
+      return pushView(
+        await createPushConfig(this.#context, call.caller, params.taskId, { ...pushInput(params), protocolVersion }),
+      )
+    })
+  }
+
+  getTaskPushNotificationConfig(
+    params: GetTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    return this.#run('getTaskPushNotificationConfig', async () => {
+      const call = callOf(context)
+      await this.#requireTask(call, params.taskId)
+      return pushView(await readPushConfig(this.#context, call.caller, params.taskId, params.id))
+    })
+  }
+
+  listTaskPushNotificationConfigs(
+    params: ListTaskPushNotificationConfigsRequest,
+    context: ServerCallContext,
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    return this.#run('listTaskPushNotificationConfigs', async () => {
+      const call = callOf(context)
+      await this.#requireTask(call, params.taskId)
+      const configs = await listPushConfigs(this.#context, call.caller, params.taskId)
+      return { configs: configs.map(pushView), nextPageToken: '' }
+    })
+  }
+
+  deleteTaskPushNotificationConfig(
+    params: DeleteTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<void> {
+    return this.#run('deleteTaskPushNotificationConfig', async () => {
+      const call = callOf(context)
+      await this.#requireTask(call, params.taskId)
+      await deletePushConfig(this.#context, call.caller, params.taskId, params.id)
+    })
+  }
+
+  #send(params: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
+    const message = Message.toJSON(requireMessage(params.message)) as A2aMessage
+    const push = params.configuration?.taskPushNotificationConfig
+    if (push) this.#context.checkUrl(push.url, 'configuration.taskPushNotificationConfig.url')
+    const { idempotencyKey: key, caller } = call
+    const input: SendMessageInput = {
+      message,
+      metadata: params.metadata as JsonObject | undefined,
+      idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
+      within: push
+        ? async (tx, task) => {
+            const { head } = await logBounds(tx, task.projectId)
+            const config = { ...pushInput(push), protocolVersion: pushVersion(requestedVersion) }
+            await keepPushConfig(this.#context, tx, caller, task, config, head)
+          }
+        : undefined,
+    }
+    return sendMessage(this.#context, caller, call.agent, input)
+  }
+
+  /** A task is reached through its assignee's address only, and only by those whom it concerns. */
+  async #requireTask(call: A2aCall, id: string): Promise<Task> {
+    const { task } = await requireTask(this.#context.db, call.caller, id)
+    if (task.assigneeId === call.agent.id) return task
+    throw new Problem('task-not-found', { detail: `No task ${id} with ${call.agent.handle}.`, extra: { taskId: id } })
+  }
+
+  /** The task as it is, then everything after that moment: no event is told twice and none is missed. */
+  async *#snapshotAndFollow(
+    call: A2aCall,
+    taskId: string,
+    isLast: (state: TaskState) => boolean,
+    historyLength?: number,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const moment = await readTaskMoment(this.#context.db, taskId)
+    if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
+    call.position = moment.logId
+    yield { payload: { $case: 'task', value: await loadA2aTask(this.#context.db, moment.task, historyLength) } }
+    yield* this.#follow(call, taskId, moment.logId, isLast, moment.task.state)
+  }
+
+  async *#follow(
+    call: A2aCall,
+    taskId: string,
+    after: number,
+    isLast: (state: TaskState) => boolean,
+    state: TaskState,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const { db } = this.#context
+    const settled = isLast(state)
+    if (settled && call.lastEventId === undefined) return
+    const caughtUp = settled ? (await readTaskMoment(db, taskId))?.logId : undefined
+    if (caughtUp !== undefined && after >= caughtUp) return
+    for await (const event of followTask(this.#context, taskId, { after, signal: call.signal, isLast })) {
+      const response = await toStreamResponse(db, event)
+      call.position = event.logId
+      if (response) yield response
+    }
+  }
+
+  async #run<T>(operation: string, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act()
+    } catch (error) {
+      throw toA2aError(error, this.#context.log, operation)
+    }
+  }
+
+  async *#stream(
+    operation: string,
+    act: (this: DurableRequestHandler) => AsyncGenerator<StreamResponse, void, undefined>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    try {
+      yield* act.call(this)
+    } catch (error) {
+      throw toA2aError(error, this.#context.log, operation)
+    }
+  }
+}
+
+/** What a repeat must repeat: the whole request, whatever transport it came by. */
+function fingerprint(params: SendMessageRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([params.message, params.configuration, params.metadata]))
+    .digest('hex')
+}
+
+function pushVersion(requestedVersion: string): '1.0' | '0.3' {
+  return requestedVersion === '0.3' ? '0.3' : '1.0'
+}
+
+function pushInput(config: TaskPushNotificationConfig): Omit<PushConfig, 'taskId'> {
+  const { id, url, token, authentication } = config
+  return { id, url, token, authentication }
+}
+
+function pushView(config: PushConfig): TaskPushNotificationConfig {
+  return { tenant: '', ...config, authentication: config.authentication }
+}

@@ -1,0 +1,10 @@
+import { AgentCard } from '@a2a-js/sdk'
+
+/** What every agent's card says of protocols and capabilities: the SDK's transports check requests against it. */
+export const sharedCard: AgentCard = AgentCard.fromJSON({
+  name: 'Rouse',
+  supportedInterfaces: ['1.0', '0.3'].flatMap((protocolVersion) =>
+    ['JSONRPC', 'HTTP+JSON', 'GRPC'].map((protocolBinding) => ({ url: '/', protocolBinding, protocolVersion })),
+  ),
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+})

@@ -1,0 +1,77 @@
+import { Task as A2aTask, type StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '@a2a-js/sdk'
+import type { JsonObject } from '../../lib/json.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { Reader } from '../../storage/database.ts'
+import { loadTaskDocument } from '../../tasks/read-task.ts'
+import type { TaskState } from '../../tasks/state.ts'
+import type { A2aMessage, Task, TaskDocument } from '../../tasks/task.ts'
+import { findTask, readChunk, readTaskMessage } from '../../tasks/task-store.ts'
+
+/** `input-required` is `TASK_STATE_INPUT_REQUIRED` on the wire (specification §5.5). */
+export function protoState(state: TaskState): string {
+  return `TASK_STATE_${state.toUpperCase().replace('-', '_')}`
+}
+
+/** A task as the SDK's transports take it. */
+export function toA2aTask(document: TaskDocument): A2aTask {
+  const { task, statusMessage, history, artifacts } = document
+  return A2aTask.fromJSON({
+    id: task.id,
+    contextId: task.contextId,
+    status: protoStatus(task.state, task.statusAt, statusMessage),
+    history,
+    artifacts,
+    ...(task.metadata || task.reason
+      ? { metadata: { ...task.metadata, ...(task.reason ? { reason: task.reason } : {}) } }
+      : {}),
+  })
+}
+
+export async function loadA2aTask(db: Reader, task: Task, historyLength?: number, artifacts = true): Promise<A2aTask> {
+  return toA2aTask(await loadTaskDocument(db, task, { historyLength, artifacts }))
+}
+
+/**
+ * An event of a task's log as a stream and a push notification tell it; undefined for one that they do not tell.
+ * Source: specification §4.2, §4.3.3.
+ */
+export async function toStreamResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
+  const { data, taskId } = event
+  if (taskId === null) return undefined
+  if (event.type === 'task.state_changed')
+    return { payload: { $case: 'statusUpdate', value: await statusUpdate(db, taskId, data) } }
+  if (event.type === 'task.artifact_added') {
+    const chunk = await readChunk(db, taskId, Number(data.seq))
+    if (!chunk) return undefined
+    const { artifact, append, lastChunk } = chunk
+    const value = TaskArtifactUpdateEvent.fromJSON({ taskId, contextId: data.contextId, artifact, append, lastChunk })
+    return { payload: { $case: 'artifactUpdate', value } }
+  }
+  return undefined
+}
+
+/** A push starts as a stream does, with the task itself when it is new. */
+export async function toPushResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
+  const isNew = event.type === 'task.state_changed' && event.data.previousState === null
+  const task = isNew && event.taskId ? await findTask(db, event.taskId) : undefined
+  if (!task) return toStreamResponse(db, event)
+  const value = toA2aTask(await loadTaskDocument(db, task))
+  return {
+    payload: { $case: 'task', value: { ...value, status: (await statusUpdate(db, task.id, event.data)).status } },
+  }
+}
+
+async function statusUpdate(db: Reader, taskId: string, data: JsonObject): Promise<TaskStatusUpdateEvent> {
+  const { statusMessageSeq, newState, lastModifiedAt, contextId, reason } = data
+  const message = typeof statusMessageSeq === 'number' ? await readTaskMessage(db, taskId, statusMessageSeq) : null
+  return TaskStatusUpdateEvent.fromJSON({
+    taskId,
+    contextId,
+    status: protoStatus(newState as TaskState, Date.parse(String(lastModifiedAt)), message),
+    ...(reason ? { metadata: { reason } } : {}),
+  })
+}
+
+function protoStatus(state: TaskState, at: number, message: A2aMessage | null): JsonObject {
+  return { state: protoState(state), timestamp: new Date(at).toISOString(), ...(message ? { message } : {}) }
+}

@@ -1,0 +1,56 @@
+import express, { type Express } from 'express'
+import type { CardSigner } from '../agent-card/signing.ts'
+import { Problem } from '../errors.ts'
+import type { SubscriptionContext } from '../wakes/subscriptions.ts'
+import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
+import { catalogRoutes, jwksRoutes } from './a2a/cards.ts'
+import { requireKey } from './auth.ts'
+import { notFound, problemHandler } from './problem.ts'
+import { agentRoutes as agentAdministration } from './rest/agents.ts'
+import { eventRoutes } from './rest/events.ts'
+import { healthRoutes } from './rest/health.ts'
+import { messageRoutes } from './rest/messages.ts'
+import { permissionRoutes } from './rest/permissions.ts'
+import { taskRoutes } from './rest/tasks.ts'
+import { wakeSubscriptionRoutes } from './rest/wake-subscriptions.ts'
+
+const bodyMax = '4mb'
+
+export interface FrontContext extends AgentFrontContext {
+  readonly signer: CardSigner
+  readonly subscriptions: SubscriptionContext
+  readonly isReady: () => boolean
+}
+
+/** Everything that answers HTTP: A2A for peers, REST for harnesses and operators. */
+export function createFront(context: FrontContext): Express {
+  const { db, adminKey, log } = context
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('etag', false)
+  app.set('query parser', 'simple')
+  app.use(healthRoutes(context))
+  app.use(jwksRoutes(context.signer))
+
+  const a2a = agentRoutes(context)
+  app.get('/agents/.well-known/{*file}', () => {
+    throw new Problem('not-found', {
+      detail: 'A card belongs to one agent: give clients its address with a slash at the end, e.g. /agents/donna/.',
+    })
+  })
+  app.use('/agents/:handle', a2a)
+  app.use('/projects/:project/agents/:handle', a2a)
+
+  // The key before the body: nobody without one makes the gateway parse anything.
+  app.use('/v1', requireKey(db, adminKey), express.json({ limit: bodyMax }))
+  app.use('/v1/agents', agentAdministration(context))
+  app.use('/v1/catalog', catalogRoutes(db, context.cards))
+  app.use('/v1/wake-subscriptions', wakeSubscriptionRoutes(context.subscriptions))
+  app.use('/v1/tasks', taskRoutes(context))
+  app.use('/v1/messages', messageRoutes(db))
+  app.use('/v1/permissions', permissionRoutes(context))
+  app.use('/v1/events', eventRoutes(context))
+  app.use(notFound)
+  app.use(problemHandler(log))
+  return app
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { triggers } from '../../log/event.ts'
+import { accessLevels, priorities, wakePolicies } from '../../registry/agent.ts'
+import { permissionScopes } from '../../registry/permission-store.ts'
+import { coalesceWindowMax, harnessTargets } from '../../registry/subscription.ts'
+import { taskStates } from '../../tasks/state.ts'
+
+const text = (max: number) => z.string().max(max)
+const names = z.array(text(200).min(1)).max(100)
+
+const skill = z.strictObject({
+  id: text(100).min(1),
+  name: text(200).min(1),
+  description: text(2000).optional(),
+  tags: names.optional(),
+  examples: z.array(text(2000)).max(20).optional(),
+  inputModes: names.optional(),
+  outputModes: names.optional(),
+})
+
+const agentFields = {
+  displayName: text(100).nullable().optional(),
+  description: text(4000).nullable().optional(),
+  aliases: z.array(text(65)).max(20).optional(),
+  skills: z.array(skill).max(100).optional(),
+  inputModes: names.optional(),
+  outputModes: names.optional(),
+  access: z.enum(accessLevels).optional(),
+  defaultWakePolicy: z.enum(wakePolicies).optional(),
+}
+/** `POST /v1/agents` */
+export const agentInput = z.strictObject({ handle: text(65).min(1), ...agentFields })
+/** `PATCH /v1/agents/{handle}` */
+export const agentChanges = z.strictObject(agentFields)
+/** `POST /v1/agents/{handle}/keys` */
+export const keyInput = z.strictObject({ label: text(100).nullable().optional() })
+
+const filters = z.strictObject({
+  taggedConcepts: names.optional(),
+  priority: z.enum(priorities).optional(),
+  senderFilter: names.optional(),
+  inReplyToFilter: names.optional(),
+})
+const targetMetadata = z.strictObject({
+  url: text(2048).optional(),
+  coalesceWindow: z
+    .number({ error: 'is seconds: a number from 0 to 300, or null for the default' })
+    .min(0, `is seconds, from 0 to ${coalesceWindowMax}`)
+    .max(coalesceWindowMax, `is seconds, from 0 to ${coalesceWindowMax}`)
+    .nullable()
+    .optional(),
+  coalesceMode: z.enum(['window', 'leading']).optional(),
+  daemonSocketPath: text(1024).optional(),
+  signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
+})
+/** `POST /v1/wake-subscriptions` */
+export const subscribeInput = z.strictObject({
+  trigger: z.enum(triggers),
+  filters: filters.optional(),
+  harnessTarget: z.enum(harnessTargets).optional(),
+  harnessTargetMetadata: targetMetadata.optional(),
+  agentIdentity: text(65).optional(),
+})
+/** `PATCH /v1/wake-subscriptions/{id}` */
+export const updateInput = z.strictObject({
+  trigger: z.enum(triggers).optional(),
+  filters: filters.optional(),
+  harnessTargetMetadata: targetMetadata.optional(),
+  status: z.enum(['active', 'paused']).optional(),
+  rotateSigningKey: z.boolean().optional(),
+  overlapSeconds: z
+    .number()
+    .min(0)
+    .max(7 * 24 * 3600, 'is seconds, at most 604800 (seven days)')
+    .optional(),
+})
+/** `POST /v1/wake-subscriptions/{id}/resync` */
+export const resyncInput = z.strictObject({
+  sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),
+})
+
+const part = z
+  .looseObject({})
+  .refine((value) => ['text', 'raw', 'url', 'data'].some((kind) => value[kind] !== undefined), {
+    error: 'needs one of text, raw, url or data (A2A specification, Part)',
+  })
+const parts = z.array(part).min(1, 'needs at least one part')
+const message = z.union(
+  [
+    text(1_000_000)
+      .min(1)
+      .transform((words) => ({ parts: [{ text: words }] })),
+    z.looseObject({ parts }),
+  ],
+  {
+    error: 'is a text, or an A2A message with `parts`',
+  },
+)
+const artifact = z.looseObject({ artifactId: text(200).optional(), name: text(500).optional(), parts })
+const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
+/** `POST /v1/tasks/{id}/transitions` */
+export const transitionInput = z.strictObject({
+  to: z.enum(taskStates, { error: `is one of ${taskStates.join(', ')}` }),
+  expectedVersion: version.optional(),
+  message: message.optional(),
+  artifacts: z.array(artifact).max(100).optional(),
+})
+/** `POST /v1/tasks/{id}/artifacts` */
+export const artifactInput = z.strictObject({
+  artifact,
+  append: z.boolean().optional(),
+  lastChunk: z.boolean().optional(),
+  expectedVersion: version.optional(),
+})
+/** `GET /v1/tasks` */
+export const taskQuery = z.strictObject({
+  role: z.enum(['assignee', 'originator']).optional(),
+  state: z.enum(taskStates).optional(),
+  contextId: text(200).optional(),
+  pageSize: z.coerce.number().int().min(1).max(100).optional(),
+  pageToken: text(500).optional(),
+})
+
+/** `POST /v1/permissions` */
+export const permissionInput = z.strictObject({
+  grantee: text(65).min(1),
+  scope: z.enum(permissionScopes),
+  grantor: text(65).optional(),
+})
+const logId = z.coerce.number({ error: 'is a logId: an integer' }).int('is a logId: an integer').min(0)
+/** `GET /v1/events` */
+export const eventsQuery = z.strictObject({
+  since: logId.optional(),
+  limit: z.coerce.number().int().min(1).max(1000).optional(),
+})
+/** `GET /v1/wake-subscriptions/{id}/deliveries` */
+export const deliveriesQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+  pageToken: text(26).optional(),
+})
+/** `GET /v1/catalog` */
+export const catalogQuery = z.strictObject({
+  skill: text(200).optional(),
+  tag: text(200).optional(),
+  q: text(500).optional(),
+})

@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { Agent } from '../../registry/agent.ts'
+import type { Subscription, WakeTarget } from '../../registry/subscription.ts'
+import type { TaskDocument } from '../../tasks/task.ts'
+import type { Delivery } from '../../wakes/delivery-store.ts'
+
+const instant = (ms: number): string => new Date(ms).toISOString()
+
+export function agentView(agent: Agent): JsonObject {
+  const { id: _id, projectId, createdAt, updatedAt, ...rest } = agent
+  return { ...rest, project: projectId, createdAt: instant(createdAt), updatedAt: instant(updatedAt) }
+}
+
+/** A subscription as its owner reads it: never a key. */
+export function subscriptionView(subscription: Subscription, agentIdentity: string, now: number): JsonObject {
+  const { previousKeyUntil } = subscription
+  return {
+    subscriptionId: subscription.id,
+    agentIdentity,
+    trigger: subscription.trigger,
+    filters: subscription.filters,
+    harnessTarget: subscription.harnessTarget,
+    harnessTargetMetadata: { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 },
+    status: subscription.status,
+    reason: subscription.reason,
+    failedInARow: subscription.failedInARow,
+    cursorLogId: subscription.cursorLogId,
+    lastEmittedLogId: subscription.lastEmittedLogId,
+    ...(previousKeyUntil !== null && previousKeyUntil > now
+      ? { previousKeyValidUntil: instant(previousKeyUntil) }
+      : {}),
+    createdAt: instant(subscription.createdAt),
+    updatedAt: instant(subscription.updatedAt),
+  }
+}
+
+export function deliveryView(delivery: Delivery): JsonObject {
+  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, ...rest } = delivery
+  return {
+    ...rest,
+    // One event, or the first and the last that a digest covers.
+    logIds: fromLogId === toLogId ? [toLogId] : [fromLogId, toLogId],
+    ...(nextAttemptAt === null ? {} : { nextAttemptAt: instant(nextAttemptAt) }),
+    createdAt: instant(createdAt),
+    updatedAt: instant(updatedAt),
+  }
+}
+
+export function taskView(document: TaskDocument): JsonObject {
+  const { task, originator, assignee, statusMessage, history, artifacts } = document
+  return {
+    id: task.id,
+    contextId: task.contextId,
+    version: task.version,
+    state: task.state,
+    originator,
+    assignee,
+    priority: task.priority,
+    taggedConcepts: task.taggedConcepts,
+    status: {
+      state: task.state,
+      timestamp: instant(task.statusAt),
+      ...(statusMessage ? { message: statusMessage } : {}),
+    },
+    history,
+    artifacts,
+    ...(task.metadata ? { metadata: task.metadata } : {}),
+    ...(task.reason ? { reason: task.reason } : {}),
+    ...(task.expiresAt === null ? {} : { expiresAt: instant(task.expiresAt) }),
+    createdAt: instant(task.createdAt),
+    lastModifiedAt: instant(task.updatedAt),
+  }
+}
+
+export function eventView(event: LogEvent): JsonObject {
+  return {
+    logId: event.logId,
+    type: event.type,
+    actor: event.actor,
+    ...(event.taskId === null ? {} : { taskId: event.taskId }),
+    data: event.data,
+    createdAt: instant(event.createdAt),
+  }
+}

@@ -1,0 +1,71 @@
+import { Router } from 'express'
+import type { JsonObject } from '../../lib/json.ts'
+import { identityOf } from '../../registry/agents.ts'
+import type { Subscription } from '../../registry/subscription.ts'
+import { listDeliveries } from '../../wakes/delivery-store.ts'
+import { resyncSubscription, testSubscription } from '../../wakes/resync.ts'
+import {
+  listOwnSubscriptions,
+  requireSubscription,
+  type SubscriptionContext,
+  subscribe,
+  unsubscribe,
+  updateSubscription,
+} from '../../wakes/subscriptions.ts'
+import { callerOf } from '../auth.ts'
+import { parse } from '../validate.ts'
+import { deliveriesQuery, resyncInput, subscribeInput, updateInput } from './schemas.ts'
+import { deliveryView, subscriptionView } from './views.ts'
+
+const deliveriesDefault = 50
+
+/** `/v1/wake-subscriptions`: the five actions of S1-43 as REST, the test, and what was delivered. */
+export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
+  const router = Router()
+  const view = async (subscription: Subscription): Promise<JsonObject> =>
+    subscriptionView(subscription, await identityOf(context.db, subscription.agentId), Date.now())
+
+  router.post('/', async (req, res) => {
+    const made = await subscribe(context, callerOf(res), parse(subscribeInput, req.body))
+    res.status(201).location(`/v1/wake-subscriptions/${made.subscriptionId}`).json(made)
+  })
+  router.get('/', async (_req, res) => {
+    const subscriptions = await listOwnSubscriptions(context.db, callerOf(res))
+    res.json({ subscriptions: await Promise.all(subscriptions.map(view)) })
+  })
+  router.get('/:id', async (req, res) => {
+    res.json(await view(await requireSubscription(context.db, callerOf(res), req.params.id)))
+  })
+  router.patch('/:id', async (req, res) => {
+    const { subscription, signingKey } = await updateSubscription(
+      context,
+      callerOf(res),
+      req.params.id,
+      parse(updateInput, req.body),
+    )
+    res.json({
+      subscriptionId: subscription.id,
+      currentState: await view(subscription),
+      ...(signingKey ? { signingKey } : {}),
+    })
+  })
+  router.delete('/:id', async (req, res) => {
+    await unsubscribe(context, callerOf(res), req.params.id)
+    res.json({ subscriptionId: req.params.id, status: 'removed' })
+  })
+  router.post('/:id/resync', async (req, res) => {
+    const { sinceLogId } = parse(resyncInput, req.body)
+    res.json(await resyncSubscription(context, callerOf(res), req.params.id, sinceLogId))
+  })
+  router.post('/:id/test', async (req, res) => {
+    res.json(await testSubscription(context, callerOf(res), req.params.id))
+  })
+  router.get('/:id/deliveries', async (req, res) => {
+    const { id } = await requireSubscription(context.db, callerOf(res), req.params.id)
+    const { limit = deliveriesDefault, pageToken = '' } = parse(deliveriesQuery, req.query)
+    const deliveries = await listDeliveries(context.db, id, pageToken, limit)
+    const nextPageToken = deliveries.length === limit ? (deliveries.at(-1)?.eventId ?? '') : ''
+    res.json({ deliveries: deliveries.map(deliveryView), nextPageToken })
+  })
+  return router
+}

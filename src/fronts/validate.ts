@@ -1,0 +1,30 @@
+import type { z } from 'zod'
+import { Problem } from '../errors.ts'
+
+/** Parses what a caller sent, or throws `invalid-request` that names the first field that is wrong and says what is. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value ?? {})
+  if (result.success) return result.data
+  const problems = result.error.issues.flatMap(describe)
+  const { field, reason } = problems[0] ?? { field: '', reason: 'is not valid' }
+  throw new Problem('invalid-request', {
+    ...(field ? { field } : {}),
+    detail: field ? `${field}: ${reason}` : reason,
+    ...(problems.length > 1
+      ? { extra: { errors: problems.map((problem) => ({ field: problem.field, detail: problem.reason })) } }
+      : {}),
+  })
+}
+
+function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] {
+  const path = issue.path
+    .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
+    .join('')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: path ? `${path}.${key}` : key,
+      reason: 'is not a field of this request. Remove it or check its spelling.',
+    }))
+  }
+  return [{ field: path, reason: issue.message }]
+}

@@ -1,0 +1,28 @@
+/** Time as the gateway sees it, in milliseconds since the epoch. Injected everywhere, so that a test owns it. */
+export interface Clock {
+  now(): number
+  /** Runs `work` after `delayMs`; the returned function cancels it. */
+  after(delayMs: number, work: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (delayMs, work) => {
+    const timer = setTimeout(work, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `delayMs`, or at once when the signal aborts. Never rejects: callers look at the signal. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const cancel = clock.after(delayMs, done)
+    function done() {
+      cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,48 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { ulid } from 'ulid'
+
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+export const newUuid = (): string => randomUUID()
+export const newAgentId = (): string => `agent_${randomUUID()}`
+export const newSubscriptionId = (): string => `WAKE_SUB:${randomUUID()}`
+export const newMessageId = (): string => `MESSAGE:${randomUUID()}`
+export const newUlid = (now: number): string => ulid(now)
+
+/**
+ * A ULID that is a function of what it names: 48 bits of time, 16 bits of sequence, 64 bits of SHA-256 over the parts.
+ * The same emission therefore has the same `eventId` in every process, before and after a crash, with nothing stored,
+ * and ids of the same millisecond sort by their sequence.
+ */
+export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly (string | number)[]): string {
+  const hash = createHash('sha256').update(parts.join('\n')).digest()
+  const random = Buffer.alloc(10)
+  random.writeUInt16BE(sequence & 0xffff, 0)
+  hash.copy(random, 2, 0, 8)
+  return encodeTime(timeMs) + encodeRandom(random)
+}
+
+function encodeTime(timeMs: number): string {
+  let rest = timeMs
+  let text = ''
+  for (let i = 0; i < 10; i++) {
+    text = crockford[rest % 32] + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
+}
+
+/** 80 bits are two groups of 40 bits, each of eight base-32 digits. */
+function encodeRandom(random: Buffer): string {
+  let text = ''
+  for (const offset of [0, 5]) {
+    let group = random.readUIntBE(offset, 5)
+    let digits = ''
+    for (let i = 0; i < 8; i++) {
+      digits = crockford[group % 32] + digits
+      group = Math.floor(group / 32)
+    }
+    text += digits
+  }
+  return text
+}

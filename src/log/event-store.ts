@@ -1,0 +1,166 @@
+import { Problem } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, type Statement, sql, statement } from '../storage/statement.ts'
+import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
+
+const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
+  sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
+)
+const insertEvent = statement<{
+  projectId: string
+  logId: number
+  type: string
+  taskId: string | null
+  actor: string
+  data: string
+  now: number
+}>(sql`insert into event (project_id, log_id, type, task_id, actor, data, created_at)
+  values (${p('projectId')}, ${p('logId')}, ${p('type')}, ${p('taskId')}, ${p('actor')}, ${p('data')}, ${p('now')})`)
+const insertAudience = statement<{ audience: string; logId: number; trigger: string | null }>(
+  sql`insert into event_audience (audience, log_id, trigger) values (${p('audience')}, ${p('logId')}, ${p('trigger')})`,
+)
+
+/**
+ * Appends events in the given order and answers them with their logIds. The ids come from the project's own
+ * counter row, whose lock is held to the commit: gap-free, and in commit order on every engine. Call it last.
+ */
+export async function insertEvents(
+  tx: Transaction,
+  projectId: string,
+  events: readonly NewEvent[],
+): Promise<LogEvent[]> {
+  const row = await tx.get(takeLogIds, { projectId, count: events.length })
+  if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
+  const appended: LogEvent[] = []
+  for (const [index, event] of events.entries()) {
+    const logId = row.head - events.length + 1 + index
+    const trigger = eventTypes[event.type]
+    const taskId = event.taskId ?? null
+    await tx.run(insertEvent, {
+      projectId,
+      logId,
+      type: event.type,
+      taskId,
+      actor: event.actor,
+      data: JSON.stringify(event.data),
+      now: tx.now,
+    })
+    for (const audience of event.audience) await tx.run(insertAudience, { audience, logId, trigger })
+    appended.push({
+      projectId,
+      logId,
+      type: event.type,
+      trigger,
+      taskId,
+      actor: event.actor,
+      data: event.data,
+      createdAt: tx.now,
+    })
+  }
+  return appended
+}
+
+const columns = sql.raw(
+  'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.data, e.created_at as "createdAt"',
+)
+
+interface EventRow {
+  projectId: string
+  logId: number
+  type: EventType
+  taskId: string | null
+  actor: string
+  data: string
+  createdAt: number
+}
+
+interface Range {
+  /** exclusive */
+  after: number
+  /** inclusive */
+  upTo: number
+  limit: number
+}
+
+const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${columns} from event e
+  where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
+  order by e.log_id limit ${p('limit')}`)
+const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
+  from event_audience a join event e on e.project_id = ${p('projectId')} and e.log_id = a.log_id
+  where a.audience = ${p('audience')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
+  order by a.log_id limit ${p('limit')}`)
+const rangeOfTrigger = statement<
+  Range & { projectId: string; audience: string; trigger: string },
+  EventRow
+>(sql`select ${columns}
+  from event_audience a join event e on e.project_id = ${p('projectId')} and e.log_id = a.log_id
+  where a.audience = ${p('audience')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
+  order by a.log_id limit ${p('limit')}`)
+const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${columns} from event e
+  where e.task_id = ${p('taskId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
+  order by e.log_id limit ${p('limit')}`)
+
+const unbounded = Number.MAX_SAFE_INTEGER
+
+/** The events of a project after a watermark, in order. */
+export function readProjectEvents(db: Reader, projectId: string, after: number, limit: number): Promise<LogEvent[]> {
+  return read(db, rangeOfProject, { projectId, after, upTo: unbounded, limit })
+}
+
+/** The events that concern one agent after a watermark, in order. */
+export function readAudienceEvents(
+  db: Reader,
+  projectId: string,
+  audience: string,
+  after: number,
+  limit: number,
+): Promise<LogEvent[]> {
+  return read(db, rangeOfAudience, { projectId, audience, after, upTo: unbounded, limit })
+}
+
+/** The events that concern one agent and fire one trigger, in `(after, upTo]`, in order. */
+export function readTriggerEvents(
+  db: Reader,
+  projectId: string,
+  audience: string,
+  trigger: string,
+  range: Range,
+): Promise<LogEvent[]> {
+  return read(db, rangeOfTrigger, { projectId, audience, trigger, ...range })
+}
+
+/** The events of one task in `(after, upTo]`, in order. */
+export function readTaskEvents(
+  db: Reader,
+  taskId: string,
+  after: number,
+  limit: number,
+  upTo = unbounded,
+): Promise<LogEvent[]> {
+  return read(db, rangeOfTask, { taskId, after, upTo, limit })
+}
+
+async function read<Params extends object>(
+  db: Reader,
+  range: Statement<Params, EventRow>,
+  params: Params,
+): Promise<LogEvent[]> {
+  const rows = await db.all(range, params)
+  return rows.map((row) => ({
+    ...row,
+    trigger: eventTypes[row.type] ?? null,
+    data: JSON.parse(row.data) as JsonObject,
+  }))
+}
+
+const bounds = statement<{ projectId: string }, { head: number; tail: number }>(
+  sql`select log_head as "head", log_tail as "tail" from project where id = ${p('projectId')}`,
+)
+
+/** The newest logId of a project, and the newest one that retention has taken away (0: none). */
+export async function logBounds(db: Reader, projectId: string): Promise<{ head: number; tail: number }> {
+  const row = await db.get(bounds, { projectId })
+  if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
+  return row
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../lib/json.ts'
+
+/** What a subscription can be triggered by. Source: S1-43. */
+export const triggers = ['SENT_TO_ME', 'TASK_STATE_CHANGED', 'PERMISSION_GRANTED'] as const
+export type Trigger = (typeof triggers)[number]
+
+/** Every kind of row that the log can hold, with the trigger it fires, if any. */
+export const eventTypes = {
+  'message.sent': 'SENT_TO_ME',
+  'task.state_changed': 'TASK_STATE_CHANGED',
+  'task.artifact_added': null,
+  'permission.granted': 'PERMISSION_GRANTED',
+  'permission.revoked': null,
+  'agent.created': null,
+  'agent.updated': null,
+  'agent.deleted': null,
+  'key.created': null,
+  'key.revoked': null,
+  'push_config.created': null,
+  'push_config.deleted': null,
+  'subscription.created': null,
+  'subscription.updated': null,
+  'subscription.removed': null,
+  'subscription.degraded': null,
+  'subscription.recovered': null,
+  'subscription.key_rotated': null,
+  'subscription.resynced': null,
+  'wake.failed': null,
+} as const satisfies Record<string, Trigger | null>
+
+export type EventType = keyof typeof eventTypes
+
+/** An event on its way into the log. */
+export interface NewEvent {
+  readonly type: EventType
+  /** Who did it: an identity such as `@donna` or `@operator`. */
+  readonly actor: string
+  /** Ids of the agents that the event concerns; each may be named once. */
+  readonly audience: readonly string[]
+  readonly taskId?: string
+  readonly data: JsonObject
+}
+
+/** One row of the log. `logId` is gap-free within the project, in commit order. */
+export interface LogEvent {
+  readonly projectId: string
+  readonly logId: number
+  readonly type: EventType
+  readonly trigger: Trigger | null
+  readonly taskId: string | null
+  readonly actor: string
+  readonly data: JsonObject
+  /** ms since the epoch */
+  readonly createdAt: number
+}

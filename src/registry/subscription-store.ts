@@ -1,0 +1,143 @@
+import type { Trigger } from '../log/event.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type {
+  Filters,
+  HarnessTarget,
+  PushTarget,
+  Subscription,
+  SubscriptionStatus,
+  WakeTarget,
+} from './subscription.ts'
+
+export interface SubscriptionRow {
+  id: string
+  kind: string
+  projectId: string
+  agentId: string
+  audience: string
+  trigger: string | null
+  filters: string
+  harnessTarget: string
+  target: string
+  coalesceMs: number
+  signingKey: string | null
+  previousKey: string | null
+  previousKeyUntil: number | null
+  status: string
+  reason: string | null
+  failedInARow: number
+  cursorLogId: number
+  lastEmittedLogId: number | null
+  claimedToLogId: number | null
+  generation: number
+  generationAt: number
+  resumeWithDigest: number
+  windowUntil: number
+  dueAt: number | null
+  leaseOwner: string | null
+  createdAt: number
+  updatedAt: number
+}
+
+/** Every column under the name the code uses, for `select` and `returning` alike. */
+export const subscriptionColumns =
+  sql.raw(`id, kind, project_id as "projectId", agent_id as "agentId", audience, trigger, filters,
+  harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", previous_key as "previousKey",
+  previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
+  last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
+  resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
+  created_at as "createdAt", updated_at as "updatedAt"`)
+
+const insert =
+  statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
+    harness_target, target, coalesce_ms, signing_key, status, cursor_log_id, created_at, updated_at)
+  values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
+    ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('cursorLogId')},
+    ${p('createdAt')}, ${p('updatedAt')})`)
+
+// A change takes the lease away: whoever is sending finds out when it records, and the next claim sees the new settings.
+const change =
+  statement<SubscriptionRow>(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')},
+    target = ${p('target')}, harness_target = ${p('harnessTarget')}, coalesce_ms = ${p('coalesceMs')}, signing_key = ${p('signingKey')},
+    previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, status = ${p('status')}, reason = ${p('reason')},
+    failed_in_a_row = ${p('failedInARow')}, cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
+    generation = ${p('generation')}, generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')},
+    claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
+  where id = ${p('id')}`)
+const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
+const removeDeliveries = statement<{ id: string }>(sql`delete from delivery where subscription_id = ${p('id')}`)
+const byId = statement<{ id: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where id = ${p('id')}`,
+)
+const byAgent = statement<{ agentId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake' order by created_at, id`,
+)
+const byProject = statement<{ projectId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and kind = 'wake' order by created_at, id`,
+)
+const pushesOfTask = statement<{ taskId: string; agentId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where audience = ${p('taskId')} and agent_id = ${p('agentId')} and kind = 'push'
+    order by created_at, id`,
+)
+const ownedBy = statement<{ agentId: string }, { id: string }>(
+  sql`select id from subscription where agent_id = ${p('agentId')}`,
+)
+
+export async function insertSubscription(tx: Transaction, subscription: Subscription): Promise<void> {
+  await tx.run(insert, toRow(subscription))
+}
+
+/** Writes a subscription as it now is and takes away the lease of whoever is sending for it. */
+export async function changeSubscription(tx: Transaction, subscription: Subscription): Promise<void> {
+  await tx.run(change, toRow(subscription))
+}
+
+export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
+  await tx.run(removeDeliveries, { id })
+  await tx.run(remove, { id })
+}
+
+export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<void> {
+  for (const { id } of await tx.all(ownedBy, { agentId })) await deleteSubscription(tx, id)
+}
+
+export async function findSubscription(db: Reader, id: string): Promise<Subscription | undefined> {
+  const row = await db.get(byId, { id })
+  return row && subscriptionFromRow(row)
+}
+
+export async function listSubscriptions(db: Reader, agentId: string): Promise<Subscription[]> {
+  return (await db.all(byAgent, { agentId })).map(subscriptionFromRow)
+}
+
+export async function listProjectSubscriptions(db: Reader, projectId: string): Promise<Subscription[]> {
+  return (await db.all(byProject, { projectId })).map(subscriptionFromRow)
+}
+
+/** The push configs that one caller has on a task. */
+export async function listPushSubscriptions(db: Reader, taskId: string, callerId: string): Promise<Subscription[]> {
+  return (await db.all(pushesOfTask, { taskId, agentId: callerId })).map(subscriptionFromRow)
+}
+
+export function subscriptionFromRow(row: SubscriptionRow): Subscription {
+  return {
+    ...row,
+    kind: row.kind as Subscription['kind'],
+    trigger: row.trigger as Trigger | null,
+    filters: JSON.parse(row.filters) as Filters,
+    harnessTarget: row.harnessTarget as HarnessTarget,
+    target: JSON.parse(row.target) as WakeTarget | PushTarget,
+    status: row.status as SubscriptionStatus,
+    resumeWithDigest: row.resumeWithDigest === 1,
+  }
+}
+
+function toRow(subscription: Subscription): SubscriptionRow {
+  return {
+    ...subscription,
+    filters: JSON.stringify(subscription.filters),
+    target: JSON.stringify(subscription.target),
+    resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
+  }
+}

@@ -1,0 +1,44 @@
+import { EventEmitter } from 'node:events'
+import { OutboundError } from './outbound-error.ts'
+
+/**
+ * The end of a request: after `timeoutMs`, or when the caller's signal aborts. Bytes that drip in do not extend it.
+ * undici takes an EventEmitter for a signal; an AbortController for each request costs as much as signing its body.
+ */
+export class Deadline extends EventEmitter<{ abort: [] }> {
+  aborted = false
+  reason: OutboundError | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #callers: AbortSignal | undefined
+
+  constructor(timeoutMs: number, callers: AbortSignal | undefined) {
+    super()
+    this.#callers = callers
+    this.#timer = setTimeout(
+      () => this.#pass(new OutboundError('timeout', `no complete answer in ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    callers?.addEventListener('abort', this.#stop, { once: true })
+  }
+
+  /** The outcome of `work`, unless the deadline passes first. undici itself looks at a signal only once it is connected. */
+  over<T>(work: (signal: this) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.once('abort', () => reject(this.reason))
+      work(this).then(resolve, reject)
+    })
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#callers?.removeEventListener('abort', this.#stop)
+  }
+
+  readonly #stop = () => this.#pass(new OutboundError('aborted', 'the request was stopped'))
+
+  #pass(reason: OutboundError): void {
+    this.aborted = true
+    this.reason = reason
+    this.emit('abort')
+  }
+}

@@ -1,0 +1,49 @@
+/** What went wrong with a request, as far as the decision to try again needs to know. */
+export type OutboundErrorKind = 'refused' | 'dns' | 'connect' | 'timeout' | 'reset' | 'tls' | 'aborted' | 'network'
+
+/**
+ * A request that got no complete answer. `refused` is our own policy and permanent; `aborted` is our own doing and says
+ * nothing about the receiver. The message may be shown to the owner of the URL; `cause` is for the gateway's log only.
+ */
+export class OutboundError extends Error {
+  readonly kind: OutboundErrorKind
+
+  constructor(kind: OutboundErrorKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'OutboundError'
+    this.kind = kind
+  }
+}
+
+/** The OutboundError that a failure of undici, of node:net or of node:tls is. */
+export function toOutboundError(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error
+  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException
+  const rule = rules.find(({ codes, syscall: wanted }) => codes.test(code) && (!wanted || wanted === syscall))
+  // With several addresses tried, node:net reports the attempts as one AggregateError without a syscall.
+  if (!rule && error instanceof AggregateError) return new OutboundError('connect', withCode('could not connect', code))
+  if (!rule) return new OutboundError('network', withCode('the exchange failed', code), error)
+  return new OutboundError(rule.kind, withCode(rule.message, rule.kind === 'aborted' ? '' : code), error)
+}
+
+const rules: readonly { codes: RegExp; syscall?: string; kind: OutboundErrorKind; message: string }[] = [
+  { codes: /^UND_ERR_CONNECT_TIMEOUT$/, kind: 'connect', message: 'could not connect in time' },
+  { codes: /^UND_ERR_(CLOSED|DESTROYED)$/, kind: 'aborted', message: 'the gateway is stopping' },
+  {
+    codes: /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA$|HOSTNAME_MISMATCH$|EPROTO$)/,
+    kind: 'tls',
+    message: 'the TLS handshake failed',
+  },
+  { codes: /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/, kind: 'network', message: 'the gateway is out of sockets' },
+  { codes: /./, syscall: 'connect', kind: 'connect', message: 'could not connect' },
+  {
+    codes: /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED|ETIMEDOUT)$/,
+    kind: 'reset',
+    message: 'the connection broke before the answer was complete',
+  },
+]
+
+/** Codes such as ECONNREFUSED are safe to show; the messages that come with them hold addresses. */
+function withCode(message: string, code: string): string {
+  return /^[A-Z0-9_]+$/.test(code) && !code.startsWith('UND_') ? `${message} (${code})` : message
+}

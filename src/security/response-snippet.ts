@@ -1,0 +1,30 @@
+import type { Readable } from 'node:stream'
+
+/** A receiver that answers with more is cut off; up to here reading on is cheaper than a new connection. */
+export const bodyBytesMax = 64 * 1024
+export const snippetBytesMax = 2 * 1024
+
+/** Reads an answer to its end or to the limit, keeping its beginning as text. Rejects when the connection breaks. */
+export function readSnippet(body: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const kept: Buffer[] = []
+    let bytes = 0
+    body.on('data', (chunk: Buffer) => {
+      if (bytes < snippetBytesMax) kept.push(chunk.subarray(0, snippetBytesMax - bytes))
+      bytes += chunk.length
+      if (bytes <= bodyBytesMax) return
+      resolve(toText(kept))
+      body.destroy()
+    })
+    body.once('end', () => resolve(toText(kept)))
+    // Stays for the whole life of the stream: destroying it reports an error too.
+    body.on('error', reject)
+  })
+}
+
+/** A character cut in two at the end is dropped. PostgreSQL has no U+0000 in text, so it is replaced as well. */
+function toText(chunks: readonly Buffer[]): string {
+  const bytes = Buffer.concat(chunks)
+  const text = bytes.length < snippetBytesMax ? bytes.toString() : new TextDecoder().decode(bytes, { stream: true })
+  return text.replaceAll('\u0000', '\uFFFD')
+}

@@ -1,0 +1,70 @@
+import Sqlite from 'better-sqlite3'
+import { is, Placeholder } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import type { SqlValue, Statement } from '../statement.ts'
+
+const dialect = new SQLiteSyncDialect()
+
+interface Prepared {
+  readonly statement: Sqlite.Statement<unknown[]>
+  readonly bind: readonly (Placeholder | SqlValue)[]
+}
+
+/** One better-sqlite3 connection with its prepared statements. */
+export class Connection {
+  readonly raw: Sqlite.Database
+  readonly #prepared = new WeakMap<Statement, Prepared>()
+
+  constructor(path: string, options: { readonly: boolean }) {
+    this.raw = new Sqlite(path, { readonly: options.readonly, timeout: 5_000 })
+    this.raw.pragma('foreign_keys = ON')
+    this.raw.pragma('cache_size = -32000')
+    if (options.readonly) return
+    this.raw.pragma('journal_mode = WAL')
+    // FULL and not NORMAL: a caller is answered only when its commit would survive a power cut.
+    this.raw.pragma('synchronous = FULL')
+  }
+
+  all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[] {
+    const prepared = this.#prepare(statement as Statement)
+    return prepared.statement.all(...bindValues(prepared, params)) as Row[]
+  }
+
+  get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | undefined {
+    const prepared = this.#prepare(statement as Statement)
+    return prepared.statement.get(...bindValues(prepared, params)) as Row | undefined
+  }
+
+  run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number {
+    const prepared = this.#prepare(statement as Statement)
+    return prepared.statement.run(...bindValues(prepared, params)).changes
+  }
+
+  close(): void {
+    this.raw.close()
+  }
+
+  #prepare(statement: Statement): Prepared {
+    const known = this.#prepared.get(statement)
+    if (known) return known
+    const query = dialect.sqlToQuery(statement.sql)
+    const prepared = { statement: this.raw.prepare<unknown[]>(query.sql), bind: query.params as Prepared['bind'] }
+    this.#prepared.set(statement, prepared)
+    return prepared
+  }
+}
+
+function bindValues(prepared: Prepared, params: object): unknown[] {
+  const values = new Array<unknown>(prepared.bind.length)
+  for (let i = 0; i < values.length; i++) {
+    const slot = prepared.bind[i]
+    if (!is(slot, Placeholder)) {
+      values[i] = slot
+      continue
+    }
+    const value = (params as Record<string, unknown>)[slot.name]
+    if (value === undefined) throw new TypeError(`The statement needs the parameter "${slot.name}".`)
+    values[i] = value
+  }
+  return values
+}

@@ -1,0 +1,91 @@
+import { Problem } from '../errors.ts'
+import { newUuid } from '../lib/ids.ts'
+import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agent.ts'
+import type { A2aMessage, Task } from './task.ts'
+
+const subjectMax = 200
+
+/** A message as the store keeps it: the task's ids are the gateway's word, whatever the sender wrote. */
+export function stampMessage(message: A2aMessage, task: Pick<Task, 'id' | 'contextId'>): A2aMessage {
+  return { ...message, taskId: task.id, contextId: task.contextId }
+}
+
+/** A status message of the assignee, from parts alone or from a whole message. */
+export function agentMessage(message: JsonObject, task: Pick<Task, 'id' | 'contextId'>): A2aMessage {
+  const messageId = typeof message.messageId === 'string' && message.messageId ? message.messageId : newUuid()
+  return stampMessage({ ...message, messageId, role: 'ROLE_AGENT', parts: message.parts as JsonObject[] }, task)
+}
+
+/** The first line of the first text, at most 200 characters. Source: D9, S1-24. */
+export function subjectOf(message: A2aMessage): string {
+  for (const part of message.parts) {
+    if (typeof part.text !== 'string') continue
+    const line = part.text.split('\n').find((candidate) => candidate.trim() !== '')
+    if (line) return line.trim().slice(0, subjectMax)
+  }
+  const file = message.parts.find((part) => typeof part.filename === 'string' && part.filename)
+  return file ? String(file.filename).slice(0, subjectMax) : '(no text)'
+}
+
+/** What a sender may say beside the message, as A2A metadata of the message or of the request. */
+export interface Delivery {
+  priority: Priority
+  wakePolicy: WakePolicy
+  taggedConcepts: string[]
+  expiresAt: number | null
+}
+
+/**
+ * Reads `priority`, `wakePolicy`, `taggedConcepts` and `expiresAt` from A2A metadata. Metadata is anybody's, so a value of
+ * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable.
+ */
+export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): Delivery {
+  const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
+  const { priority, wakePolicy, taggedConcepts, expiresAt } = given
+  return {
+    priority: priorities.find((known) => known === priority) ?? 'normal',
+    wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
+    taggedConcepts: Array.isArray(taggedConcepts)
+      ? taggedConcepts.filter((concept) => typeof concept === 'string')
+      : [],
+    expiresAt: readInstant(expiresAt),
+  }
+}
+
+function readInstant(value: unknown): number | null {
+  if (value === undefined || value === null) return null
+  const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  if (Number.isNaN(instant)) {
+    throw new Problem('invalid-request', {
+      field: 'metadata.expiresAt',
+      detail: 'metadata.expiresAt: give an instant in ISO 8601, e.g. "2026-04-26T10:00:00.000Z".',
+    })
+  }
+  return instant
+}
+
+/** Refuses media types that the agent's card does not claim (specification §3.1.1). */
+export function requireAcceptedModes(agent: Agent, message: A2aMessage): void {
+  for (const [index, part] of message.parts.entries()) {
+    const mode = modeOf(part)
+    if (mode === undefined || agent.inputModes.some((accepted) => modeMatches(accepted, mode))) continue
+    throw new Problem('unsupported-media-type', {
+      field: `message.parts[${index}].mediaType`,
+      detail: `message.parts[${index}].mediaType: ${agent.handle} takes ${agent.inputModes.join(', ')}, not ${mode}.`,
+    })
+  }
+}
+
+function modeOf(part: JsonObject): string | undefined {
+  if (typeof part.mediaType === 'string' && part.mediaType) return part.mediaType.split(';', 1)[0]!.trim().toLowerCase()
+  if (part.text !== undefined) return 'text/plain'
+  if (part.data !== undefined) return 'application/json'
+  return undefined
+}
+
+function modeMatches(accepted: string, mode: string): boolean {
+  const [type, subtype] = accepted.toLowerCase().split('/')
+  if (type === '*' && subtype === '*') return true
+  return subtype === '*' ? mode.startsWith(`${type}/`) : accepted.toLowerCase() === mode
+}

@@ -1,0 +1,117 @@
+import { Problem } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { NewEvent } from '../log/event.ts'
+import { identityOf } from '../registry/agents.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type ArtifactInput, keepChunk } from './add-artifact.ts'
+import type { TaskContext } from './context.ts'
+import { agentMessage, stampMessage } from './message-input.ts'
+import { loadTaskDocument, requireTask } from './read-task.ts'
+import { allowedMoves, isTerminal, requireMove, type TaskRole, type TaskState } from './state.ts'
+import type { A2aMessage, Task, TaskDocument } from './task.ts'
+import { stateChanged } from './task-events.ts'
+import { findTask, insertTaskMessage, moveTaskRow } from './task-store.ts'
+
+export interface MoveInput {
+  readonly to: TaskState
+  readonly expectedVersion: number
+  /** The status message: ProtoJSON of an A2A message, of which only `parts` is needed. */
+  readonly message?: JsonObject | undefined
+  readonly artifacts?: readonly ArtifactInput[] | undefined
+}
+
+/**
+ * Moves a task, with its status message and artifacts, in one transaction. Errors: `task-not-found`, `version-conflict`
+ * with the task as it is, `forbidden`, `invalid-transition` with what is allowed.
+ */
+export async function moveTask(
+  context: TaskContext,
+  caller: Caller,
+  taskId: string,
+  input: MoveInput,
+): Promise<TaskDocument> {
+  const outcome = await context.db.transaction(async (tx) => {
+    const { task, roles } = await requireTask(tx, caller, taskId)
+    if (task.version !== input.expectedVersion) return { conflict: task }
+    requireMove(task.state, input.to, roles)
+    return applyMove(context, tx, caller, task, roles, input)
+  })
+  if ('conflict' in outcome) throw await conflict(context, outcome.conflict, input.expectedVersion)
+  return loadTaskDocument(context.db, outcome.moved)
+}
+
+/** Cancels whatever its version. Errors: `task-not-found`, `task-finished` (specification §3.1.5). */
+export function cancelTask(context: TaskContext, caller: Caller, taskId: string): Promise<Task> {
+  return context.db.transaction(async (tx) => {
+    const { task, roles } = await requireTask(tx, caller, taskId)
+    if (isTerminal(task.state)) {
+      throw new Problem('task-finished', {
+        detail: `Task ${taskId} is ${task.state} and cannot be canceled any more.`,
+        extra: { taskId, state: task.state },
+      })
+    }
+    requireMove(task.state, 'canceled', roles)
+    const outcome = await applyMove(context, tx, caller, task, roles, { to: 'canceled', expectedVersion: task.version })
+    if ('conflict' in outcome) throw new Error('A task moved inside the transaction that holds it.')
+    return outcome.moved
+  })
+}
+
+type Outcome = { moved: Task } | { conflict: Task }
+
+async function applyMove(
+  context: TaskContext,
+  tx: Transaction,
+  caller: Caller,
+  task: Task,
+  roles: readonly TaskRole[],
+  input: MoveInput,
+): Promise<Outcome> {
+  const events: NewEvent[] = []
+  let chunkCount = task.chunkCount
+  for (const artifact of input.artifacts ?? []) {
+    const kept = await keepChunk(tx, { ...task, chunkCount }, caller, artifact)
+    chunkCount = kept.seq
+    events.push(kept.event)
+  }
+  const seq = input.message ? await insertTaskMessage(tx, task, statusMessage(input.message, task, roles)) : null
+  const messageCount = seq ?? task.messageCount
+  const to = {
+    state: input.to,
+    expectedVersion: input.expectedVersion,
+    statusMessageSeq: seq,
+    messageCount,
+    reason: null,
+  }
+  if (!(await moveTaskRow(tx, task, to))) return { conflict: task }
+  events.push(
+    stateChanged({
+      task,
+      previousState: task.state,
+      newState: input.to,
+      version: task.version + 1,
+      statusMessageSeq: seq,
+      actor: caller.identity,
+      originator: await identityOf(tx, task.originatorId),
+      assignee: await identityOf(tx, task.assigneeId),
+      now: tx.now,
+    }),
+  )
+  await context.append(tx, task.projectId, events)
+  return { moved: (await findTask(tx, task.id)) as Task }
+}
+
+function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole[]): A2aMessage {
+  const own = agentMessage(message, task)
+  return roles.includes('assignee') ? own : stampMessage({ ...own, role: 'ROLE_USER' }, task)
+}
+
+async function conflict(context: TaskContext, current: Task, expectedVersion: number): Promise<Problem> {
+  const document = await loadTaskDocument(context.db, current)
+  return new Problem('version-conflict', {
+    field: 'expectedVersion',
+    detail: `expectedVersion: the task is at version ${current.version} (${current.state}), not ${expectedVersion}. Read \`current\` and decide again.`,
+    extra: { document, allowed: allowedMoves(current.state, ['assignee', 'originator']) },
+  })
+}

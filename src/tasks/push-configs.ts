@@ -1,0 +1,174 @@
+import { Problem } from '../errors.ts'
+import { newSubscriptionId, newUuid } from '../lib/ids.ts'
+import { logBounds } from '../log/event-store.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { PushTarget, Subscription } from '../registry/subscription.ts'
+import { deleteSubscription, insertSubscription, listPushSubscriptions } from '../registry/subscription-store.ts'
+import type { SecretBox } from '../security/secret.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { TaskContext } from './context.ts'
+import { requireTask } from './read-task.ts'
+import type { Task } from './task.ts'
+
+/** An A2A push notification config (specification §4.3.1), flat as in v1.0. */
+export interface PushConfig {
+  readonly id: string
+  readonly taskId: string
+  readonly url: string
+  readonly token: string
+  readonly authentication?: { readonly scheme: string; readonly credentials: string } | undefined
+}
+
+export interface PushContext extends TaskContext {
+  readonly secrets: SecretBox
+  /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never probed. */
+  readonly checkUrl: (url: string, field: string) => void
+}
+
+type PushInput = Omit<PushConfig, 'taskId'> & { readonly protocolVersion: PushTarget['protocolVersion'] }
+
+/** Sets a push config on a task; one of the same id is replaced. A finished task takes one too: it has nothing left to tell. */
+export function createPushConfig(
+  context: PushContext,
+  caller: Caller,
+  taskId: string,
+  input: PushInput,
+): Promise<PushConfig> {
+  context.checkUrl(input.url, 'url')
+  return context.db.transaction(async (tx) => {
+    const { task } = await requireTask(tx, caller, taskId)
+    const { head } = await logBounds(tx, task.projectId)
+    const config = await keepPushConfig(context, tx, caller, task, input, head)
+    await context.append(tx, task.projectId, [
+      {
+        type: 'push_config.created',
+        actor: caller.identity,
+        audience: [],
+        taskId,
+        data: { taskId, configId: config.id },
+      },
+    ])
+    return config
+  })
+}
+
+/**
+ * Keeps a config within the caller's transaction. `after` is where it starts to tell: behind the log's head for one that is
+ * added later, before the task's first event for one that came with the message.
+ */
+export async function keepPushConfig(
+  context: PushContext,
+  tx: Transaction,
+  caller: Caller,
+  task: Task,
+  input: PushInput,
+  after: number,
+): Promise<PushConfig> {
+  const configId = input.id || newUuid()
+  for (const same of await pushSubscriptions(tx, caller, task.id, configId)) await deleteSubscription(tx, same.id)
+  const id = newSubscriptionId()
+  const { authentication, token } = input
+  const target: PushTarget = {
+    url: input.url,
+    configId,
+    protocolVersion: input.protocolVersion,
+    ...(token ? { sealedToken: context.secrets.seal(token, id) } : {}),
+    ...(authentication?.scheme ? { scheme: authentication.scheme } : {}),
+    ...(authentication?.credentials ? { sealedCredentials: context.secrets.seal(authentication.credentials, id) } : {}),
+  }
+  await insertSubscription(tx, {
+    id,
+    kind: 'push',
+    projectId: task.projectId,
+    agentId: caller.id,
+    audience: task.id,
+    trigger: null,
+    filters: {},
+    harnessTarget: 'a2a-webhook',
+    target,
+    coalesceMs: 0,
+    signingKey: null,
+    previousKey: null,
+    previousKeyUntil: null,
+    status: 'active',
+    reason: null,
+    failedInARow: 0,
+    cursorLogId: after,
+    lastEmittedLogId: null,
+    claimedToLogId: null,
+    generation: 0,
+    generationAt: 0,
+    resumeWithDigest: false,
+    windowUntil: 0,
+    dueAt: null,
+    leaseOwner: null,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+  })
+  return { id: configId, taskId: task.id, url: input.url, token, authentication }
+}
+
+export async function listPushConfigs(context: PushContext, caller: Caller, taskId: string): Promise<PushConfig[]> {
+  await requireTask(context.db, caller, taskId)
+  return (await listPushSubscriptions(context.db, taskId, caller.id)).map((subscription) =>
+    fromSubscription(context, subscription),
+  )
+}
+
+/** The config of that id; without an id, the only one there is. Errors: `push-config-not-found`. */
+export async function readPushConfig(
+  context: PushContext,
+  caller: Caller,
+  taskId: string,
+  configId: string,
+): Promise<PushConfig> {
+  const configs = await listPushConfigs(context, caller, taskId)
+  const config = configId ? configs.find(({ id }) => id === configId) : configs[0]
+  if (!config) {
+    throw new Problem('push-config-not-found', {
+      detail: `No push notification config "${configId}" on task ${taskId}. List them to see their ids.`,
+      extra: { taskId, configId },
+    })
+  }
+  return config
+}
+
+/** Takes a config away; twice is the same as once (specification §3.1.10). */
+export function deletePushConfig(
+  context: PushContext,
+  caller: Caller,
+  taskId: string,
+  configId: string,
+): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    const { task } = await requireTask(tx, caller, taskId)
+    const gone = await pushSubscriptions(tx, caller, taskId, configId)
+    for (const { id } of gone) await deleteSubscription(tx, id)
+    if (gone.length === 0) return
+    await context.append(tx, task.projectId, [
+      { type: 'push_config.deleted', actor: caller.identity, audience: [], taskId, data: { taskId, configId } },
+    ])
+  })
+}
+
+async function pushSubscriptions(
+  tx: Transaction,
+  caller: Caller,
+  taskId: string,
+  configId: string,
+): Promise<Subscription[]> {
+  const all = await listPushSubscriptions(tx, taskId, caller.id)
+  return all.filter(({ target }) => (target as PushTarget).configId === configId)
+}
+
+function fromSubscription(context: PushContext, subscription: Subscription): PushConfig {
+  const target = subscription.target as PushTarget
+  const open = (sealed: string | undefined) => (sealed ? context.secrets.open(sealed, subscription.id) : '')
+  return {
+    id: target.configId,
+    taskId: subscription.audience,
+    url: target.url,
+    token: open(target.sealedToken),
+    authentication: target.scheme ? { scheme: target.scheme, credentials: open(target.sealedCredentials) } : undefined,
+  }
+}

@@ -1,0 +1,252 @@
+import { Problem } from '../errors.ts'
+import { newUuid } from '../lib/ids.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { NewEvent } from '../log/event.ts'
+import type { Agent } from '../registry/agent.ts'
+import { identityOf } from '../registry/agents.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type { TaskContext } from './context.ts'
+import { readDelivery, requireAcceptedModes, stampMessage, subjectOf } from './message-input.ts'
+import { isInterrupted, isTerminal } from './state.ts'
+import { type A2aMessage, rolesOf, type Task } from './task.ts'
+import { stateChanged } from './task-events.ts'
+import { countMessage, findTask, insertTask, insertTaskMessage, moveTaskRow } from './task-store.ts'
+
+export interface SendMessageInput {
+  readonly message: A2aMessage
+  readonly metadata?: JsonObject | undefined
+  /** Makes a repeat answer with the first task, with a fingerprint of the request that it stands for. */
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined
+  /** Joins the transaction once the task is known: how a push config is set up together with its task. */
+  readonly within?: ((tx: Transaction, task: Task, created: boolean) => Promise<void>) | undefined
+}
+
+const knownKey = statement<{ callerId: string; agentId: string; key: string }, { fingerprint: string; taskId: string }>(
+  sql`select fingerprint, task_id as "taskId" from idempotency_key
+    where caller_id = ${p('callerId')} and agent_id = ${p('agentId')} and key = ${p('key')}`,
+)
+const keepKey = statement<{
+  callerId: string
+  agentId: string
+  key: string
+  fingerprint: string
+  taskId: string
+  now: number
+}>(
+  sql`insert into idempotency_key (caller_id, agent_id, key, fingerprint, task_id, created_at)
+    values (${p('callerId')}, ${p('agentId')}, ${p('key')}, ${p('fingerprint')}, ${p('taskId')}, ${p('now')})`,
+)
+
+/**
+ * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
+ * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`.
+ * Source: A2A specification §3.1.1, §3.4; D9.
+ */
+export function sendMessage(
+  context: TaskContext,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<Task> {
+  requireAcceptedModes(agent, input.message)
+  return context.db.transaction(async (tx) => {
+    const repeat = await findRepeat(tx, caller, agent, input)
+    if (repeat) return repeat
+    await requireReferences(tx, caller, input.message)
+    const { taskId } = input.message
+    const task =
+      typeof taskId === 'string' && taskId
+        ? await continueTask(context, tx, caller, agent, taskId, input)
+        : await startTask(context, tx, caller, agent, input)
+    if (input.idempotency) {
+      await tx.run(keepKey, {
+        callerId: caller.id,
+        agentId: agent.id,
+        taskId: task.id,
+        now: tx.now,
+        ...input.idempotency,
+      })
+    }
+    return task
+  })
+}
+
+async function findRepeat(
+  tx: Transaction,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<Task | undefined> {
+  if (!input.idempotency) return undefined
+  const { key, fingerprint } = input.idempotency
+  const known = await tx.get(knownKey, { callerId: caller.id, agentId: agent.id, key })
+  if (!known) return undefined
+  if (known.fingerprint !== fingerprint) {
+    throw new Problem('idempotency-conflict', {
+      field: 'Idempotency-Key',
+      detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
+    })
+  }
+  return findTask(tx, known.taskId)
+}
+
+/** A message may point only at tasks that its sender can see (specification §3.4.3). */
+async function requireReferences(tx: Transaction, caller: Caller, message: A2aMessage): Promise<void> {
+  for (const id of (message.referenceTaskIds as string[] | undefined) ?? []) {
+    const task = await findTask(tx, id)
+    if (task && rolesOf(caller, task).length > 0) continue
+    throw new Problem('task-not-found', {
+      field: 'message.referenceTaskIds',
+      detail: `message.referenceTaskIds: no task ${id}, or it is not yours. Leave it out, or name a task that you started.`,
+      extra: { taskId: id },
+    })
+  }
+}
+
+async function startTask(
+  context: TaskContext,
+  tx: Transaction,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<Task> {
+  const delivery = readDelivery(agent, input.metadata, input.message.metadata)
+  const { contextId } = input.message
+  const task: Task = {
+    id: newUuid(),
+    projectId: agent.projectId,
+    contextId: typeof contextId === 'string' && contextId ? contextId : newUuid(),
+    assigneeId: agent.id,
+    originatorId: caller.id,
+    state: 'submitted',
+    version: 1,
+    statusMessageSeq: null,
+    statusAt: tx.now,
+    reason: null,
+    priority: delivery.priority,
+    taggedConcepts: delivery.taggedConcepts,
+    metadata: input.metadata ?? null,
+    messageCount: 1,
+    chunkCount: 0,
+    expiresAt: delivery.expiresAt,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+  }
+  await insertTask(tx, task)
+  const message = stampMessage(input.message, task)
+  await insertTaskMessage(tx, { ...task, messageCount: 0 }, message)
+  const mail = await context.recordMail(tx, {
+    ...delivery,
+    sender: caller,
+    recipientId: agent.id,
+    projectId: agent.projectId,
+    subject: subjectOf(message),
+    taskId: task.id,
+    taskSeq: 1,
+  })
+  await input.within?.(tx, task, true)
+  await context.append(tx, task.projectId, [
+    mail.event,
+    stateChanged({
+      task,
+      previousState: null,
+      newState: 'submitted',
+      version: 1,
+      statusMessageSeq: null,
+      actor: caller.identity,
+      originator: caller.identity,
+      assignee: agent.handle,
+      now: tx.now,
+      mail: mail.event,
+    }),
+  ])
+  return task
+}
+
+/** A reply puts a waiting task back to `submitted`; any other message joins the history and wakes the assignee. */
+async function continueTask(
+  context: TaskContext,
+  tx: Transaction,
+  caller: Caller,
+  agent: Agent,
+  taskId: string,
+  input: SendMessageInput,
+): Promise<Task> {
+  const task = await requireOwnTask(tx, caller, agent, taskId, input.message)
+  const delivery = readDelivery(agent, input.metadata, input.message.metadata)
+  const message = stampMessage(input.message, task)
+  const seq = await insertTaskMessage(tx, task, message)
+  const mail = await context.recordMail(tx, {
+    ...delivery,
+    sender: caller,
+    recipientId: agent.id,
+    projectId: agent.projectId,
+    subject: subjectOf(message),
+    taskId,
+    taskSeq: seq,
+  })
+  const events: NewEvent[] = [mail.event]
+  if (isInterrupted(task.state)) {
+    const to = {
+      state: 'submitted',
+      expectedVersion: task.version,
+      statusMessageSeq: null,
+      messageCount: seq,
+      reason: null,
+    } as const
+    await moveTaskRow(tx, task, to)
+    events.push(
+      stateChanged({
+        task,
+        previousState: task.state,
+        newState: 'submitted',
+        version: task.version + 1,
+        statusMessageSeq: null,
+        actor: caller.identity,
+        originator: await identityOf(tx, task.originatorId),
+        assignee: agent.handle,
+        now: tx.now,
+        mail: mail.event,
+      }),
+    )
+  } else {
+    await countMessage(tx, task)
+  }
+  await input.within?.(tx, task, false)
+  await context.append(tx, task.projectId, events)
+  return (await findTask(tx, taskId)) as Task
+}
+
+async function requireOwnTask(
+  tx: Transaction,
+  caller: Caller,
+  agent: Agent,
+  taskId: string,
+  message: A2aMessage,
+): Promise<Task> {
+  const task = await findTask(tx, taskId)
+  if (!task || task.assigneeId !== agent.id || !rolesOf(caller, task).includes('originator')) {
+    throw new Problem('task-not-found', {
+      field: 'message.taskId',
+      detail: `message.taskId: no task ${taskId} of yours with ${agent.handle}. Leave taskId out to start a new task.`,
+      extra: { taskId },
+    })
+  }
+  const { contextId } = message
+  if (typeof contextId === 'string' && contextId && contextId !== task.contextId) {
+    throw new Problem('invalid-request', {
+      field: 'message.contextId',
+      detail: `message.contextId: task ${taskId} belongs to context ${task.contextId}. Send that contextId, or none.`,
+    })
+  }
+  if (isTerminal(task.state)) {
+    throw new Problem('task-finished', {
+      field: 'message.taskId',
+      detail: `message.taskId: task ${taskId} is ${task.state} and takes no more messages. Send a new message with contextId ${task.contextId} and referenceTaskIds [${taskId}].`,
+      extra: { taskId, state: task.state },
+    })
+  }
+  return task
+}

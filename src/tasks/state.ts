@@ -1,0 +1,69 @@
+import { Problem } from '../errors.ts'
+
+export const taskStates = [
+  'submitted',
+  'working',
+  'input-required',
+  'auth-required',
+  'completed',
+  'failed',
+  'canceled',
+  'rejected',
+] as const
+/** A2A's task states in lower case (specification §4.1.3, D7). */
+export type TaskState = (typeof taskStates)[number]
+
+/** What somebody is to a task. The operator is both. */
+export type TaskRole = 'assignee' | 'originator'
+
+const outcomes = ['completed', 'failed', 'rejected'] as const
+const questions = ['input-required', 'auth-required'] as const
+
+/**
+ * Who may move a task where: the assignee works, the originator replies and cancels. A reply puts the task back to
+ * `submitted`, because nobody has taken it up yet. `working` to itself is a progress note.
+ */
+export const taskTransitions = {
+  submitted: { assignee: ['working', ...questions, ...outcomes], originator: ['canceled'] },
+  working: { assignee: ['working', ...questions, ...outcomes], originator: ['canceled'] },
+  'input-required': { assignee: ['working', ...questions, ...outcomes], originator: ['submitted', 'canceled'] },
+  'auth-required': { assignee: ['working', ...questions, ...outcomes], originator: ['submitted', 'canceled'] },
+  completed: { assignee: [], originator: [] },
+  failed: { assignee: [], originator: [] },
+  canceled: { assignee: [], originator: [] },
+  rejected: { assignee: [], originator: [] },
+} as const satisfies Record<TaskState, Record<TaskRole, readonly TaskState[]>>
+
+const terminal: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled', 'rejected'])
+const interrupted: ReadonlySet<string> = new Set(questions)
+
+export const isTerminal = (state: TaskState): boolean => terminal.has(state)
+export const isInterrupted = (state: TaskState): boolean => interrupted.has(state)
+
+/** Where a task can go from here, in the hands of these roles. */
+export function allowedMoves(from: TaskState, roles: readonly TaskRole[]): TaskState[] {
+  return [...new Set(roles.flatMap((role): readonly TaskState[] => taskTransitions[from][role]))]
+}
+
+/** Throws `forbidden` when only the other party may make this move, `invalid-transition` when nobody may. */
+export function requireMove(from: TaskState, to: TaskState, roles: readonly TaskRole[]): void {
+  const allowed = allowedMoves(from, roles)
+  if (allowed.includes(to)) return
+  if (allowedMoves(from, ['assignee', 'originator']).includes(to)) {
+    const owner = roles.includes('assignee') ? 'originator' : 'assignee'
+    throw new Problem('forbidden', {
+      field: 'to',
+      detail: `to: only the ${owner} of a task may move it from ${from} to ${to}; you may choose ${list(allowed)}.`,
+      extra: { from, allowed },
+    })
+  }
+  throw new Problem('invalid-transition', {
+    field: 'to',
+    detail: `to: a task that is ${from} cannot become ${to}; it can become ${list(allowed)}.`,
+    extra: { from, allowed },
+  })
+}
+
+function list(states: readonly TaskState[]): string {
+  return states.length === 0 ? 'nothing else' : states.join(', ')
+}

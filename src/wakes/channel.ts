@@ -1,0 +1,49 @@
+import type { Subscription } from '../registry/subscription.ts'
+import type { Emission } from './emission.ts'
+
+/** One try at one emission, as an operator reads it. */
+export interface Attempt {
+  /** ISO 8601 */
+  readonly at: string
+  /** The receiver's HTTP status; null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** What went wrong in a word (`timeout`, `refused`, …); null when there was an answer. */
+  readonly error: string | null
+  /** The first 2 KiB of the answer, when there was one and it was no success. */
+  readonly response?: string
+}
+
+export interface DeliveryOrder {
+  readonly subscription: Subscription
+  /** Whose harness it is: `@donna`. */
+  readonly agentIdentity: string
+  readonly emission: Emission
+  /** What was tried before, in this process or in one that died. */
+  readonly attempts: readonly Attempt[]
+  /** When the next try is due, if a schedule was already running. */
+  readonly nextAttemptAt: number | null
+  readonly signal: AbortSignal
+  /** Keeps an attempt that will be followed by another. False: the lease is lost, stop. */
+  retryLater(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
+}
+
+/**
+ * `delivered`: a receiver took it. `failed`: the schedule ran out. `rejected`: the receiver says that no retry will help.
+ * `stopped`: the gateway is shutting down or another took over; nothing is decided.
+ */
+export type DeliveryResult = {
+  readonly outcome: 'delivered' | 'failed' | 'rejected' | 'stopped'
+  readonly reason: string | null
+  readonly attempts: readonly Attempt[]
+}
+
+/** A way to deliver. It sends, retries and reports; what follows from the result is decided by the dispatcher. */
+export interface Channel {
+  deliver(order: DeliveryOrder): Promise<DeliveryResult>
+  /** One try with no retry and nothing recorded: what `wake/test` uses. */
+  attempt(order: Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission' | 'signal'>): Promise<Attempt>
+}
+
+/** A channel for each target that this gateway delivers to, and one for A2A push notifications. */
+export type Channels = Partial<Record<'a2a-webhook' | 'mcp-notifications' | 'bridge-daemon' | 'push', Channel>>

@@ -1,0 +1,96 @@
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type { Attempt } from './channel.ts'
+import type { Emission } from './emission.ts'
+
+export type DeliveryOutcome = 'pending' | 'delivered' | 'failed' | 'rejected'
+
+/** The record of a wake: attempts, outcome, evidence. */
+export interface Delivery {
+  readonly eventId: string
+  readonly eventType: string
+  readonly fromLogId: number
+  readonly toLogId: number
+  readonly eventCount: number
+  readonly attempts: readonly Attempt[]
+  readonly outcome: DeliveryOutcome
+  readonly nextAttemptAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+interface DeliveryRow extends Omit<Delivery, 'attempts'> {
+  attempts: string
+}
+
+const columns =
+  sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
+  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", created_at as "createdAt", updated_at as "updatedAt"`)
+const upsert = statement<{
+  subscriptionId: string
+  eventId: string
+  eventType: string
+  fromLogId: number
+  toLogId: number
+  eventCount: number
+  attempts: string
+  outcome: string
+  nextAttemptAt: number | null
+  now: number
+}>(sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
+    next_attempt_at, created_at, updated_at)
+  values (${p('subscriptionId')}, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('toLogId')}, ${p('eventCount')},
+    ${p('attempts')}, ${p('outcome')}, ${p('nextAttemptAt')}, ${p('now')}, ${p('now')})
+  on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
+    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`)
+const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
+  sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,
+)
+const newestFirst = statement<
+  { subscriptionId: string; before: string; limit: number },
+  DeliveryRow
+>(sql`select ${columns} from delivery
+  where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc limit ${p('limit')}`)
+
+export async function saveDelivery(
+  tx: Transaction,
+  subscriptionId: string,
+  emission: Emission,
+  attempts: readonly Attempt[],
+  outcome: DeliveryOutcome,
+  nextAttemptAt: number | null,
+): Promise<void> {
+  await tx.run(upsert, {
+    subscriptionId,
+    eventId: emission.eventId,
+    eventType: emission.eventType,
+    fromLogId: emission.fromLogId,
+    toLogId: emission.logId,
+    eventCount: emission.eventCount,
+    attempts: JSON.stringify(attempts),
+    outcome,
+    nextAttemptAt,
+    now: tx.now,
+  })
+}
+
+/** What is on record of an emission: after a crash, the tries that were already made. */
+export async function findDelivery(db: Reader, subscriptionId: string, eventId: string): Promise<Delivery | undefined> {
+  const row = await db.get(find, { subscriptionId, eventId })
+  return row && fromRow(row)
+}
+
+/** A subscription's deliveries, newest first, before an event id (`''`: from the newest). */
+export async function listDeliveries(
+  db: Reader,
+  subscriptionId: string,
+  before: string,
+  limit: number,
+): Promise<Delivery[]> {
+  // 'Z' sorts after every ULID's first digit.
+  return (await db.all(newestFirst, { subscriptionId, before: before || 'Z', limit })).map(fromRow)
+}
+
+function fromRow(row: DeliveryRow): Delivery {
+  return { ...row, attempts: JSON.parse(row.attempts) as Attempt[] }
+}

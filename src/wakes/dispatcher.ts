@@ -1,0 +1,132 @@
+import { newUuid } from '../lib/ids.ts'
+import type { Subscription } from '../registry/subscription.ts'
+import { claimDue, nextDueAt } from './lease-store.ts'
+import { type RunContext, runSubscription } from './run.ts'
+
+/** How many subscriptions are worked at the same time. Each costs one request in flight and a page of events. */
+const runsMax = 1_000
+const claimMax = 200
+/** Nudges say when to look; this is for what a lost nudge left behind. */
+const sweepMs = 5_000
+const outageMs = 1_000
+
+interface LiveRun {
+  readonly controller: AbortController
+  readonly done: Promise<void>
+}
+
+/** Claims due subscriptions and runs them, each in log order, all side by side. One loop; `start`, `nudge`, `stop`. */
+export class Dispatcher implements AsyncDisposable {
+  readonly #context: RunContext
+  readonly #runs = new Map<string, LiveRun>()
+  readonly #stopping = new AbortController()
+  #loop: Promise<void> | undefined
+  #wake = () => {}
+  #nudged = false
+  #waitingUntil = 0
+
+  constructor(context: RunContext) {
+    this.#context = context
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  /** Says that something is due now or at `dueAt`. */
+  nudge(dueAt = 0): void {
+    if (dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
+    this.#nudged = true
+    this.#wake()
+  }
+
+  /** Whether the loop is alive: what readiness reports. */
+  get isRunning(): boolean {
+    return this.#loop !== undefined && !this.#stopping.signal.aborted
+  }
+
+  get runCount(): number {
+    return this.#runs.size
+  }
+
+  /** Stops claiming, ends waits, lets requests in flight finish, gives every lease back. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake()
+    await this.#loop
+    for (const run of this.#runs.values()) run.controller.abort()
+    await Promise.all([...this.#runs.values()].map((run) => run.done))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      this.#nudged = false
+      const wanted = Math.min(claimMax, runsMax - this.#runs.size)
+      try {
+        const claimed = wanted > 0 ? await this.#claim(wanted) : 0
+        if (claimed < wanted || wanted <= 0) await this.#idle()
+      } catch (error) {
+        this.#context.log.error({ err: error }, 'dispatcher.stalled')
+        await this.#wait(outageMs)
+      }
+    }
+  }
+
+  async #claim(limit: number): Promise<number> {
+    const owner = newUuid()
+    const claimed = await claimDue(this.#context.db, owner, limit)
+    for (const subscription of claimed) this.#start(subscription, owner)
+    return claimed.length
+  }
+
+  /** A run that still holds an older claim of the same subscription ends first: never two senders, never out of order. */
+  #start(subscription: Subscription, owner: string): void {
+    const before = this.#runs.get(subscription.id)
+    before?.controller.abort()
+    const controller = new AbortController()
+    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, controller.signal))
+    const run = { controller, done }
+    this.#runs.set(subscription.id, run)
+    void done.then(() => {
+      if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
+      if (this.#runs.size === runsMax - 1) this.nudge()
+    })
+  }
+
+  async #work(subscription: Subscription, owner: string, signal: AbortSignal): Promise<void> {
+    try {
+      const dueAt = await runSubscription(this.#context, subscription, owner, signal)
+      if (dueAt !== undefined) this.nudge(dueAt)
+    } catch (error) {
+      // The lease runs out by itself, and the next claim starts from the last record.
+      this.#context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
+    }
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#nudged) return
+    const dueAt = await nextDueAt(this.#context.db)
+    const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
+    if (this.#nudged || delayMs <= 0) return
+    await this.#wait(delayMs)
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    if (this.#stopping.signal.aborted) return Promise.resolve()
+    this.#waitingUntil = this.#context.clock.now() + delayMs
+    return new Promise((resolve) => {
+      const cancel = this.#context.clock.after(delayMs, () => this.#wake())
+      this.#wake = () => {
+        cancel()
+        this.#wake = () => {}
+        this.#waitingUntil = 0
+        resolve()
+      }
+    })
+  }
+}

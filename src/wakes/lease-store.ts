@@ -1,0 +1,108 @@
+import type { Subscription } from '../registry/subscription.ts'
+import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+
+/**
+ * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
+ * A claimed subscription's `due_at` is the end of its lease, so that a dead dispatcher's work falls due by itself.
+ */
+export const leaseMs = 60_000
+
+// The end of the range is kept with the claim: a digest that is sent again after a crash covers the same events.
+const claim = statement<
+  { owner: string; now: number; leasedUntil: number; limit: number },
+  SubscriptionRow
+>(sql`update subscription
+  set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
+    claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
+  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at limit ${p('limit')})
+  returning ${subscriptionColumns}`)
+const nextDue = statement<object, { dueAt: number | null }>(
+  sql`select min(due_at) as "dueAt" from subscription where due_at is not null and status = 'active'`,
+)
+const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
+  sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
+)
+const advance = statement<Progress & { id: string; owner: string; leasedUntil: number }>(sql`update subscription
+  set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
+    window_until = ${p('windowUntil')}, due_at = ${p('leasedUntil')}
+  where id = ${p('id')} and lease_owner = ${p('owner')}`)
+const release = statement<{
+  id: string
+  owner: string
+  cursorLogId: number
+  dueAt: number | null
+}>(sql`update subscription
+  set cursor_log_id = ${p('cursorLogId')}, due_at = ${p('dueAt')}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0
+  where id = ${p('id')} and lease_owner = ${p('owner')}`)
+const handBack = statement<{ id: string; owner: string; dueAt: number }>(
+  sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
+)
+const degrade = statement<{ id: string; owner: string; reason: string; now: number }>(sql`update subscription
+  set status = 'degraded', reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
+    resume_with_digest = 0, updated_at = ${p('now')}
+  where id = ${p('id')} and lease_owner = ${p('owner')}`)
+const reclaim = statement<{ now: number }>(
+  sql`update subscription set lease_owner = null, due_at = ${p('now')} where lease_owner is not null`,
+)
+
+/** How far a subscription has come: what a delivery changes. */
+export interface Progress {
+  cursorLogId: number
+  lastEmittedLogId: number | null
+  failedInARow: number
+  windowUntil: number
+}
+
+/** Takes up to `limit` due subscriptions. `owner` names this claim alone: it fences off whoever held the lease before. */
+export function claimDue(db: Database, owner: string, limit: number): Promise<Subscription[]> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.all(claim, { owner, now: tx.now, leasedUntil: tx.now + leaseMs, limit })
+    return rows.map(subscriptionFromRow)
+  })
+}
+
+/** When the next subscription falls due, or undefined when none waits. */
+export async function nextDueAt(db: Reader): Promise<number | undefined> {
+  return (await db.get(nextDue, {}))?.dueAt ?? undefined
+}
+
+/** Each of these answers false when the lease was lost meanwhile: a normal outcome, not an error. */
+export async function renewLease(tx: Transaction, id: string, owner: string, leasedUntil: number): Promise<boolean> {
+  return (await tx.run(renew, { id, owner, leasedUntil })) > 0
+}
+
+export async function advanceCursor(tx: Transaction, id: string, owner: string, progress: Progress): Promise<boolean> {
+  return (await tx.run(advance, { ...progress, id, owner, leasedUntil: tx.now + leaseMs })) > 0
+}
+
+/** Ends a run: nothing is left up to the cursor, and the next due time, if any, is set. */
+export async function releaseLease(
+  tx: Transaction,
+  id: string,
+  owner: string,
+  cursorLogId: number,
+  dueAt: number | null,
+): Promise<boolean> {
+  return (await tx.run(release, { id, owner, cursorLogId, dueAt })) > 0
+}
+
+/** Gives an unfinished run to whoever claims next, with the same range. */
+export async function handBackLease(tx: Transaction, id: string, owner: string, dueAt: number): Promise<boolean> {
+  return (await tx.run(handBack, { id, owner, dueAt })) > 0
+}
+
+export async function degradeSubscription(
+  tx: Transaction,
+  id: string,
+  owner: string,
+  reason: string,
+): Promise<boolean> {
+  return (await tx.run(degrade, { id, owner, reason, now: tx.now })) > 0
+}
+
+/** Makes every leased subscription due now. Only where no other gateway can be alive on this store. */
+export function reclaimAll(db: Database): Promise<number> {
+  return db.transaction((tx) => tx.run(reclaim, { now: tx.now }))
+}

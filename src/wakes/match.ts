@@ -1,0 +1,64 @@
+import type { LogEvent } from '../log/event.ts'
+import type { Filters, Subscription } from '../registry/subscription.ts'
+
+/** What a filter can look at, as the events carry it. */
+interface Filterable {
+  wakePolicy?: string
+  priority?: string
+  taggedConcepts?: readonly string[]
+  from?: string
+  isReplyTo?: string | null
+  threadId?: string
+}
+
+type Matched = Pick<Subscription, 'kind' | 'trigger' | 'filters'>
+
+/** Which events a client of one task hears of: its states and its artifacts (A2A specification §4.3.3). */
+const pushed = new Set(['task.state_changed', 'task.artifact_added'])
+
+/** Whether a subscription is to be woken by an event that concerns its audience. Pure. Source: S1-15, S1-43. */
+export function matches(subscription: Matched, event: LogEvent): boolean {
+  if (subscription.kind === 'push') return pushed.has(event.type)
+  if (event.trigger === null || event.trigger !== subscription.trigger) return false
+  const subject = event.data as Filterable
+  // The sender's contract: anything but `immediate` is stored for the recipient's next turn and wakes nobody.
+  if ((subject.wakePolicy ?? 'immediate') !== 'immediate') return false
+  return passes(subscription.filters, { ...subject, from: subject.from ?? event.actor })
+}
+
+/** Every filter that is given must hold; a list holds when it shares an entry with the subject. */
+export function passes(filters: Filters, subject: Filterable): boolean {
+  const { priority, taggedConcepts, senderFilter, inReplyToFilter } = filters
+  if (priority !== undefined && subject.priority !== priority) return false
+  if (taggedConcepts?.length && !taggedConcepts.some((concept) => subject.taggedConcepts?.includes(concept)))
+    return false
+  if (senderFilter?.length && !senderFilter.some((sender) => sender === subject.from)) return false
+  if (inReplyToFilter?.length && !inReplyToFilter.some((id) => id === subject.isReplyTo || id === subject.threadId))
+    return false
+  return true
+}
+
+/**
+ * Whether another subscription of the same target already wakes for the message that caused this task event:
+ * one wake for each recipient and message. Source: D9.
+ */
+export function isToldElsewhere(
+  subscription: Subscription,
+  event: LogEvent,
+  siblings: readonly Subscription[],
+): boolean {
+  const message = event.data.message as Filterable | undefined
+  if (subscription.trigger !== 'TASK_STATE_CHANGED' || !message) return false
+  return siblings.some(
+    (sibling) =>
+      sibling.trigger === 'SENT_TO_ME' &&
+      sibling.status === 'active' &&
+      sibling.harnessTarget === subscription.harnessTarget &&
+      targetUrl(sibling) === targetUrl(subscription) &&
+      passes(sibling.filters, message),
+  )
+}
+
+function targetUrl(subscription: Subscription): string | undefined {
+  return subscription.target.url
+}

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { EventType, LogEvent } from '../log/event.ts'
+
+/** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
+export type WakeEventType =
+  | 'wake/sent_to_me'
+  | 'wake/task_state_changed'
+  | 'wake/permission_granted'
+  | 'wake/digest'
+  | 'wake/heartbeat_pulse'
+  | 'wake/test'
+
+const subjectMax = 200
+
+/** A2A's lower-case states as wake payloads spell them. Source: D7. */
+const stateNames: Record<string, string> = {
+  submitted: 'Submitted',
+  working: 'Working',
+  'input-required': 'InputRequired',
+  'auth-required': 'AuthRequired',
+  completed: 'Completed',
+  failed: 'Failed',
+  canceled: 'Canceled',
+  rejected: 'Rejected',
+}
+
+export const wakeState = (state: unknown): string | null =>
+  typeof state === 'string' ? (stateNames[state] ?? state) : null
+
+type Shape = { eventType: WakeEventType; payload: (data: JsonObject) => JsonObject }
+
+/** Which rows of the log become which wakes. A wake is a pointer: ids, names and a subject, never a body. */
+const shapes: Partial<Record<EventType, Shape>> = {
+  'message.sent': {
+    eventType: 'wake/sent_to_me', // S1-24
+    payload: (data) => ({
+      messageId: data.messageId,
+      from: data.from,
+      subject: String(data.subject ?? '').slice(0, subjectMax),
+      priority: data.priority,
+      taggedConcepts: data.taggedConcepts ?? [],
+      isReplyTo: data.isReplyTo ?? null,
+      isBroadcast: data.isBroadcast ?? false,
+    }),
+  },
+  'task.state_changed': {
+    eventType: 'wake/task_state_changed', // S1-25
+    payload: (data) => ({
+      taskId: data.taskId,
+      previousState: wakeState(data.previousState),
+      newState: wakeState(data.newState),
+      originator: data.originator,
+      assignee: data.assignee,
+      lastModifiedAt: data.lastModifiedAt,
+    }),
+  },
+  'permission.granted': {
+    eventType: 'wake/permission_granted', // S1-26
+    payload: (data) => ({ scope: data.scope, grantedBy: data.grantedBy, grantedAt: data.grantedAt }),
+  },
+}
+
+/** The wire form of one event of the log. */
+export function wakePayload(event: LogEvent): { eventType: WakeEventType; payload: JsonObject } {
+  const shape = shapes[event.type]
+  if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
+  return { eventType: shape.eventType, payload: shape.payload(event.data) }
+}

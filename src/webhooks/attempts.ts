@@ -1,0 +1,80 @@
+import pRetry from 'p-retry'
+import type { Clock } from '../lib/clock.ts'
+import { sleep } from '../lib/clock.ts'
+import { OutboundError } from '../security/outbound-error.ts'
+import type { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
+import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
+
+/** What one try sends. Built anew for each try, so that its timestamp is fresh. */
+export interface WebhookRequest {
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+export interface WebhookTools {
+  readonly outbound: OutboundFetch
+  readonly clock: Clock
+  readonly random: () => number
+  /** For one try: connecting, sending and the whole answer. */
+  readonly timeoutMs: number
+}
+
+class AnotherTry extends Error {}
+
+/** Tries until the schedule says that it is decided, going on where an earlier process left off. */
+export async function deliverWithRetries(
+  tools: WebhookTools,
+  order: DeliveryOrder,
+  buildRequest: () => WebhookRequest,
+): Promise<DeliveryResult> {
+  const { clock, random } = tools
+  const { signal } = order
+  let attempts: readonly Attempt[] = order.attempts
+  const stopped = (): DeliveryResult => ({ outcome: 'stopped', reason: null, attempts })
+  if (order.nextAttemptAt !== null) await sleep(clock, order.nextAttemptAt - clock.now(), signal)
+
+  const tryUntilDecided = async (): Promise<DeliveryResult> => {
+    if (signal.aborted) return stopped()
+    const { attempt, outcome } = await tryOnce(tools, buildRequest(), signal)
+    if (attempt.error === 'aborted') return stopped()
+    attempts = [...attempts, attempt]
+    const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
+    if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+    if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
+    if (!(await order.retryLater(attempts, clock.now() + step.delayMs))) return stopped()
+    await sleep(clock, step.delayMs, signal)
+    throw new AnotherTry()
+  }
+  // The waiting is the policy's, not p-retry's: it may come from Retry-After, and it is on disk before it begins.
+  return pRetry(tryUntilDecided, {
+    retries: attemptsMax,
+    minTimeout: 0,
+    factor: 1,
+    shouldRetry: ({ error }) => error instanceof AnotherTry,
+  })
+}
+
+/** One try. Never throws: no answer is an outcome too. */
+export async function tryOnce(
+  tools: WebhookTools,
+  request: WebhookRequest,
+  signal: AbortSignal,
+): Promise<{ attempt: Attempt; outcome: AttemptOutcome }> {
+  const startedAt = tools.clock.now()
+  const at = new Date(startedAt).toISOString()
+  try {
+    const answer = await tools.outbound.post({ ...request, timeoutMs: tools.timeoutMs, signal })
+    const { status, retryAfter, durationMs, bodySnippet } = answer
+    const ok = status >= 200 && status < 300
+    const attempt = { at, status, durationMs, error: null, ...(ok || !bodySnippet ? {} : { response: bodySnippet }) }
+    return { attempt, outcome: { status, ...(retryAfter === undefined ? {} : { retryAfter }) } }
+  } catch (error) {
+    const kind = error instanceof OutboundError ? error.kind : 'network'
+    return {
+      attempt: { at, status: null, durationMs: Math.max(0, tools.clock.now() - startedAt), error: kind },
+      outcome: { error: kind },
+    }
+  }
+}

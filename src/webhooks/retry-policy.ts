@@ -1,0 +1,85 @@
+import type { OutboundErrorKind } from '../security/outbound-error.ts'
+
+export type AttemptOutcome = { status: number; retryAfter?: string } | { error: OutboundErrorKind }
+
+export type NextStep =
+  | { next: 'delivered' }
+  | { next: 'retry'; delayMs: number }
+  /** The event is given up; the subscription goes on. */
+  | { next: 'failed'; reason: string }
+  /** The receiver does not want it: the subscription degrades at once. */
+  | { next: 'rejected'; reason: string }
+
+/** The wait after the first, the second and the third attempt, before jitter. */
+export const retryDelaysMs = [1000, 2000, 4000] as const
+export const attemptsMax = retryDelaysMs.length + 1
+
+/** The longest wait that a receiver can ask for: the subscription's other events wait behind this one. */
+export const retryAfterMaxMs = 300_000
+
+/**
+ * What follows from the outcome of attempt number `attempt` (from 1).
+ * `now` is in milliseconds since the epoch (for a Retry-After that is a date), `random` is in [0, 1).
+ */
+export function afterAttempt(
+  outcome: AttemptOutcome,
+  attempt: number,
+  { now, random }: { now: number; random: () => number },
+): NextStep {
+  const { rule, reason } = judge(outcome)
+  if (rule === 'delivered') return { next: 'delivered' }
+  if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
+  if (rule === 'retry' && attempt >= attemptsMax) return { next: 'failed', reason }
+  const asked = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0
+  return { next: 'retry', delayMs: delayMs(attempt, asked, random) }
+}
+
+/** `retry` counts against `attemptsMax`, `again` does not. */
+type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'rejected'
+
+const errorRules = {
+  refused: { rule: 'failed', reason: 'url-not-allowed' },
+  dns: { rule: 'retry', reason: 'dns' },
+  connect: { rule: 'retry', reason: 'connect' },
+  timeout: { rule: 'retry', reason: 'timeout' },
+  reset: { rule: 'retry', reason: 'reset' },
+  tls: { rule: 'retry', reason: 'tls' },
+  network: { rule: 'retry', reason: 'network' },
+  // We stopped it ourselves, so it is no evidence against the receiver.
+  aborted: { rule: 'again', reason: 'aborted' },
+} as const satisfies Record<OutboundErrorKind, { rule: Rule; reason: string }>
+
+/** The first range that holds the status decides; a status outside HTTP is treated like a broken server. */
+const statusRules: readonly { from: number; to: number; rule: Rule; reason?: string }[] = [
+  { from: 200, to: 299, rule: 'delivered' },
+  // Timeout, Too Early and Too Many Requests say themselves that a later try is right.
+  { from: 408, to: 408, rule: 'retry' },
+  { from: 425, to: 425, rule: 'retry' },
+  { from: 429, to: 429, rule: 'retry' },
+  { from: 410, to: 410, rule: 'rejected', reason: 'gone' },
+  { from: 400, to: 499, rule: 'rejected' },
+]
+
+function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
+  if ('error' in outcome) return errorRules[outcome.error]
+  const { status } = outcome
+  const found = statusRules.find(({ from, to }) => from <= status && status <= to)
+  return { rule: found?.rule ?? 'retry', reason: found?.reason ?? `http-${status}` }
+}
+
+/** Jitter is only ever added, up to a tenth, so that receivers that failed together are not all tried together. */
+function delayMs(attempt: number, askedMs: number, random: () => number): number {
+  const scheduled = retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1]!
+  const wait = Math.max(scheduled, Math.min(askedMs, retryAfterMaxMs))
+  return Math.min(Math.ceil(wait * (1 + 0.1 * random())), retryAfterMaxMs)
+}
+
+/** Retry-After is seconds or a date (RFC 9110 section 10.2.3). Anything else counts as absent. */
+function retryAfterMs(value: string | undefined, now: number): number {
+  const text = value?.trim() ?? ''
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return 0
+  // The third of the date forms (RFC 9110 section 5.6.7) has no zone and would be read as local time.
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+  return Number.isNaN(at) ? 0 : at - now
+}

@@ -1,0 +1,130 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const keyPrefix = 'whsec_'
+
+/** A signing key as the Standard Webhooks libraries take it: `whsec_` and 32 random bytes in base64. */
+export function newSigningKey(random: (bytes: number) => Buffer = randomBytes): string {
+  return keyPrefix + random(32).toString('base64')
+}
+
+export interface WakeToSign {
+  /** The exact bytes that are sent. */
+  body: Buffer | string
+  eventId: string
+  subscriptionId: string
+  /** Seconds since the epoch of this attempt; a retry has a new one. */
+  timestampSeconds: number
+  /** The previous key only while a rotation's overlap lasts. */
+  keys: readonly [current: string, previous?: string]
+}
+
+/** Every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
+export function signHeaders(wake: WakeToSign): Record<string, string> {
+  const { body, eventId, subscriptionId, timestampSeconds, keys } = wake
+  const [current, previous] = keys
+  const standard = keys.filter((key) => key !== undefined).map((key) => standardSignature(wake, key))
+  return {
+    'Content-Type': 'application/json',
+    'X-Neo-Wake-Signature': neoSignature(body, current),
+    ...(previous === undefined ? {} : { 'X-Neo-Wake-Signature-Previous': neoSignature(body, previous) }),
+    'X-Neo-Wake-Event-Id': eventId,
+    'X-Neo-Wake-Subscription-Id': subscriptionId,
+    'X-Neo-Wake-Schema-Version': '1.0',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': standard.join(' '),
+  }
+}
+
+export interface WakeToVerify {
+  /** The bytes as they arrived, before any JSON parser. */
+  body: Buffer | string
+  /** As Node gives them; names in any case. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The receiver's key, or several while it changes over to a new one. */
+  keys: readonly string[]
+  nowSeconds: number
+  /**
+   * `standard-webhooks` (the default) covers the id and the time. `x-neo-wake` covers the body only, so a receiver that
+   * chooses it cannot tell a replay by its age and has to remember the `eventId` of each body.
+   */
+  scheme?: 'standard-webhooks' | 'x-neo-wake'
+}
+
+export type WakeVerification =
+  | { ok: true; scheme: 'standard-webhooks'; eventId: string; timestampSeconds: number }
+  | { ok: true; scheme: 'x-neo-wake' }
+  | {
+      ok: false
+      reason: 'missing-header' | 'invalid-timestamp' | 'timestamp-too-old' | 'timestamp-too-new' | 'signature-mismatch'
+    }
+
+/** For receivers: whether a wake is genuine and recent. Never throws; compares in constant time. */
+export function verifyWake(wake: WakeToVerify): WakeVerification {
+  return wake.scheme === 'x-neo-wake' ? verifyNeo(wake) : verifyStandard(wake)
+}
+
+/** Both directions, as in the Standard Webhooks libraries. */
+const toleranceSeconds = 5 * 60
+
+function verifyStandard({ body, headers, keys, nowSeconds }: WakeToVerify): WakeVerification {
+  const eventId = headerOf(headers, 'webhook-id')
+  const timestamp = headerOf(headers, 'webhook-timestamp')
+  const signatures = headerOf(headers, 'webhook-signature')
+  if (!eventId || !timestamp || !signatures) return { ok: false, reason: 'missing-header' }
+  if (!/^\d{1,12}$/.test(timestamp)) return { ok: false, reason: 'invalid-timestamp' }
+
+  const timestampSeconds = Number(timestamp)
+  if (timestampSeconds < nowSeconds - toleranceSeconds) return { ok: false, reason: 'timestamp-too-old' }
+  if (timestampSeconds > nowSeconds + toleranceSeconds) return { ok: false, reason: 'timestamp-too-new' }
+
+  const expected = keys.map((key) => standardSignature({ body, eventId, timestampSeconds: timestamp }, key))
+  if (!anyEqual(signatures.split(' '), expected)) return { ok: false, reason: 'signature-mismatch' }
+  return { ok: true, scheme: 'standard-webhooks', eventId, timestampSeconds }
+}
+
+function verifyNeo({ body, headers, keys }: WakeToVerify): WakeVerification {
+  const signature = headerOf(headers, 'x-neo-wake-signature')
+  if (!signature) return { ok: false, reason: 'missing-header' }
+  const given = [signature, headerOf(headers, 'x-neo-wake-signature-previous')].filter((one) => one !== undefined)
+  const expected = keys.map((key) => neoSignature(body, key))
+  return anyEqual(given, expected) ? { ok: true, scheme: 'x-neo-wake' } : { ok: false, reason: 'signature-mismatch' }
+}
+
+function neoSignature(body: Buffer | string, key: string): string {
+  return createHmac('sha256', key).update(body).digest('hex')
+}
+
+function standardSignature(
+  signed: { body: Buffer | string; eventId: string; timestampSeconds: number | string },
+  key: string,
+): string {
+  const hmac = createHmac('sha256', standardKey(key))
+  return `v1,${hmac.update(`${signed.eventId}.${signed.timestampSeconds}.`).update(signed.body).digest('base64')}`
+}
+
+/** The bytes after `whsec_`. A key that somebody brought along in another form counts as text. */
+function standardKey(key: string): Buffer {
+  const encoded = key.startsWith(keyPrefix) ? key.slice(keyPrefix.length) : ''
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(key, 'utf8')
+}
+
+/** Compares every pair, so that the time taken says nothing about which one matched. */
+function anyEqual(given: readonly string[], expected: readonly string[]): boolean {
+  let found = false
+  for (const left of given) {
+    for (const right of expected) found = equal(left, right) || found
+  }
+  return found
+}
+
+function equal(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function headerOf(headers: WakeToVerify['headers'], name: string): string | undefined {
+  const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name)
+  const value = key === undefined ? undefined : headers[key]
+  return typeof value === 'string' ? value : value?.[0]
+}

@@ -1,0 +1,41 @@
+import type { Subscription, WakeTarget } from '../registry/subscription.ts'
+import type { SecretBox } from '../security/secret.ts'
+import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
+import { wakeBody } from '../wakes/emission.ts'
+import { deliverWithRetries, tryOnce, type WebhookRequest, type WebhookTools } from './attempts.ts'
+import { signHeaders } from './signature.ts'
+
+/** `a2a-webhook`: the wake as a signed POST. Source: S1-33, S1-34. */
+export function createWebhookChannel(tools: WebhookTools, secrets: SecretBox): Channel {
+  return {
+    deliver: (order) => deliverWithRetries(tools, order, requestFor(order)),
+    attempt: async (order) => (await tryOnce(tools, requestFor(order)(), order.signal)).attempt,
+  }
+
+  function requestFor(order: Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission'>): () => WebhookRequest {
+    const { subscription, agentIdentity, emission } = order
+    const { url } = subscription.target as WakeTarget
+    if (!url) throw new Error(`Subscription ${subscription.id} has no url.`)
+    const body = JSON.stringify(wakeBody(emission, agentIdentity, subscription.id))
+    return () => {
+      const now = tools.clock.now()
+      const headers = signHeaders({
+        body,
+        eventId: emission.eventId,
+        subscriptionId: subscription.id,
+        timestampSeconds: Math.floor(now / 1000),
+        keys: signingKeys(subscription, secrets, now),
+      })
+      return { url, headers, body }
+    }
+  }
+}
+
+/** The key, and during a rotation's overlap the one before it. */
+function signingKeys(subscription: Subscription, secrets: SecretBox, now: number): [string, string?] {
+  const { id, signingKey, previousKey, previousKeyUntil } = subscription
+  if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
+  const current = secrets.open(signingKey, id)
+  const overlapping = previousKey !== null && previousKeyUntil !== null && previousKeyUntil > now
+  return overlapping ? [current, secrets.open(previousKey, id)] : [current]
+}

@@ -1,0 +1,61 @@
+import { AgentCard } from '@a2a-js/sdk'
+import { describe, expect, test } from 'vitest'
+import { agentPath, agentTenant, buildCard } from '../../src/agent-card/card.ts'
+import { donna, publicUrl } from './subject.ts'
+
+const shape = (card: AgentCard) =>
+  card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`)
+
+describe('buildCard', () => {
+  test('v1.0 interfaces stand before v0.3 ones', () => {
+    const card = buildCard(donna(), { publicUrl })
+    expect(shape(card)).toEqual(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'])
+    expect(new Set(card.supportedInterfaces.map((one) => one.url))).toEqual(new Set([`${publicUrl}/agents/donna`]))
+  })
+
+  test('gRPC is a bare target with the agent as its tenant', () => {
+    const card = buildCard(donna(), { publicUrl, grpcTarget: 'rouse.example:4521' })
+    expect(shape(card)).toEqual(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'GRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'])
+    expect(card.supportedInterfaces[2]).toMatchObject({ url: 'rouse.example:4521', tenant: 'agents/donna' })
+    expect(card.supportedInterfaces.filter((one) => one.tenant !== '')).toHaveLength(1)
+  })
+
+  test('a slash at the end of the public URL is not doubled', () => {
+    const card = buildCard(donna(), { publicUrl: `${publicUrl}/` })
+    expect(card.supportedInterfaces[0]?.url).toBe(`${publicUrl}/agents/donna`)
+  })
+
+  test('an agent of another project lives below that project', () => {
+    const agent = donna({ project: 'blue team', projectId: 'project_2' })
+    expect(agentPath(agent)).toBe('/projects/blue%20team/agents/donna')
+    expect(agentTenant(agent)).toBe('projects/blue%20team/agents/donna')
+    expect(buildCard(agent, { publicUrl }).supportedInterfaces[0]?.url).toBe(`${publicUrl}${agentPath(agent)}`)
+  })
+
+  test('what was not registered is filled in: nothing required is ever empty', () => {
+    const bare = donna({ displayName: null, description: null, skills: [], inputModes: [], outputModes: [] })
+    const card = buildCard(bare, { publicUrl })
+    expect(card).toMatchObject({
+      name: 'donna',
+      description: expect.stringContaining('donna'),
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [{ id: 'message', name: 'Message @donna', tags: ['message'] }],
+    })
+  })
+
+  test('a skill without description and tags describes itself by name and id', () => {
+    const card = buildCard(donna({ skills: [{ id: 'plan', name: 'Planning', tags: [] }] }), { publicUrl })
+    expect(card.skills).toMatchObject([{ description: 'Planning', tags: ['plan'] }])
+  })
+
+  test('a bearer key is demanded', () => {
+    const wire = AgentCard.toJSON(buildCard(donna(), { publicUrl }))
+    expect(wire).toMatchObject({
+      securitySchemes: { apiKey: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+      securityRequirements: [{ schemes: { apiKey: {} } }],
+      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+    })
+    expect(wire).not.toHaveProperty('provider')
+  })
+})

@@ -1,0 +1,109 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { problem, startStubGateway } from './stub-gateway.ts'
+import { run, start } from './terminal.ts'
+
+test('a gateway that is not there is said with the way to start one', async () => {
+  const gone = await startStubGateway({})
+  await gone.stop()
+  const { code, stdout, stderr } = await run(['agent', 'list', '--url', gone.url])
+  expect(code).toBe(3)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(`No gateway answers at ${gone.url} (ECONNREFUSED)`)
+  expect(stderr).toContain('rouse serve')
+})
+
+test('a refusal is printed as title, code, detail and field', async () => {
+  const refusal = problem(400, 'invalid-request', 'The request is not valid', {
+    detail: 'handle: "x y" is not a handle.',
+    field: 'handle',
+  })
+  await using gateway = await startStubGateway({ 'POST /v1/agents': refusal })
+  const { code, stdout, stderr } = await run(['agent', 'add', 'x y', '--url', gateway.url])
+  expect(code).toBe(1)
+  expect(stdout).toBe('')
+  expect(stderr).toBe(
+    'error: The request is not valid (invalid-request)\n  handle: "x y" is not a handle.\n  field: handle\n',
+  )
+})
+
+test('with --json a refusal is the problem document itself', async () => {
+  const refusal = problem(404, 'agent-not-found', 'No such agent', { detail: 'No agent @bob.' })
+  await using gateway = await startStubGateway({ 'GET /v1/agents/bob': refusal })
+  const { code, stdout, stderr } = await run(['agent', 'show', '@bob', '--json', '--url', gateway.url])
+  expect(code).toBe(1)
+  expect(stdout).toBe('')
+  expect(JSON.parse(stderr)).toEqual(refusal.json)
+})
+
+test('with --json an absent gateway is one JSON line', async () => {
+  const gone = await startStubGateway({})
+  await gone.stop()
+  const { code, stderr } = await run(['--json', 'agent', 'list', '--url', gone.url])
+  expect(code).toBe(3)
+  expect(JSON.parse(stderr)).toMatchObject({ code: 'unreachable' })
+})
+
+test('a refused transition lists what is allowed', async () => {
+  const refusal = problem(409, 'invalid-transition', 'The task cannot move to that state', {
+    from: 'completed',
+    allowed: ['working', 'canceled'],
+  })
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/transitions': refusal })
+  const { code, stderr } = await run(['task', 'move', 't1', 'working', '--version', '4', '--url', gateway.url])
+  expect(code).toBe(1)
+  expect(stderr).toContain('allowed: working, canceled')
+})
+
+test('a 401 without a key says where a key comes from', async () => {
+  const refusal = problem(401, 'unauthenticated', 'A valid API key is required')
+  await using gateway = await startStubGateway({ 'GET /v1/agents': refusal })
+  const { code, stderr } = await run(['agent', 'list', '--url', gateway.url])
+  expect(code).toBe(1)
+  expect(stderr).toContain('ROUSE_KEY')
+})
+
+test('something that is no gateway is said to be none', async () => {
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { text: '<html>' } })
+  const { code, stderr } = await run(['agent', 'list', '--url', gateway.url])
+  expect(code).toBe(1)
+  expect(stderr).toContain('Is a Rouse gateway listening there?')
+})
+
+test('a redirect is not followed with the key', async () => {
+  await using other = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using gateway = await startStubGateway({
+    'GET /v1/agents': { status: 307, headers: { location: `${other.url}/v1/agents` } },
+  })
+  const { code } = await run(['agent', 'list', '--url', gateway.url, '--key', 'rk_secret'])
+  expect(code).not.toBe(0)
+  expect(other.requests).toHaveLength(0)
+})
+
+test('Ctrl-C while waiting ends with 130', async () => {
+  await using gateway = await startStubGateway({ 'POST /agents/donna': () => void terminal.interrupt() })
+  const terminal = start(['send', '@donna', 'hello', '--wait', '--url', gateway.url])
+  expect(await terminal.code).toBe(130)
+  expect(terminal.stderr()).toBe('')
+})
+
+test('the key is the flag, then ROUSE_KEY, then the admin key file', async () => {
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  const dataDir = mkdtempSync(join(tmpdir(), 'rouse-cli-'))
+  writeFileSync(join(dataDir, 'admin.key'), 'rk_file\n')
+  const env = { ROUSE_URL: `${gateway.url}/`, ROUSE_DATA_DIR: dataDir }
+  await run(['agent', 'list'], env)
+  await run(['agent', 'list'], { ...env, ROUSE_KEY: 'rk_env' })
+  await run(['agent', 'list', '--key', 'rk_flag'], { ...env, ROUSE_KEY: 'rk_env' })
+  await run(['--key', 'rk_first', 'agent', 'list'], env)
+  await run(['agent', 'list'], { ROUSE_URL: gateway.url })
+  expect(gateway.requests.map((request) => request.headers.authorization)).toEqual([
+    'Bearer rk_file',
+    'Bearer rk_env',
+    'Bearer rk_flag',
+    'Bearer rk_first',
+    undefined,
+  ])
+})

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { createPrinter } from '../../src/cli/printer.ts'
+import { serveGateway } from '../../src/cli/serve-gateway.ts'
+
+const config = { http: { host: '127.0.0.1', port: 4520 }, dataDir: '/data/rouse' }
+
+function stubGateway(failure?: object) {
+  const calls: string[] = []
+  return {
+    calls,
+    async start() {
+      calls.push('start')
+      if (failure) throw Object.assign(new Error('listen failed'), failure)
+      return { url: 'http://127.0.0.1:4520', adminKeyFile: '/data/rouse/admin.key' as string | undefined }
+    },
+    async stop() {
+      calls.push('stop')
+    },
+  }
+}
+
+async function serve(gateway: ReturnType<typeof stubGateway>, json = false) {
+  const interruption = new AbortController()
+  let stdout = ''
+  const io = {
+    stdout: (text: string) => {
+      stdout += text
+      interruption.abort()
+    },
+    stderr: () => {},
+    env: {},
+  }
+  await serveGateway(() => gateway, config, { print: createPrinter(io, json), signal: interruption.signal })
+  return stdout
+}
+
+test('serve says in one line where everything is, and stops gracefully', async () => {
+  const gateway = stubGateway()
+  const stdout = await serve(gateway)
+  expect(stdout).toBe(
+    'Rouse is up at http://127.0.0.1:4520 · data in /data/rouse · admin key in /data/rouse/admin.key\n',
+  )
+  expect(gateway.calls).toEqual(['start', 'stop'])
+})
+
+test('serve --json prints one object', async () => {
+  expect(JSON.parse(await serve(stubGateway(), true))).toEqual({
+    url: 'http://127.0.0.1:4520',
+    dataDir: '/data/rouse',
+    adminKeyFile: '/data/rouse/admin.key',
+  })
+})
+
+test.each([
+  ['a taken port', { code: 'EADDRINUSE', port: 4520 }, /Port 4520 is taken.*rouse serve --port 4530/],
+  ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531/],
+  ['a forbidden port', { code: 'EACCES', port: 4520 }, /may not listen on port 4520/],
+  ['an address of another machine', { code: 'EADDRNOTAVAIL' }, /no address 127\.0\.0\.1/],
+])('%s is explained, and what was opened is closed', async (_what, failure, message) => {
+  const gateway = stubGateway(failure)
+  await expect(serve(gateway)).rejects.toThrow(message)
+  expect(gateway.calls).toEqual(['start', 'stop'])
+})

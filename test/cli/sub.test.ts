@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { startStubGateway } from './stub-gateway.ts'
+import { run } from './terminal.ts'
+
+const id = 'WAKE_SUB:4e1f'
+const path = `/v1/wake-subscriptions/${encodeURIComponent(id)}`
+
+const subscription = {
+  subscriptionId: id,
+  agentIdentity: '@donna',
+  trigger: 'SENT_TO_ME',
+  filters: { priority: 'high', senderFilter: ['@boss'] },
+  harnessTarget: 'a2a-webhook',
+  harnessTargetMetadata: { url: 'http://127.0.0.1:9/', coalesceWindow: 30 },
+  status: 'degraded',
+  reason: 'http-500',
+  cursorLogId: 41,
+}
+
+test('sub add subscribes a webhook with filters and prints the signing key once', async () => {
+  await using gateway = await startStubGateway({
+    'POST /v1/wake-subscriptions': {
+      status: 201,
+      json: { subscriptionId: id, harnessTarget: 'a2a-webhook', signingKey: 'whsec_abc' },
+    },
+  })
+  const argv = ['sub', 'add', '--trigger', 'sent-to-me', '--url-target', 'http://127.0.0.1:9/', '--window', '0']
+  argv.push('--priority', 'high', '--concept', 'a', '--concept', 'b', '--sender', '@boss', '--in-reply-to', 'MESSAGE:1')
+  const { code, stdout } = await run([...argv, '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(stdout.match(/whsec_abc/g)).toHaveLength(1)
+  expect(gateway.last().body).toEqual({
+    trigger: 'SENT_TO_ME',
+    filters: {
+      taggedConcepts: ['a', 'b'],
+      priority: 'high',
+      senderFilter: ['@boss'],
+      inReplyToFilter: ['MESSAGE:1'],
+    },
+    harnessTarget: 'a2a-webhook',
+    harnessTargetMetadata: { url: 'http://127.0.0.1:9/', coalesceWindow: 0 },
+  })
+})
+
+test('sub add without filters and window leaves them to the gateway', async () => {
+  await using gateway = await startStubGateway({
+    'POST /v1/wake-subscriptions': { status: 201, json: { subscriptionId: id, signingKey: 'whsec_abc' } },
+  })
+  const argv = [
+    'sub',
+    'add',
+    '--trigger',
+    'TASK_STATE_CHANGED',
+    '--target-url',
+    'http://h/',
+    '--agent',
+    '@donna',
+    '--url',
+    gateway.url,
+  ]
+  await run(argv)
+  expect(gateway.last().body).toEqual({
+    trigger: 'TASK_STATE_CHANGED',
+    agentIdentity: '@donna',
+    harnessTarget: 'a2a-webhook',
+    harnessTargetMetadata: { url: 'http://h/' },
+  })
+})
+
+test('sub list and sub show tell why nothing comes', async () => {
+  await using gateway = await startStubGateway({
+    'GET /v1/wake-subscriptions': { json: { subscriptions: [subscription] } },
+    [`GET ${path}`]: { json: subscription },
+  })
+  const list = await run(['sub', 'list', '--url', gateway.url])
+  expect(list.stdout).toContain('degraded (http-500)')
+  const show = await run(['sub', 'show', id, '--url', gateway.url])
+  expect(show.stdout).toContain('window:        30 s')
+  expect(show.stdout).toContain(`rouse sub update ${id} --status active`)
+})
+
+test('sub update rotates the key', async () => {
+  await using gateway = await startStubGateway({
+    [`PATCH ${path}`]: { json: { subscriptionId: id, currentState: { status: 'active' }, signingKey: 'whsec_new' } },
+  })
+  const argv = [
+    'sub',
+    'update',
+    id,
+    '--rotate-key',
+    '--overlap',
+    '3600',
+    '--status',
+    'active',
+    '--target-url',
+    'http://h/',
+  ]
+  const { stdout } = await run([...argv, '--url', gateway.url])
+  expect(gateway.last().body).toEqual({
+    status: 'active',
+    rotateSigningKey: true,
+    overlapSeconds: 3600,
+    harnessTargetMetadata: { url: 'http://h/' },
+  })
+  expect(stdout).toContain(`${id} is active.`)
+  expect(stdout).toContain('whsec_new')
+})
+
+test('sub resync, test, deliveries and rm', async () => {
+  const attempt = { at: '2026-04-26T10:00:00.000Z', status: 500, durationMs: 3.2, error: null }
+  await using gateway = await startStubGateway({
+    [`POST ${path}/resync`]: { json: { subscriptionId: id, eventsReplayed: 3, lastLogId: 44 } },
+    [`POST ${path}/test`]: { json: { eventId: '01H', attempt } },
+    [`GET ${path}/deliveries`]: {
+      json: {
+        deliveries: [
+          {
+            eventId: '01H',
+            eventType: 'wake/digest',
+            logIds: { from: 42, to: 44 },
+            attempts: [attempt],
+            outcome: 'failed',
+          },
+        ],
+      },
+    },
+    [`DELETE ${path}`]: { json: { subscriptionId: id, status: 'removed' } },
+  })
+  const at = ['--url', gateway.url]
+  expect((await run(['sub', 'resync', id, '--since', '41', ...at])).stdout).toContain('3 events')
+  expect(gateway.last().body).toEqual({ sinceLogId: 41 })
+  expect((await run(['sub', 'test', id, ...at])).stdout).toContain('did not take the test wake: HTTP 500 after 3 ms')
+  const deliveries = await run(['sub', 'deliveries', id, '--limit', '5', ...at])
+  expect(gateway.last().query).toEqual({ limit: '5' })
+  expect(deliveries.stdout).toContain('42-44')
+  expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
+})

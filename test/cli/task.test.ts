@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { startStubGateway } from './stub-gateway.ts'
+import { run } from './terminal.ts'
+
+const task = {
+  id: 't1',
+  contextId: 'c1',
+  version: 7,
+  state: 'working',
+  originator: '@boss',
+  assignee: '@donna',
+  status: { state: 'working', timestamp: '2026-04-26T10:00:00.000Z' },
+  history: [{ messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Review PR 7\nplease' }] }],
+  artifacts: [{ artifactId: 'a1', name: 'report.md', parts: [{ text: 'fine' }, { data: { ok: true } }] }],
+}
+
+test('task list filters, and names the next page', async () => {
+  await using gateway = await startStubGateway({
+    'GET /v1/tasks': { json: { tasks: [task], nextPageToken: 'p2', totalSize: 90 } },
+  })
+  const argv = ['task', 'list', '--role', 'assignee', '--state', 'working', '--url', gateway.url]
+  const { stdout } = await run(argv)
+  expect(gateway.last().query).toEqual({ role: 'assignee', state: 'working' })
+  expect(stdout).toContain('Review PR 7')
+  expect(stdout).not.toContain('please')
+  expect(stdout).toContain('1 of 90 shown; more with --page-token p2')
+})
+
+test('task show prints messages and artifacts', async () => {
+  await using gateway = await startStubGateway({ 'GET /v1/tasks/t1': { json: task } })
+  const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
+  expect(stdout).toContain('state:    working\n')
+  expect(stdout).toContain('[user]\nReview PR 7\nplease\n')
+  expect(stdout).toContain('[artifact report.md]\nfine\n{"ok":true}\n')
+})
+
+test('task move reads the version first and hands in message and artifact', async () => {
+  await using gateway = await startStubGateway({
+    'GET /v1/tasks/t1': { json: task },
+    'POST /v1/tasks/t1/transitions': { json: { ...task, state: 'completed', version: 8 } },
+  })
+  const argv = ['task', 'move', 't1', 'completed', '--message', 'Done', '--artifact-text', 'All well']
+  const { stdout } = await run([...argv, '--url', gateway.url])
+  expect(stdout).toBe('t1 is completed, version 8.\n')
+  expect(gateway.last().body).toEqual({
+    to: 'completed',
+    expectedVersion: 7,
+    message: { parts: [{ text: 'Done' }] },
+    artifacts: [{ artifactId: expect.any(String), parts: [{ text: 'All well' }] }],
+  })
+})
+
+test('task move --version does not read', async () => {
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/transitions': { json: task } })
+  const { code } = await run(['task', 'move', 't1', 'working', '--version', '3', '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(gateway.requests).toHaveLength(1)
+  expect(gateway.last().body).toEqual({ to: 'working', expectedVersion: 3 })
+})
+
+test('task artifact goes on with an artifact by its name', async () => {
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/artifacts': { json: task } })
+  const argv = ['task', 'artifact', 't1', '--text', '--more', '--name', 'report.md', '--append', '--last']
+  const { code } = await run([...argv, '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(gateway.last().body).toEqual({
+    artifact: { artifactId: 'report.md', name: 'report.md', parts: [{ text: '--more' }] },
+    append: true,
+    lastChunk: true,
+  })
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { run } from './terminal.ts'
+
+test('without arguments it explains itself', async () => {
+  const { code, stdout, stderr } = await run([])
+  expect(code).toBe(0)
+  expect(stdout).toContain('Usage: rouse')
+  expect(stdout).toContain('rouse agent add @donna')
+  expect(stdout).toContain('Exit codes:')
+  expect(stderr).toBe('')
+})
+
+test.each(['serve', 'demo', 'send', 'tail', 'listen'])('%s --help has an example and exits with 0', async (name) => {
+  const { code, stdout } = await run([name, '--help'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(new RegExp(`\\$ rouse ${name}`))
+})
+
+test.each([
+  ['agent', ['add', 'list', 'show', 'update', 'rm']],
+  ['agent key', ['add', 'rm']],
+  ['sub', ['add', 'list', 'show', 'update', 'rm', 'resync', 'test', 'deliveries']],
+  ['task', ['list', 'show', 'move', 'artifact']],
+])('every command of %s has an example', async (group, names) => {
+  for (const name of names) {
+    const { code, stdout } = await run([...group.split(' '), name, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`$ rouse ${group} ${name}`)
+  }
+})
+
+test('--version prints the version', async () => {
+  const { code, stdout } = await run(['--version'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+/)
+})
+
+test.each([
+  ['an unknown command', ['agnt'], 'Did you mean agent?'],
+  ['a group without a command', ['agent'], 'Usage: rouse agent'],
+  ['an unknown option', ['agent', 'list', '--bogus'], '--bogus'],
+  ['a missing argument', ['agent', 'show'], 'handle'],
+  ['a missing required option', ['sub', 'add', '--url-target', 'http://x/'], '--trigger'],
+  ['an unknown trigger', ['sub', 'add', '--trigger', 'X', '--url-target', 'http://x/'], 'SENT_TO_ME'],
+  ['a missing webhook', ['sub', 'add', '--trigger', 'SENT_TO_ME'], '--url-target'],
+  ['a window that is too long', ['sub', 'update', 'WAKE_SUB:1', '--window', '301'], 'from 0 to 300'],
+  ['an update of nothing', ['sub', 'update', 'WAKE_SUB:1'], 'Nothing to change'],
+  ['an agent update of nothing', ['agent', 'update', '@donna'], 'Nothing to change'],
+  ['an overlap without a rotation', ['sub', 'update', 'WAKE_SUB:1', '--overlap', '5'], '--rotate-key'],
+  ['a skill without an id', ['agent', 'add', '@donna', '--skill', ':x'], 'id:name:tag'],
+  ['an unknown access', ['agent', 'add', '@donna', '--access', 'secret'], 'public, project, private'],
+  ['a gateway address that is none', ['agent', 'list', '--url', 'nonsense'], 'nonsense'],
+  ['an empty handle', ['agent', 'rm', ''], 'empty'],
+  ['an id that would climb', ['sub', 'rm', '..'], 'empty'],
+  ['an append to nothing', ['task', 'artifact', 't1', '--text', 'x', '--append'], '--name'],
+  ['listening without a key', ['listen'], '--subscribe'],
+])('%s is a usage error on standard error', async (_what, argv, hint) => {
+  const { code, stdout, stderr } = await run(argv)
+  expect(code).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(hint)
+})

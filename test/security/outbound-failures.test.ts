@@ -1,0 +1,163 @@
+import https from 'node:https'
+import net from 'node:net'
+import { expect, test, vi } from 'vitest'
+import { toOutboundError } from '../../src/security/outbound-error.ts'
+import { answering, deferred, errorOf, fetcher, freePort, listen, request, serve, textOf } from './receivers.ts'
+
+test('headers that do not come in time', async () => {
+  const url = await serve(() => {})
+  expect(await errorOf(fetcher().post({ ...request(url), timeoutMs: 50 }))).toMatchObject({
+    kind: 'timeout',
+    message: 'no complete answer in 50 ms',
+  })
+})
+
+test('a body that drips does not extend the time', async () => {
+  const hungUp = deferred()
+  const url = await serve((_, res) => {
+    const dripping = setInterval(() => res.write('.'), 10)
+    res.on('close', () => {
+      clearInterval(dripping)
+      hungUp.resolve()
+    })
+  })
+  const startedAt = performance.now()
+  expect(await errorOf(fetcher().post({ ...request(url), timeoutMs: 150 }))).toMatchObject({ kind: 'timeout' })
+  expect(performance.now() - startedAt).toBeLessThan(2000)
+  await hungUp.promise
+})
+
+test('a lookup that never answers', async () => {
+  const out = fetcher({ lookup: () => {}, connectTimeoutMs: 300 })
+  expect(await errorOf(out.post({ ...request('http://hook.test/'), timeoutMs: 30 }))).toMatchObject({
+    kind: 'timeout',
+  })
+})
+
+test('a connection that is not made in its own time', async () => {
+  const out = fetcher({ lookup: () => {}, connectTimeoutMs: 50 })
+  expect(await errorOf(out.post(request('http://hook.test/')))).toMatchObject({
+    kind: 'connect',
+    message: 'could not connect in time',
+  })
+})
+
+test('the wait for a free connection counts, and a request given up there is never sent', async () => {
+  const gate = deferred()
+  const bodies: string[] = []
+  const url = await serve(async (req, res) => {
+    bodies.push(await textOf(req))
+    await gate.promise
+    res.end()
+  })
+  const out = fetcher({ connectionsPerOrigin: 1 })
+  const first = out.post({ ...request(url), body: 'first' })
+  expect(await errorOf(out.post({ ...request(url), body: 'second', timeoutMs: 50 }))).toMatchObject({
+    kind: 'timeout',
+  })
+  gate.resolve()
+  await first
+  await out.post({ ...request(url), body: 'third' })
+  expect(bodies).toEqual(['first', 'third'])
+})
+
+test('a reset before the headers', async () => {
+  const url = await serve((req) => req.socket.resetAndDestroy())
+  expect(await errorOf(fetcher().post(request(url)))).toMatchObject({ kind: 'reset' })
+})
+
+test('a reset in the middle of the body', async () => {
+  const url = await serve((req, res) => {
+    res.write('half', () => req.socket.resetAndDestroy())
+  })
+  expect(await errorOf(fetcher().post(request(url)))).toMatchObject({ kind: 'reset' })
+})
+
+test('an end before the headers', async () => {
+  const url = await serve((req) => req.socket.end())
+  expect(await errorOf(fetcher().post(request(url)))).toMatchObject({ kind: 'reset' })
+})
+
+test('a refused connection', async () => {
+  const port = await freePort()
+  expect(await errorOf(fetcher().post(request(`http://127.0.0.1:${port}/`)))).toMatchObject({
+    kind: 'connect',
+    message: 'could not connect (ECONNREFUSED)',
+  })
+})
+
+test('a refused connection at each of several addresses', async () => {
+  const port = await freePort()
+  const out = fetcher({ lookup: answering(['127.0.0.1', '127.0.0.2']) })
+  const error = await errorOf(out.post(request(`http://hook.test:${port}/`)))
+  expect(error).toMatchObject({ kind: 'connect' })
+  expect(error.message).not.toContain('127.0.0')
+})
+
+test('something that is not HTTP', async () => {
+  const server = net.createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
+  expect(await errorOf(fetcher().post(request(await listen(server))))).toMatchObject({ kind: 'network' })
+})
+
+test('a TLS server without a certificate', async () => {
+  const url = await listen(https.createServer())
+  expect(await errorOf(fetcher().post(request(url.replace('http:', 'https:'))))).toMatchObject({ kind: 'tls' })
+})
+
+test('plain HTTP where TLS is expected', async () => {
+  const url = await serve((_, res) => res.end())
+  expect(await errorOf(fetcher().post(request(url.replace('http:', 'https:'))))).toMatchObject({ kind: 'tls' })
+})
+
+test('the caller stops it: before, while connecting, while waiting, in the body', async () => {
+  const early = AbortSignal.abort()
+  expect(await errorOf(fetcher().post({ ...request('http://127.0.0.1:9/'), signal: early }))).toMatchObject({
+    kind: 'aborted',
+  })
+
+  const connecting = new AbortController()
+  const out = fetcher({ lookup: () => connecting.abort(), connectTimeoutMs: 200 })
+  expect(await errorOf(out.post({ ...request('http://hook.test/'), signal: connecting.signal }))).toMatchObject({
+    kind: 'aborted',
+  })
+
+  const waiting = new AbortController()
+  const silent = await serve(() => waiting.abort())
+  expect(await errorOf(fetcher().post({ ...request(silent), signal: waiting.signal }))).toMatchObject({
+    kind: 'aborted',
+  })
+
+  const reading = new AbortController()
+  const half = await serve((_, res) => {
+    res.write('half', () => reading.abort())
+  })
+  expect(await errorOf(fetcher().post({ ...request(half), signal: reading.signal }))).toMatchObject({
+    kind: 'aborted',
+  })
+})
+
+test('a signal that outlives the request keeps nothing of it', async () => {
+  const url = await serve((_, res) => res.end())
+  const { signal } = new AbortController()
+  const [added, removed] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')]
+  await fetcher().post({ ...request(url), signal })
+  expect(added).toHaveBeenCalledTimes(1)
+  expect(removed).toHaveBeenCalledWith('abort', added.mock.calls[0]![1])
+})
+
+test.each([
+  ['EMFILE', 'connect', 'network'],
+  ['ETIMEDOUT', 'connect', 'connect'],
+  ['EHOSTUNREACH', 'connect', 'connect'],
+  ['ETIMEDOUT', 'read', 'reset'],
+  ['EPIPE', 'write', 'reset'],
+  ['CERT_HAS_EXPIRED', undefined, 'tls'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', undefined, 'tls'],
+  ['UND_ERR_DESTROYED', undefined, 'aborted'],
+  ['HPE_INVALID_CONSTANT', undefined, 'network'],
+  [undefined, undefined, 'network'],
+])('code %s of %s is of the kind %s', (code, syscall, kind) => {
+  const error = toOutboundError(Object.assign(new Error('10.0.0.1 says no'), { code, syscall }))
+  expect(error).toMatchObject({ kind })
+  expect(error.message).not.toContain('10.0.0.1')
+})

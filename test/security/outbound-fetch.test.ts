@@ -1,0 +1,141 @@
+import { describe, expect, test, vi } from 'vitest'
+import { OriginPools } from '../../src/security/origin-pools.ts'
+import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
+import { deferred, errorOf, fetcher, loopback, onCleanup, request, serve, serveCounting, textOf } from './receivers.ts'
+
+describe('an answer', () => {
+  test('carries status, Retry-After, the beginning of the body and the duration', async () => {
+    const seen: { method?: string; url?: string; type?: string; body?: string }[] = []
+    const url = await serve(async (req, res) => {
+      seen.push({ method: req.method, url: req.url, type: req.headers['content-type'], body: await textOf(req) })
+      res.writeHead(503, { 'retry-after': '30' }).end('später')
+    })
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await fetcher().post({ ...request(`${url}hook?a=1#frag`), headers, body: Buffer.from('{"ä":1}') })
+    expect(answer).toEqual({ status: 503, retryAfter: '30', bodySnippet: 'später', durationMs: expect.any(Number) })
+    expect(seen).toEqual([{ method: 'POST', url: '/hook?a=1', type: 'application/json', body: '{"ä":1}' }])
+  })
+
+  test('has no Retry-After when the receiver sent none', async () => {
+    const url = await serve((_, res) => res.writeHead(204).end())
+    expect(await fetcher().post(request(url))).toEqual({ status: 204, bodySnippet: '', durationMs: expect.any(Number) })
+  })
+
+  test.each([301, 302, 303, 307, 308])('with status %i is returned, its target never visited', async (status) => {
+    const visited = vi.fn()
+    const inside = await serve((_, res) => {
+      visited()
+      res.end()
+    })
+    const url = await serve((_, res) => res.writeHead(status, { location: inside }).end())
+    expect(await fetcher().post(request(url))).toMatchObject({ status })
+    expect(visited).not.toHaveBeenCalled()
+  })
+
+  test('keeps 2 KiB of text, with no half character at the end', async () => {
+    const url = await serve((_, res) => res.end(`x${'ü'.repeat(5000)}`))
+    expect((await fetcher().post(request(url))).bodySnippet).toBe(`x${'ü'.repeat(1023)}`)
+  })
+
+  test('with bytes that are no text still becomes storable text', async () => {
+    const url = await serve((_, res) => res.end(Buffer.from([0x61, 0xff, 0x00, 0xc3])))
+    expect((await fetcher().post(request(url))).bodySnippet).toBe('a\uFFFD\uFFFD\uFFFD')
+  })
+
+  test('of 10 MB is cut off after 64 KiB', async () => {
+    let sent = 0
+    const hungUp = deferred()
+    const url = await serve((_, res) => {
+      res.on('close', hungUp.resolve)
+      const chunk = Buffer.alloc(16 * 1024, 'x')
+      const more = () => {
+        while (sent < 10e6 && !res.destroyed) {
+          sent += chunk.length
+          if (!res.write(chunk)) return
+        }
+        if (!res.destroyed) res.end()
+      }
+      res.on('drain', more)
+      more()
+    })
+    const answer = await fetcher().post(request(url))
+    expect(answer).toMatchObject({ status: 200, bodySnippet: 'x'.repeat(2048) })
+    await hungUp.promise
+    // What the kernel's socket buffers hold is beyond our reach.
+    expect(sent).toBeLessThan(10e6)
+  })
+
+  test('of 64 KiB leaves the connection open for the next request', async () => {
+    const { url, connections } = await serveCounting((_, res) => res.end(Buffer.alloc(64 * 1024)))
+    const out = fetcher({ connectionsPerOrigin: 1 })
+    for (let i = 0; i < 3; i++) await out.post(request(url))
+    expect(connections()).toBe(1)
+  })
+})
+
+describe('connections', () => {
+  test('are kept alive and shared by the requests to an origin', async () => {
+    const { url, connections } = await serveCounting((_, res) => res.end('ok'))
+    const out = fetcher({ connectionsPerOrigin: 2 })
+    for (let i = 0; i < 10; i++) await out.post(request(`${url}${i}`))
+    await Promise.all(Array.from({ length: 50 }, () => out.post(request(url))))
+    expect(connections()).toBe(2)
+  })
+
+  test('of the least recently used idle origin make room', async () => {
+    const pools = new OriginPools({
+      lookup: () => {},
+      connectTimeoutMs: 1000,
+      connectionsPerOrigin: 1,
+      originsMax: 2,
+    })
+    onCleanup(() => pools.close())
+    const [a, b] = [pools.take('http://a'), pools.take('http://b')]
+    expect(pools.take('http://a')).toBe(a)
+    pools.take('http://c')
+    expect(pools.size).toBe(2)
+    expect(pools.take('http://a')).toBe(a)
+    expect(b.closed).toBe(true)
+  })
+
+  test('in use are not evicted', async () => {
+    const gate = deferred()
+    const busy = await serve(async (_, res) => {
+      await gate.promise
+      res.end('done')
+    })
+    const other = await serve((_, res) => res.end('other'))
+    const out = fetcher({ originsMax: 1 })
+    const slow = out.post(request(busy))
+    expect(await out.post(request(other))).toMatchObject({ bodySnippet: 'other' })
+    gate.resolve()
+    expect(await slow).toMatchObject({ bodySnippet: 'done' })
+  })
+
+  test('closing lets a running request finish and refuses new ones', async () => {
+    const arrived = deferred()
+    const gate = deferred()
+    const url = await serve(async (_, res) => {
+      arrived.resolve()
+      await gate.promise
+      res.end('done')
+    })
+    const out = fetcher()
+    const running = out.post(request(url))
+    await arrived.promise
+    const closed = out.close()
+    expect(await errorOf(out.post(request(url)))).toMatchObject({ kind: 'aborted' })
+    gate.resolve()
+    expect(await running).toMatchObject({ bodySnippet: 'done' })
+    await closed
+  })
+
+  test('are closed at the end of the scope that owns them', async () => {
+    const { url, open } = await serveCounting((_, res) => res.end('ok'))
+    {
+      await using out = new OutboundFetch({ allow: loopback })
+      await out.post(request(url))
+    }
+    await vi.waitFor(() => expect(open()).toBe(0))
+  })
+})

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { afterEach, expect } from 'vitest'
+import type { Lookup } from '../../src/security/guarded-lookup.ts'
+import { OutboundError } from '../../src/security/outbound-error.ts'
+import { OutboundFetch, type OutboundFetchOptions, type OutboundRequest } from '../../src/security/outbound-fetch.ts'
+
+export const loopback = ['127.0.0.0/8']
+
+const cleanups: (() => unknown)[] = []
+// Closing a fetcher waits for its running requests, and a server that is gone ends them at once.
+const lastCleanups: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const cleanup of [...cleanups.splice(0), ...lastCleanups.splice(0)]) await cleanup()
+})
+
+export function onCleanup(cleanup: () => unknown): void {
+  cleanups.push(cleanup)
+}
+
+export function fetcher(options: Partial<OutboundFetchOptions> = {}): OutboundFetch {
+  const out = new OutboundFetch({ allow: loopback, ...options })
+  lastCleanups.push(() => out.close())
+  return out
+}
+
+export function request(url: string): OutboundRequest {
+  return { url, headers: {}, body: '{}', timeoutMs: 10_000 }
+}
+
+export async function serve(handler: http.RequestListener): Promise<string> {
+  return (await serveCounting(handler)).url
+}
+
+export async function serveCounting(handler: http.RequestListener) {
+  const server = http.createServer(handler)
+  const sockets = new Set<net.Socket>()
+  let connections = 0
+  server.on('connection', (socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  return { url: await listen(server), connections: () => connections, open: () => sockets.size }
+}
+
+/** Starts a server on a free loopback port and breaks its connections when the test ends. */
+export async function listen(server: net.Server): Promise<string> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket) => {
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    sockets.add(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export function answering(addresses: readonly string[]): Lookup {
+  return (_, __, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: net.isIP(address) })),
+    )
+}
+
+export async function errorOf(work: Promise<unknown>): Promise<OutboundError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(OutboundError)
+  return error as OutboundError
+}
+
+export async function textOf(req: http.IncomingMessage): Promise<string> {
+  return Buffer.concat(await req.toArray()).toString()
+}
+
+export function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
