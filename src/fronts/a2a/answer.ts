@@ -43,10 +43,10 @@ export function sendA2aProblem(log: Logger): ErrorRequestHandler {
 
 function sendAsRpc(res: Response, problem: Problem): void {
   const reason = reasonOf(problem)
-  if (problem.code === 'invalid-json')
-    return sendRpcError(res, null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
   const isInvalid = problem.status < 500 && ![401, 403, 404].includes(problem.status)
-  sendRpcError(res, null, isInvalid ? -32600 : -32603, problem.message, reason, isInvalid ? 200 : problem.status)
+  if (problem.code === 'invalid-json')
+    sendRpcError(res, null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
+  else sendRpcError(res, null, isInvalid ? -32600 : -32603, problem.message, reason, isInvalid ? 200 : problem.status)
 }
 
 function sendAsStatus(res: Response, problem: Problem): void {
