@@ -24,10 +24,11 @@ export function sendProblem(res: Response, problem: Problem, instance: string): 
 
 /** Turns whatever a handler threw into a problem answer; what is unknown is logged and told as `internal`. */
 export function problemHandler(log: Logger): ErrorRequestHandler {
-  return (error, req, res, next) => {
-    if (res.headersSent) return next(error)
+  return (error, req, res, _next) => {
     const problem = toProblem(fromBodyParser(error) ?? error)
     if (problem.status >= 500) log.error({ err: error, method: req.method, path: req.path }, 'request.failed')
+    // A stream that breaks is cut: its reader comes back with the last id that it saw.
+    if (res.headersSent) return void res.destroy()
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/')
   }
 }
@@ -38,11 +39,12 @@ export const notFound: RequestHandler = (req) => {
 
 /** What Express's body parser complains of, in our words. */
 export function fromBodyParser(error: unknown): Problem | undefined {
-  const { type, status } = (error ?? {}) as { type?: string; status?: number }
+  if (error instanceof Problem) return undefined
+  const { type, status, limit } = (error ?? {}) as { type?: string; status?: number; limit?: number }
   if (type === 'entity.parse.failed')
     return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
   if (type === 'entity.too.large')
-    return new Problem('payload-too-large', { detail: 'The body is larger than this endpoint takes.' })
+    return new Problem('payload-too-large', { detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.` })
   if (status === 415)
     return new Problem('unsupported-media-type', {
       detail: 'The charset or encoding of the body is not supported. Send UTF-8.',

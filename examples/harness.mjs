@@ -1,0 +1,95 @@
+// A harness in 90 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
+// it is woken for. Run it with ROUSE_URL and the key of its agent in ROUSE_KEY:
+//
+//   rouse agent add donna          # prints the key
+//   ROUSE_KEY=rk_… node examples/harness.mjs
+//   rouse send @donna "count these words" --wait
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+
+const gateway = process.env.ROUSE_URL ?? 'http://127.0.0.1:4520'
+const key = process.env.ROUSE_KEY
+if (!key) throw new Error('ROUSE_KEY: set it to the key that registering the agent printed.')
+
+const seen = new Set() // A wake may come twice, always under the same eventId.
+let signingKey
+
+const server = createServer(async (req, res) => {
+  const chunks = []
+  for await (const chunk of req) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
+  if (!isGenuine(req.headers, body)) {
+    res.writeHead(401).end()
+    return
+  }
+  res.writeHead(204).end() // Answer first, work afterwards: the gateway waits ten seconds and no longer.
+  const wake = JSON.parse(body)
+  if (seen.has(wake.eventId)) return
+  seen.add(wake.eventId)
+  say('woken', { eventType: wake.eventType, logId: wake.logId, newState: wake.payload.newState })
+  if (wake.payload.newState === 'Submitted') await work(wake.payload.taskId)
+})
+
+server.listen(0, '127.0.0.1', async () => {
+  const { port } = server.address()
+  const subscription = await call('POST', '/v1/wake-subscriptions', {
+    trigger: 'TASK_STATE_CHANGED',
+    harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
+  })
+  signingKey = subscription.signingKey
+  say('subscribed', { subscriptionId: subscription.subscriptionId })
+  const leave = async () => {
+    await call('DELETE', `/v1/wake-subscriptions/${subscription.subscriptionId}`).catch(() => {})
+    process.exit(0)
+  }
+  process.once('SIGINT', leave)
+  process.once('SIGTERM', leave)
+})
+
+/** The work: whatever your harness does. This one counts words. */
+async function work(taskId) {
+  const task = await call('GET', `/v1/tasks/${taskId}`)
+  if (task.state !== 'submitted') return
+  // Whoever names the version first has the task; everybody else is told 409 and goes on.
+  const taken = await call('POST', `/v1/tasks/${taskId}/transitions`, { to: 'working', expectedVersion: task.version })
+  say('working', { taskId })
+  const text = task.history
+    .at(-1)
+    .parts.map((part) => part.text ?? '')
+    .join(' ')
+  const words = text.split(/\s+/).filter(Boolean).length
+  await call('POST', `/v1/tasks/${taskId}/transitions`, {
+    to: 'completed',
+    expectedVersion: taken.version,
+    artifacts: [{ name: 'answer', parts: [{ text: `${words} words, ${text.length} characters` }] }],
+  })
+  say('completed', { taskId })
+}
+
+/** Standard Webhooks: HMAC-SHA256 over id, time and body; at most five minutes old. */
+function isGenuine(headers, body) {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
+  if (!signingKey || Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
+  const secret = Buffer.from(signingKey.slice('whsec_'.length), 'base64')
+  const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest()
+  return signatures.split(' ').some((entry) => {
+    const given = Buffer.from(entry.replace(/^v1,/, ''), 'base64')
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
+}
+
+async function call(method, path, body) {
+  const response = await fetch(gateway + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${answer.detail}`)
+  return answer
+}
+
+function say(what, details) {
+  const at = performance.timeOrigin + performance.now()
+  console.log(JSON.stringify({ at, what, ...details }))
+}

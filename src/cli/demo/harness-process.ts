@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Story } from './story.ts'
+
+/** The example that is shipped beside the code: it runs as it stands, in a process of its own. */
+const script = fileURLToPath(new URL('../../../examples/harness.mjs', import.meta.url))
+
+interface Said {
+  readonly at: number
+  readonly what: string
+  readonly newState?: string
+  readonly [detail: string]: unknown
+}
+
+export interface Harness {
+  /** When it first said something, in ms since the epoch. */
+  momentOf(what: string, newState?: string): number | undefined
+  /** Resolves once it has said something. */
+  heard(what: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts the example harness, resolves when it has subscribed, and tells the story of what it says. */
+export async function startHarness(url: string, key: string, story: Story): Promise<Harness> {
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ROUSE_URL: url, ROUSE_KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said: Said[] = []
+  const lines = createInterface({ input: child.stdout! })
+  const subscribed = new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`The harness ended with ${code} before it subscribed.`)))
+    lines.on('line', (line) => {
+      const saying = JSON.parse(line) as Said
+      said.push(saying)
+      const text = sentences[saying.what]?.(saying)
+      if (text) story.tell('harness', text, saying.at)
+      if (saying.what === 'subscribed') resolve()
+    })
+  })
+  await subscribed
+  return {
+    momentOf: (what, newState) =>
+      said.find((saying) => saying.what === what && (newState === undefined || saying.newState === newState))?.at,
+    heard: (what) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (!said.some((saying) => saying.what === what)) return
+          lines.off('line', check)
+          resolve()
+        }
+        lines.on('line', check)
+        check()
+      }),
+    stop: () => endProcess(child),
+  }
+}
+
+const sentences: Record<string, (saying: Said) => string> = {
+  subscribed: () => 'runs in its own process, knows a webhook and REST only, and asked to be woken',
+  woken: ({ eventType, newState, logId }) => `woken by ${eventType} (${newState}), log ${logId}, signature verified`,
+  working: () => 'took the task: working',
+  completed: () => 'completed it, with an artifact',
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const hard = setTimeout(() => child.kill('SIGKILL'), 2_000)
+  await gone
+  clearTimeout(hard)
+}

@@ -1,0 +1,87 @@
+import { SendMessageRequest, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk'
+import {
+  type Client,
+  ClientFactory,
+  createAuthenticatingFetchWithRetry,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client'
+import type { JsonObject } from '../../src/lib/json.ts'
+import type { TestAgent } from '../support/gateway.ts'
+
+export interface Dialect {
+  readonly version: '1.0' | '0.3'
+  readonly binding: 'JSONRPC' | 'HTTP+JSON'
+}
+
+export const dialects: readonly Dialect[] = [
+  { version: '1.0', binding: 'JSONRPC' },
+  { version: '1.0', binding: 'HTTP+JSON' },
+  { version: '0.3', binding: 'JSONRPC' },
+  { version: '0.3', binding: 'HTTP+JSON' },
+]
+
+export const current = dialects.filter(({ version }) => version === '1.0')
+
+/** The SDK's client as it is, from the agent's address alone: it finds the card and picks the interface itself. */
+export function connect(
+  gateway: { url: string },
+  agent: Pick<TestAgent, 'handle'>,
+  key: string,
+  { version, binding }: Dialect,
+): Promise<Client> {
+  const fetchImpl = createAuthenticatingFetchWithRetry(fetch, {
+    headers: async () => ({ Authorization: `Bearer ${key}` }),
+    shouldRetryWithHeaders: async () => undefined,
+  })
+  const legacyCompat = { enabled: version === '0.3' }
+  // A client of v0.3 asks for the card without a version of its own; ours has to say which card it wants.
+  const fetchCard: typeof fetch = (input, init) =>
+    fetch(input, version === '0.3' ? { ...init, headers: { 'A2A-Version': '0.3' } } : init)
+  const Transport = binding === 'JSONRPC' ? JsonRpcTransportFactory : RestTransportFactory
+  const factory = new ClientFactory({
+    transports: [new Transport({ fetchImpl, legacyCompat })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl: fetchCard, legacyCompat }),
+  })
+  return factory.createFromUrl(`${gateway.url}/agents/${agent.handle.slice(1)}/`)
+}
+
+/** A request with one text; everything else as the SDK fills it in. */
+export function saying(text: string, message: JsonObject = {}, configuration?: JsonObject): SendMessageRequest {
+  return SendMessageRequest.fromJSON({
+    message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...message },
+    configuration,
+  })
+}
+
+export const atOnce = { returnImmediately: true }
+
+export async function sendForTask(client: Client, request: SendMessageRequest): Promise<Task> {
+  const result = await client.sendMessage(request)
+  if ('messageId' in result) throw new Error('A message came where a task was expected.')
+  return result
+}
+
+/** A stream in words: `task submitted`, `status working`, `artifact one`. */
+export function tell({ payload }: StreamResponse): string {
+  if (payload?.$case === 'task') return `task ${stateOf(payload.value)}`
+  if (payload?.$case === 'statusUpdate') return `status ${stateOf(payload.value)}`
+  if (payload?.$case === 'artifactUpdate') return `artifact ${textOf(payload.value.artifact?.parts)}`
+  return String(payload?.$case)
+}
+
+export async function collect(stream: AsyncIterable<StreamResponse>): Promise<string[]> {
+  const told: string[] = []
+  for await (const event of stream) told.push(tell(event))
+  return told
+}
+
+/** `input-required` for TASK_STATE_INPUT_REQUIRED. */
+export function stateOf({ status }: Pick<Task, 'status'>): string {
+  return (TaskState[status?.state ?? 0] ?? '').replace('TASK_STATE_', '').toLowerCase().replace('_', '-')
+}
+
+export function textOf(parts: { content?: { $case: string; value: unknown } | undefined }[] = []): string {
+  return parts.map(({ content }) => (content?.$case === 'text' ? String(content.value) : '?')).join('')
+}

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const src = resolve(import.meta.dirname, '../src')
+
+/** Each room and its floor: an import points down, or stays in its room. Type imports count. */
+const floors: Record<string, number> = {
+  'main.ts': 8,
+  cli: 8,
+  'app.ts': 7,
+  'config.ts': 7,
+  fronts: 6,
+  'agent-card': 5,
+  tasks: 5,
+  mailbox: 5,
+  webhooks: 5,
+  wakes: 4,
+  registry: 3,
+  log: 2,
+  security: 2,
+  storage: 1,
+  lib: 0,
+  'errors.ts': 0,
+  'logger.ts': 0,
+}
+
+/** Rooms of one floor that may not know each other are all but these: the process reads its configuration before it is wired. */
+const neighbours = new Set(['main.ts -> cli', 'app.ts -> config.ts', 'cli -> main.ts'])
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const imports = files.flatMap((file) => {
+  const text = readFileSync(resolve(src, file), 'utf8')
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!)
+  return specifiers.map((specifier) => ({ file, specifier }))
+})
+const roomOf = (file: string): string => file.split('/')[0]!
+const local = imports
+  .filter(({ specifier }) => specifier.startsWith('.'))
+  .map(({ file, specifier }) => ({ file, target: relative(src, resolve(src, dirname(file), specifier)) }))
+
+test('every room has a floor', () => {
+  expect([...new Set(files.map(roomOf))].filter((room) => floors[room] === undefined)).toEqual([])
+})
+
+test('imports point down, never up or sideways', () => {
+  const wrong = local.filter(({ file, target }) => {
+    const from = roomOf(file)
+    const to = roomOf(target)
+    return from !== to && !neighbours.has(`${from} -> ${to}`) && floors[to]! >= floors[from]!
+  })
+  expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
+})
+
+test('no import cycle, types included', () => {
+  const edges = new Map<string, string[]>()
+  for (const { file, target } of local) edges.set(file, [...(edges.get(file) ?? []), target])
+  const cycles: string[] = []
+  const state = new Map<string, 'open' | 'done'>()
+  const visit = (file: string, path: string[]): void => {
+    if (state.get(file) === 'done') return
+    if (state.get(file) === 'open') {
+      cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      return
+    }
+    state.set(file, 'open')
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file])
+    state.set(file, 'done')
+  }
+  for (const file of files) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
+test('only storage opens a database', () => {
+  const engines = new Set(['better-sqlite3', 'pg', 'drizzle-orm/better-sqlite3', 'drizzle-orm/sqlite-core'])
+  const users = imports.filter(({ file, specifier }) => engines.has(specifier) && roomOf(file) !== 'storage')
+  expect(users).toEqual([])
+})
+
+test('only security opens a socket to the outside; the command line is a client of its own gateway', () => {
+  const users = imports.filter(({ specifier }) => specifier === 'undici').map(({ file }) => file)
+  expect(users.filter((file) => roomOf(file) !== 'security' && file !== 'cli/client-fetch.ts')).toEqual([])
+  const fetching = files.filter((file) => /(?<![.\w])fetch\(/.test(readFileSync(resolve(src, file), 'utf8')))
+  expect(fetching.filter((file) => roomOf(file) !== 'cli')).toEqual([])
+})
+
+test('only main, the command line and the configuration see the process', () => {
+  const users = files.filter((file) => /(?<![.\w])process\./.test(readFileSync(resolve(src, file), 'utf8')))
+  expect(users.filter((file) => !['main.ts', 'cli', 'config.ts'].includes(roomOf(file)))).toEqual([])
+})
+
+test('a file is not asking to be two', () => {
+  const long = files.filter((file) => readFileSync(resolve(src, file), 'utf8').split('\n').length > 300)
+  expect(long).toEqual([])
+})

@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+
+export interface ProcessAnswer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
+  readonly body: any
+}
+
+export interface ProcessAgent {
+  readonly handle: string
+  readonly key: string
+}
+
+/** What a test asks of a gateway that it cannot reach into. Calls reject when no gateway answers. */
+export interface ProcessClient {
+  readonly url: string
+  readonly adminKey: string
+  call(method: string, path: string, body?: unknown, options?: { key?: string }): Promise<ProcessAnswer>
+  addAgent(handle: string): Promise<ProcessAgent>
+  /** An `a2a-webhook` subscription with window 0 unless the metadata says otherwise. */
+  subscribe(
+    agent: ProcessAgent,
+    url: string,
+    input?: { trigger?: string; metadata?: JsonObject },
+  ): Promise<{ id: string; signingKey: string }>
+  /** Sends an A2A v1.0 message and answers the task, once the gateway has said that it has it. */
+  send(to: ProcessAgent, text: string, configuration?: JsonObject): Promise<JsonObject & { id: string }>
+}
+
+export function connectClient(url: string, adminKey: string): ProcessClient {
+  const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const call: ProcessClient['call'] = (method, path, body, { key = adminKey } = {}) =>
+    request(method, path, body, { authorization: `Bearer ${key}` })
+
+  return {
+    url,
+    adminKey,
+    call,
+    async addAgent(handle) {
+      const { body } = await call('POST', '/v1/agents', { handle })
+      return { handle, key: body.apiKey }
+    },
+    async subscribe(agent, target, { trigger = 'TASK_STATE_CHANGED', metadata = {} } = {}) {
+      const harnessTargetMetadata = { url: target, coalesceWindow: 0, ...metadata }
+      const input = { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata }
+      const { status, body } = await call('POST', '/v1/wake-subscriptions', input, { key: agent.key })
+      if (status !== 201) throw new Error(`subscribe: ${JSON.stringify(body)}`)
+      return { id: body.subscriptionId, signingKey: body.signingKey }
+    },
+    async send(to, text, configuration = { returnImmediately: true }) {
+      const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }
+      const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } }
+      const headers = { authorization: `Bearer ${adminKey}`, 'A2A-Version': '1.0' }
+      const { body } = await request('POST', `/agents/${to.handle.slice(1)}`, rpc, headers)
+      if (body.error) throw new Error(`send: ${JSON.stringify(body.error)}`)
+      return body.result.task
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { connectClient, type ProcessClient } from './process-client.ts'
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly durationMs: number
+}
+
+/** A `rouse` command line as a real process. */
+export interface RouseProcess extends AsyncDisposable {
+  readonly pid: number
+  readonly exited: Promise<Exit>
+  /** What it has printed so far. */
+  output(): { stdout: string; stderr: string }
+  kill(signal: NodeJS.Signals): void
+}
+
+/** A gateway in a process of its own, with a data directory and a port that outlive it. */
+export interface ProcessGateway extends AsyncDisposable, ProcessClient {
+  readonly dataDir: string
+  readonly port: number
+  /** Of the process that runs now. */
+  readonly pid: number
+  /** Sends the signal, without waiting: safe to call from within a receiver's handler. */
+  signal(signal: NodeJS.Signals): void
+  /** Sends the signal and resolves when the process is gone. */
+  kill(signal: NodeJS.Signals): Promise<Exit>
+  readonly exited: Promise<Exit>
+  /** Starts another process on the same directory and port, once the last one is gone. */
+  restart(): Promise<void>
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const running = new Set<ChildProcess>()
+// A worker that ends in the middle of a test must not leave its gateways behind.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Runs `rouse <argv>`: the build where it is up to date, else the sources. */
+export function runRouse(argv: readonly string[], env: Record<string, string> = {}): RouseProcess {
+  const startedAt = Date.now()
+  const child = spawn(process.execPath, [...entry(), ...argv], {
+    cwd: root,
+    env: { ...cleanEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const printed = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (printed.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (printed.stderr += text))
+  const exited = once(child, 'close').then(([code, signal]): Exit => {
+    running.delete(child)
+    return { code, signal, ...printed, durationMs: Date.now() - startedAt }
+  })
+  return {
+    pid: child.pid as number,
+    exited,
+    output: () => ({ ...printed }),
+    kill: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** `rouse serve` on a free port, resolved when it says that it is up. */
+export async function startProcessGateway(env: Record<string, string> = {}): Promise<ProcessGateway> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rouse-process-'))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  let current = await serve()
+  const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+
+  function serve(): Promise<RouseProcess> {
+    return startServe(['--port', String(port), '--data-dir', dataDir], env)
+  }
+
+  return {
+    ...connectClient(url, adminKey),
+    dataDir,
+    port,
+    get pid() {
+      return current.pid
+    },
+    get exited() {
+      return current.exited
+    },
+    signal: (signal) => current.kill(signal),
+    kill(signal) {
+      current.kill(signal)
+      return current.exited
+    },
+    async restart() {
+      await current.exited
+      current = await serve()
+    },
+    async [Symbol.asyncDispose]() {
+      await current[Symbol.asyncDispose]()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Resolves when the gateway is up; rejects with what it printed when it ends before that. */
+async function startServe(argv: readonly string[], env: Record<string, string>): Promise<RouseProcess> {
+  const gateway = runRouse(['serve', '--json', ...argv], env)
+  const ended = gateway.exited.then((exit) => {
+    throw new Error(`The gateway ended before it was up: ${JSON.stringify(exit)}`)
+  })
+  ended.catch(() => {})
+  await Promise.race([ended, untilPrinted(gateway, '"url"')])
+  return gateway
+}
+
+async function untilPrinted(child: RouseProcess, text: string): Promise<void> {
+  while (!child.output().stdout.includes(text)) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** Below the range that the system hands out, so that nobody takes it between two processes. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    const server = createServer()
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!free) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+}
+
+function entry(): string[] {
+  const built = join(root, 'dist/main.js')
+  const isFresh = existsSync(built) && statSync(built).mtimeMs >= newestChange(join(root, 'src'))
+  return isFresh ? [built] : ['--import', 'tsx', join(root, 'src/main.ts')]
+}
+
+function newestChange(directory: string): number {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs))
+}
+
+function cleanEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ROUSE_|VITEST|NODE_OPTIONS)/.test(name)))
+}

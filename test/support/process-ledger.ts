@@ -1,0 +1,21 @@
+import { expect } from 'vitest'
+import type { ReceivedWake } from './receiver.ts'
+
+/** The first coming of every event that a receiver got, in the order of their coming. */
+export function firstArrivals(wakes: readonly ReceivedWake[]): ReceivedWake[] {
+  const seen = new Set<number>()
+  return wakes.filter(({ body }) => !seen.has(body.logId) && seen.add(body.logId))
+}
+
+/**
+ * What at-least-once in order means to the receiver of one subscription that gets single events: first comings in log
+ * order, each pointing at the one before it, and every repetition the same wake again.
+ */
+export function expectOrderlyWakes(wakes: readonly ReceivedWake[]): void {
+  const arrivals = firstArrivals(wakes)
+  const logIds = arrivals.map(({ body }) => body.logId)
+  expect(logIds).toEqual([...logIds].sort((a, b) => a - b))
+  expect(arrivals.map(({ body }) => body.prevLogId)).toEqual([null, ...logIds.slice(0, -1)])
+  const first = new Map(arrivals.map(({ body }) => [body.logId, { ...body, emittedAt: undefined }]))
+  for (const { body } of wakes) expect({ ...body, emittedAt: undefined }).toEqual(first.get(body.logId))
+}
