@@ -120,7 +120,11 @@ async function open(config: Config, world: World): Promise<Running> {
   // features
   const tasks = { db, clock, append, tail, recordMail, secrets, checkUrl }
   const sweeper = undo.use(new ExpirySweeper(tasks, log))
-  const subscriptions = { db, append, secrets, channels, newSigningKey, checkUrl, nudge: () => nudge() }
+  const changed = (subscriptionId: string): void => {
+    dispatcher.interrupt(subscriptionId)
+    nudge()
+  }
+  const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
 
   // fronts
   const server = createServer()
@@ -174,6 +178,8 @@ async function listen(server: Server, http: Config['http'], undo: Cleanup): Prom
     })
   })
   undo.defer(async () => {
+    // A client that keeps its connection alive would hold a stop up for as long.
+    server.keepAliveTimeout = 1
     const closed = new Promise((done) => server.close(done))
     server.closeIdleConnections()
     const cut = setTimeout(() => server.closeAllConnections(), drainMs)

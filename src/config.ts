@@ -34,6 +34,11 @@ export function envToConfig(env: Env): Config {
     problems.push(`${name}="${text}": give a number from ${min} to ${max}.`)
     return fallback
   }
+  const port = (name: string, fallback: number): number => {
+    const value = number(name, fallback, 0, 65_535)
+    if (!Number.isInteger(value)) problems.push(`${name}="${value}": give a whole number; 0 is any free port.`)
+    return value
+  }
   const text = (name: string): string | undefined => env[name]?.trim() || undefined
   const check = (name: string, act: () => void): void => {
     try {
@@ -65,7 +70,7 @@ export function envToConfig(env: Env): Config {
   if (!logLevels.includes(logLevel)) problems.push(`ROUSE_LOG_LEVEL="${logLevel}": one of ${logLevels.join(', ')}.`)
 
   const config: Config = {
-    http: { host, port: number('ROUSE_PORT', 4520, 0, 65535), publicUrl },
+    http: { host, port: port('ROUSE_PORT', 4520), publicUrl },
     dataDir: text('ROUSE_DATA_DIR') ?? '.rouse',
     adminKey,
     encryptionKeys,

@@ -21,10 +21,11 @@ create index event_by_task on event (task_id, log_id) where task_id is not null;
 
 -- Whom an event concerns: what an agent's subscriptions and its own view of the log range over.
 create table event_audience (
-  audience text    not null,
-  log_id   integer not null,
-  trigger  text,
-  primary key (audience, log_id)
+  audience   text    not null,
+  project_id text    not null, -- whose log: a task concerns an originator of another project too
+  log_id     integer not null,
+  trigger    text,
+  primary key (audience, project_id, log_id)
 ) without rowid;
 
 create table agent (
@@ -43,6 +44,8 @@ create table agent (
   created_at          integer not null,
   updated_at          integer not null
 ) without rowid;
+
+create index agent_by_project on agent (project_id, handle);
 
 -- Every name an agent answers to, handle and aliases alike, so that one index keeps them apart.
 create table agent_name (
@@ -72,6 +75,7 @@ create table permission (
   created_at integer not null,
   unique (grantor_id, grantee_id, scope)
 ) without rowid;
+create index permission_by_grantee on permission (grantee_id);
 
 create table subscription (
   id                   text primary key,
@@ -141,9 +145,12 @@ create table task (
   created_at         integer not null,
   updated_at         integer not null
 ) without rowid;
-create index task_by_assignee on task (assignee_id, status_at desc, id desc);
-create index task_by_originator on task (originator_id, assignee_id, status_at desc, id desc);
-create index task_by_context on task (context_id);
+-- A list without a state merges one range for each state: half the indexes, and every list reads a page's worth of rows.
+create index task_by_assignee on task (assignee_id, state, status_at desc, id desc);
+create index task_by_originator on task (originator_id, state, status_at desc, id desc);
+create index task_by_project on task (project_id, state, status_at desc, id desc);
+create index task_by_originator_assignee on task (originator_id, assignee_id, status_at desc, id desc);
+create index task_by_context on task (context_id, status_at desc, id desc);
 create index task_by_expiry on task (expires_at) where expires_at is not null and state = 'submitted';
 
 create table task_message (

@@ -16,6 +16,17 @@ export interface CardSigner {
   sign(card: AgentCard): Promise<AgentCard>
   /** A signature over the RFC 8785 form of a document exactly as served, `signatures` left out. */
   signDocument(document: JsonObject): Promise<AgentCardSignature>
+  /**
+   * A JWT of the gateway for one receiver: `iss` is the gateway's public URL, `aud` the receiver's, valid for `seconds`.
+   * What A2A push notifications carry whose config asks for `Bearer` and brings no credentials.
+   */
+  signToken(token: {
+    audience: string
+    id: string
+    issuedAt: number
+    seconds: number
+    claims: JsonObject
+  }): Promise<string>
   /** The public half of every key, for `/.well-known/jwks.json`. */
   jwks(): { keys: jose.JWK[] }
 }
@@ -27,7 +38,8 @@ export async function createCardSigner(keys: readonly jose.JWK[], publicUrl: str
   const kid = published[0]?.kid
   if (!first || !kid) throw new TypeError('At least one card signing key is needed.')
   const key = await privateKey(first)
-  const header = { alg, kid, typ: 'JOSE', jku: `${publicUrl.replace(/\/+$/, '')}/.well-known/jwks.json` }
+  const issuer = publicUrl.replace(/\/+$/, '')
+  const header = { alg, kid, typ: 'JOSE', jku: `${issuer}/.well-known/jwks.json` }
   const generate = generateAgentCardSignature(key, header)
 
   return {
@@ -42,6 +54,15 @@ export async function createCardSigner(keys: readonly jose.JWK[], publicUrl: str
       const jws = await new jose.FlattenedSign(payload).setProtectedHeader(header).sign(key)
       return { protected: jws.protected ?? '', signature: jws.signature, header: undefined }
     },
+    signToken: ({ audience, id, issuedAt, seconds, claims }) =>
+      new jose.SignJWT(claims)
+        .setProtectedHeader({ alg, kid, typ: 'JWT' })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setJti(id)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + seconds)
+        .sign(key),
     jwks: () => ({ keys: published.map((jwk) => ({ ...jwk })) }),
   }
 }

@@ -45,7 +45,7 @@ async function start(gateway: RunningGateway, config: ServeConfig) {
   }
 }
 
-function explained(error: NodeJS.ErrnoException & { port?: number }, { http }: ServeConfig): Error {
+function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dataDir }: ServeConfig): Error {
   const port = error.port ?? http.port
   const flag = port === http.port ? '--port' : '--grpc-port'
   const another = `another port: rouse serve ${flag} ${port + 10} (0 = any free one)`
@@ -53,6 +53,7 @@ function explained(error: NodeJS.ErrnoException & { port?: number }, { http }: S
     EADDRINUSE: `Port ${port} is taken, perhaps by another gateway that runs already. Stop that one, or choose ${another}.`,
     EACCES: `This user may not listen on port ${port}. Choose ${another}.`,
     EADDRNOTAVAIL: `This machine has no address ${http.host}. Choose another one with --host.`,
+    SQLITE_NOTADB: `${resolve(dataDir, 'rouse.db')} is no SQLite database. Move it away, or choose another directory with --data-dir.`,
   }
   const reason = reasons[error.code ?? '']
   return reason ? new Error(reason, { cause: error }) : error

@@ -5,6 +5,7 @@ import type { SubscriptionContext } from '../wakes/subscriptions.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { catalogRoutes, jwksRoutes } from './a2a/cards.ts'
 import { requireKey } from './auth.ts'
+import { jsonBody } from './json-body.ts'
 import { notFound, problemHandler } from './problem.ts'
 import { agentRoutes as agentAdministration } from './rest/agents.ts'
 import { eventRoutes } from './rest/events.ts'
@@ -13,8 +14,6 @@ import { messageRoutes } from './rest/messages.ts'
 import { permissionRoutes } from './rest/permissions.ts'
 import { taskRoutes } from './rest/tasks.ts'
 import { wakeSubscriptionRoutes } from './rest/wake-subscriptions.ts'
-
-const bodyMax = '4mb'
 
 export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
@@ -42,7 +41,7 @@ export function createFront(context: FrontContext): Express {
   app.use('/projects/:project/agents/:handle', a2a)
 
   // The key before the body: nobody without one makes the gateway parse anything.
-  app.use('/v1', requireKey(db, adminKey), express.json({ limit: bodyMax }))
+  app.use('/v1', requireKey(db, adminKey), jsonBody())
   app.use('/v1/agents', agentAdministration(context))
   app.use('/v1/catalog', catalogRoutes(db, context.cards))
   app.use('/v1/wake-subscriptions', wakeSubscriptionRoutes(context.subscriptions))

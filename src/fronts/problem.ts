@@ -44,7 +44,9 @@ export function fromBodyParser(error: unknown): Problem | undefined {
   if (type === 'entity.parse.failed')
     return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
   if (type === 'entity.too.large')
-    return new Problem('payload-too-large', { detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.` })
+    return new Problem('payload-too-large', {
+      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.`,
+    })
   if (status === 415)
     return new Problem('unsupported-media-type', {
       detail: 'The charset or encoding of the body is not supported. Send UTF-8.',

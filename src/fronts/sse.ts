@@ -7,6 +7,7 @@ export const keepAliveMs = 15_000
 /** A signal that aborts when the client goes away, or the gateway stops. */
 export function untilClosed(_req: Request, res: Response, stopping: AbortSignal): AbortSignal {
   const closed = new AbortController()
+  if (res.closed) closed.abort()
   res.once('close', () => closed.abort())
   return AbortSignal.any([closed.signal, stopping])
 }
@@ -19,7 +20,8 @@ export function startEventStream(
   res.writeHead(200, {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-cache',
-    Connection: 'keep-alive',
+    // A stream is the last answer of its connection: nothing is left to wait for when it ends.
+    Connection: 'close',
     'X-Accel-Buffering': 'no',
   })
   res.flushHeaders()

@@ -26,5 +26,6 @@ function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] 
       reason: 'is not a field of this request. Remove it or check its spelling.',
     }))
   }
-  return [{ field: path, reason: issue.message }]
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+  return [{ field: path, reason: isMissing ? `is required: ${issue.expected}` : issue.message }]
 }

@@ -17,8 +17,9 @@ const insertEvent = statement<{
   now: number
 }>(sql`insert into event (project_id, log_id, type, task_id, actor, data, created_at)
   values (${p('projectId')}, ${p('logId')}, ${p('type')}, ${p('taskId')}, ${p('actor')}, ${p('data')}, ${p('now')})`)
-const insertAudience = statement<{ audience: string; logId: number; trigger: string | null }>(
-  sql`insert into event_audience (audience, log_id, trigger) values (${p('audience')}, ${p('logId')}, ${p('trigger')})`,
+const insertAudience = statement<{ audience: string; projectId: string; logId: number; trigger: string | null }>(
+  sql`insert into event_audience (audience, project_id, log_id, trigger)
+    values (${p('audience')}, ${p('projectId')}, ${p('logId')}, ${p('trigger')})`,
 )
 
 /**
@@ -46,7 +47,7 @@ export async function insertEvents(
       data: JSON.stringify(event.data),
       now: tx.now,
     })
-    for (const audience of event.audience) await tx.run(insertAudience, { audience, logId, trigger })
+    for (const audience of event.audience) await tx.run(insertAudience, { audience, projectId, logId, trigger })
     appended.push({
       projectId,
       logId,
@@ -87,15 +88,15 @@ const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`se
   where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
   order by e.log_id limit ${p('limit')}`)
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
-  from event_audience a join event e on e.project_id = ${p('projectId')} and e.log_id = a.log_id
-  where a.audience = ${p('audience')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
+  from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
+  where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id limit ${p('limit')}`)
 const rangeOfTrigger = statement<
   Range & { projectId: string; audience: string; trigger: string },
   EventRow
 >(sql`select ${columns}
-  from event_audience a join event e on e.project_id = ${p('projectId')} and e.log_id = a.log_id
-  where a.audience = ${p('audience')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
+  from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
+  where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id limit ${p('limit')}`)
 const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${columns} from event e
   where e.task_id = ${p('taskId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}

@@ -42,6 +42,7 @@ const byName = statement<
 >(sql`select ${columns} from agent_name n join agent a on a.id = n.agent_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`)
 const byId = statement<{ id: string }, AgentRow>(sql`select ${columns} from agent a where a.id = ${p('id')}`)
+const handleById = statement<{ id: string }, { handle: string }>(sql`select handle from agent where id = ${p('id')}`)
 const byProject = statement<{ projectId: string }, AgentRow>(
   sql`select ${columns} from agent a where a.project_id = ${p('projectId')} order by a.handle`,
 )
@@ -78,6 +79,11 @@ export async function findAgent(db: Reader, projectId: string, name: string): Pr
 export async function findAgentById(db: Reader, id: string): Promise<Agent | undefined> {
   const row = await db.get(byId, { id })
   return row && fromRow(row)
+}
+
+/** The handle alone: what lists of tasks need, without the card. */
+export async function findHandle(db: Reader, id: string): Promise<string | undefined> {
+  return (await db.get(handleById, { id }))?.handle
 }
 
 export async function listAgents(db: Reader, projectId: string): Promise<Agent[]> {

@@ -3,7 +3,7 @@ import { newAgentId } from '../lib/ids.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { Database, Reader } from '../storage/database.ts'
 import { type Access, type Agent, parseHandle, type Skill, type WakePolicy } from './agent.ts'
-import { deleteAgent, findAgent, findAgentById, insertAgent, updateAgent } from './agent-store.ts'
+import { deleteAgent, findAgent, findHandle, insertAgent, updateAgent } from './agent-store.ts'
 import { createApiKey, deleteApiKeys, revokeApiKey } from './api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from './caller.ts'
 import { deletePermissionsOf } from './permission-store.ts'
@@ -160,7 +160,7 @@ export async function requireAgent(db: Reader, projectId: string, name: string):
 /** The identity of an agent by its id; agents that were removed keep theirs in old rows as `@removed`. */
 export async function identityOf(db: Reader, id: string): Promise<string> {
   if (id === 'operator') return '@operator'
-  return (await findAgentById(db, id))?.handle ?? '@removed'
+  return (await findHandle(db, id)) ?? '@removed'
 }
 
 function parseAliases(aliases: readonly string[], handle: string): string[] {

@@ -38,6 +38,10 @@ const removeOf = statement<{ agentId: string }>(
 const concerning = statement<{ agentId: string }, Permission>(sql`select ${columns} from permission
   where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')} order by created_at, id`)
 
+const byProject = statement<{ projectId: string }, Permission>(
+  sql`select ${columns} from permission where project_id = ${p('projectId')} order by created_at, id`,
+)
+
 export async function insertPermission(tx: Transaction, permission: Permission): Promise<void> {
   await tx.run(insert, permission)
 }
@@ -57,6 +61,10 @@ export function findPermission(db: Reader, id: string): Promise<Permission | und
 
 export function listPermissions(db: Reader, agentId: string): Promise<Permission[]> {
   return db.all(concerning, { agentId })
+}
+
+export function listProjectPermissions(db: Reader, projectId: string): Promise<Permission[]> {
+  return db.all(byProject, { projectId })
 }
 
 export async function deletePermission(tx: Transaction, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import { newUuid } from '../lib/ids.ts'
+import type { Reader } from '../storage/database.ts'
 import { type RegistryContext, requireAgent } from './agents.ts'
 import { type Caller, requireSelf } from './caller.ts'
 import {
@@ -7,6 +8,9 @@ import {
   findGrant,
   findPermission,
   insertPermission,
+  listPermissions,
+  listProjectPermissions,
+  type Permission,
   type PermissionScope,
 } from './permission-store.ts'
 
@@ -60,12 +64,18 @@ export function grantPermission(
   })
 }
 
+/** What the caller granted and was granted; the operator sees the project's. */
+export function listVisiblePermissions(db: Reader, caller: Caller): Promise<Permission[]> {
+  return caller.kind === 'operator' ? listProjectPermissions(db, caller.projectId) : listPermissions(db, caller.id)
+}
+
 /** Takes a grant back: the grantor or the operator. */
 export function revokePermission(context: RegistryContext, caller: Caller, permissionId: string): Promise<void> {
   return context.db.transaction(async (tx) => {
     const permission = await findPermission(tx, permissionId)
     const visible =
-      permission && (caller.kind === 'operator' || [permission.grantorId, permission.granteeId].includes(caller.id))
+      permission?.projectId === caller.projectId &&
+      (caller.kind === 'operator' || [permission.grantorId, permission.granteeId].includes(caller.id))
     if (!visible) throw new Problem('permission-not-found', { detail: `No permission "${permissionId}".` })
     requireSelf(caller, permission.grantorId, 'revoke this permission')
     await deletePermission(tx, permissionId)

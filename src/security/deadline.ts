@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { OutboundError } from './outbound-error.ts'
 
 /**
- * The end of a request: after `timeoutMs`, or when the caller's signal aborts. Bytes that drip in do not extend it.
+ * The end of a request: after `timeoutMs`, or `graceMs` behind the abort of the caller's signal. Bytes that drip in do not extend it.
  * undici takes an EventEmitter for a signal; an AbortController for each request costs as much as signing its body.
  */
 export class Deadline extends EventEmitter<{ abort: [] }> {
@@ -10,10 +10,13 @@ export class Deadline extends EventEmitter<{ abort: [] }> {
   reason: OutboundError | undefined
   readonly #timer: NodeJS.Timeout
   readonly #callers: AbortSignal | undefined
+  readonly #graceMs: number
+  #grace: NodeJS.Timeout | undefined
 
-  constructor(timeoutMs: number, callers: AbortSignal | undefined) {
+  constructor(timeoutMs: number, callers: AbortSignal | undefined, graceMs = 0) {
     super()
     this.#callers = callers
+    this.#graceMs = graceMs
     this.#timer = setTimeout(
       () => this.#pass(new OutboundError('timeout', `no complete answer in ${timeoutMs} ms`)),
       timeoutMs,
@@ -31,10 +34,15 @@ export class Deadline extends EventEmitter<{ abort: [] }> {
 
   clear(): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#grace)
     this.#callers?.removeEventListener('abort', this.#stop)
   }
 
-  readonly #stop = () => this.#pass(new OutboundError('aborted', 'the request was stopped'))
+  readonly #stop = () => {
+    const pass = () => this.#pass(new OutboundError('aborted', 'the request was stopped'))
+    if (this.#graceMs > 0) this.#grace = setTimeout(pass, this.#graceMs)
+    else pass()
+  }
 
   #pass(reason: OutboundError): void {
     this.aborted = true

@@ -15,19 +15,39 @@ export async function loadOrCreateKeyFile(
   const kept = readKey(path)
   if (kept !== undefined) return kept
   mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const key = await create()
   const draft = `${path}.${randomUUID()}`
-  const file = openSync(draft, 'w', 0o600)
-  writeSync(file, `${await create()}\n`)
-  fsyncSync(file)
-  closeSync(file)
   try {
+    writeDurably(draft, `${key}\n`)
     linkSync(draft, path)
+    syncDirectory(directory)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
   return readKey(path) as string
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The name is on disk before anything that the key seals. Windows opens no directories and needs none of this. */
+function syncDirectory(directory: string): void {
+  try {
+    const handle = openSync(directory, 'r')
+    fsyncSync(handle)
+    closeSync(handle)
+  } catch (error) {
+    if (!['EPERM', 'EISDIR', 'EACCES', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
 }
 
 function readKey(path: string): string | undefined {

@@ -27,6 +27,8 @@ export interface OutboundRequest {
   /** For everything: connecting, waiting in the pool, headers and body. */
   timeoutMs: number
   signal?: AbortSignal
+  /** How long a request that is under way when the signal aborts may take to finish. */
+  graceMs?: number
 }
 
 export interface OutboundResponse {
@@ -72,7 +74,7 @@ export class OutboundFetch implements AsyncDisposable {
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the request was stopped')
 
     const startedAt = performance.now()
-    const deadline = new Deadline(request.timeoutMs, request.signal)
+    const deadline = new Deadline(request.timeoutMs, request.signal, request.graceMs)
     try {
       const { statusCode, headers, snippet } = await deadline.over((signal) =>
         this.#exchange(verdict.url, request, signal),

@@ -21,4 +21,4 @@ export function statement<Params extends object, Row = never>(text: SQL): Statem
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 
-export { sql }
+export { type SQL, sql }

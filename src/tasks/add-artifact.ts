@@ -5,7 +5,7 @@ import type { NewEvent } from '../log/event.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { loadTaskDocument, requireTask } from './read-task.ts'
+import { historyRecent, loadTaskDocument, requireTask } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { A2aArtifact, Task, TaskDocument } from './task.ts'
 import { artifactAdded } from './task-events.ts'
@@ -19,7 +19,7 @@ export interface ArtifactInput {
   readonly lastChunk?: boolean | undefined
 }
 
-/** Adds an artifact, or a piece of one, to a task that is not finished. The assignee only. Source: §4.2.2. */
+/** Adds an artifact, or a piece of one, to a task that is not finished. The assignee only. Answers the task alone. Source: §4.2.2. */
 export async function addArtifact(
   context: TaskContext,
   caller: Caller,
@@ -38,14 +38,15 @@ export async function addArtifact(
       throw new Problem('version-conflict', {
         field: 'expectedVersion',
         detail: `expectedVersion: the task is at version ${task.version} (${task.state}), not ${input.expectedVersion}.`,
-        extra: { document: await loadTaskDocument(tx, task) },
+        extra: { document: await loadTaskDocument(tx, task, { historyLength: historyRecent }) },
       })
     }
     const kept = await keepChunk(tx, task, caller, input)
     await context.append(tx, task.projectId, [kept.event])
     return { task: (await findTask(tx, taskId)) as Task, artifactId: kept.artifactId }
   })
-  return { document: await loadTaskDocument(context.db, task), artifactId }
+  // Without what was said and made: whoever streams a thousand pieces would get a thousand growing answers.
+  return { document: await loadTaskDocument(context.db, task, { historyLength: 0, artifacts: false }), artifactId }
 }
 
 /** Keeps one piece within the caller's transaction and answers the event to append for it. */

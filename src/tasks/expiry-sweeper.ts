@@ -3,8 +3,10 @@ import type { Logger } from '../logger.ts'
 import { identityOf } from '../registry/agents.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
+import { pruneIdempotencyKeys } from './idempotency-key-store.ts'
+import { agentMessage } from './message-input.ts'
 import { stateChanged } from './task-events.ts'
-import { moveTaskRow, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
+import { insertTaskMessage, moveTaskRow, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 const sweepMs = 1_000
 const batchMax = 100
@@ -37,20 +39,28 @@ export class ExpirySweeper implements AsyncDisposable {
     return this.stop()
   }
 
-  /** One pass. Answers how many tasks it failed. */
+  /** One pass. Answers how many tasks it failed; forgets old idempotency keys on the way. */
   async runOnce(): Promise<number> {
+    const failed = await this.#failExpired()
+    await pruneIdempotencyKeys(this.#context.db, this.#context.clock.now())
+    return failed
+  }
+
+  async #failExpired(): Promise<number> {
     const { db, append, clock } = this.#context
     const due = await db.all(expired, { now: clock.now(), limit: batchMax })
     if (due.length === 0) return 0
     return db.transaction(async (tx) => {
       const rows = await tx.all(expired, { now: tx.now, limit: batchMax })
       for (const task of rows.map(taskFromRow)) {
-        const { messageCount, version: expectedVersion } = task
+        const before = new Date(task.expiresAt ?? tx.now).toISOString()
+        const parts = [{ text: `expired: nobody took the task before ${before}` }]
+        const seq = await insertTaskMessage(tx, task, agentMessage({ parts }, task))
         await moveTaskRow(tx, task, {
           state: 'failed',
-          expectedVersion,
-          statusMessageSeq: null,
-          messageCount,
+          expectedVersion: task.version,
+          statusMessageSeq: seq,
+          messageCount: seq,
           reason: 'expired',
         })
         const change = stateChanged({
@@ -58,7 +68,7 @@ export class ExpirySweeper implements AsyncDisposable {
           previousState: task.state,
           newState: 'failed',
           version: task.version + 1,
-          statusMessageSeq: null,
+          statusMessageSeq: seq,
           actor: '@gateway',
           originator: await identityOf(tx, task.originatorId),
           assignee: await identityOf(tx, task.assigneeId),

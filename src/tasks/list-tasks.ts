@@ -1,12 +1,12 @@
 import { Problem } from '../errors.ts'
 import type { Reader } from '../storage/database.ts'
-import { type Statement, sql } from '../storage/statement.ts'
-import type { TaskState } from './state.ts'
+import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
+import { type TaskState, taskStates } from './state.ts'
 import type { Task } from './task.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
-  /** Only tasks of this project. */
+  /** Tasks of this project; where an agent is named, its tasks in whatever project they are. */
   readonly projectId: string
   readonly assigneeId?: string | undefined
   readonly originatorId?: string | undefined
@@ -27,27 +27,83 @@ export interface TaskPage {
 
 /** Tasks by their status time, newest first. A page token is a position, not an offset. Source: specification §3.1.4. */
 export async function listTasks(db: Reader, query: TaskQuery): Promise<TaskPage> {
-  const where = [sql`project_id = ${query.projectId}`]
-  if (query.assigneeId) where.push(sql`assignee_id = ${query.assigneeId}`)
-  if (query.originatorId) where.push(sql`originator_id = ${query.originatorId}`)
-  if (query.contextId) where.push(sql`context_id = ${query.contextId}`)
-  if (query.state) where.push(sql`state = ${query.state}`)
-  if (query.statusSince !== undefined) where.push(sql`status_at >= ${query.statusSince}`)
-  const all = sql.join(where, sql` and `)
-  const from = query.pageToken ? readPageToken(query.pageToken) : undefined
-  const page = from ? sql`${all} and (status_at, id) < (${from.statusAt}, ${from.id})` : all
-  const tasks: Statement<object, TaskRow> = {
-    sql: sql`select ${taskColumns} from task where ${page} order by status_at desc, id desc limit ${query.pageSize + 1}`,
-  }
-  const count: Statement<object, { total: number }> = { sql: sql`select count(*) as "total" from task where ${all}` }
-  const rows = await db.all(tasks, {})
-  const kept = rows.slice(0, query.pageSize).map(taskFromRow)
+  const { assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
+  const projectId = (assigneeId ?? originatorId) ? undefined : query.projectId
+  const given = present({ projectId, assigneeId, originatorId, contextId, state, statusSince })
+  const from = pageToken ? readPageToken(pageToken) : undefined
+  const { page, count } = statementsFor(Object.keys(given) as FilterName[], from !== undefined)
+  const rows = await db.all(page, { ...given, ...from, limit: pageSize + 1 })
+  const kept = rows.slice(0, pageSize).map(taskFromRow)
   const last = kept.at(-1)
   return {
     tasks: kept,
-    nextPageToken: rows.length > query.pageSize && last ? writePageToken(last) : '',
-    totalSize: (await db.get(count, {}))?.total ?? 0,
+    nextPageToken: rows.length > pageSize && last ? writePageToken(last) : '',
+    totalSize: (await db.get(count, given))?.total ?? 0,
   }
+}
+
+const filters = {
+  projectId: sql`project_id = ${p('projectId')}`,
+  assigneeId: sql`assignee_id = ${p('assigneeId')}`,
+  originatorId: sql`originator_id = ${p('originatorId')}`,
+  contextId: sql`context_id = ${p('contextId')}`,
+  state: sql`state = ${p('state')}`,
+  statusSince: sql`status_at >= ${p('statusSince')}`,
+}
+type FilterName = keyof typeof filters
+
+interface Statements {
+  readonly page: Statement<object, TaskRow>
+  readonly count: Statement<object, { total: number }>
+}
+
+const prepared = new Map<string, Statements>()
+
+/** One pair of statements for each combination of filters, so that each is prepared once. */
+function statementsFor(names: readonly FilterName[], continues: boolean): Statements {
+  const shape = [...names, continues].join()
+  const known = prepared.get(shape)
+  if (known) return known
+  const where = conditions(names)
+  const range = continues ? sql`${where} and (status_at, id) < (${p('statusAt')}, ${p('id')})` : where
+  const made = {
+    page: statement<object, TaskRow>(
+      isOneRange(names)
+        ? sql`select ${taskColumns} from task where ${range} ${newestFirst}`
+        : sql`select ${taskColumns} from task where id in (${newestOfEachState(range)}) ${newestFirst}`,
+    ),
+    count: statement<object, { total: number }>(sql`select count(*) as "total" from task where ${where}`),
+  }
+  prepared.set(shape, made)
+  return made
+}
+
+const newestFirst = sql`order by status_at desc, id desc limit ${p('limit')}`
+
+/** Whether one index holds what is asked for in the order of the answer. The others have the state before the time. */
+function isOneRange(names: readonly FilterName[]): boolean {
+  const has = (name: FilterName): boolean => names.includes(name)
+  return has('state') || has('contextId') || (has('assigneeId') && has('originatorId'))
+}
+
+function newestOfEachState(range: SQL): SQL {
+  const ranges = taskStates.map(
+    (state) => sql`select id from (select id from task where ${range} and state = ${state} ${newestFirst}) as newest`,
+  )
+  return sql.join(ranges, sql` union all `)
+}
+
+function conditions(names: readonly FilterName[]): SQL {
+  // A conversation is the smaller range: keep the planner from walking the whole project for it.
+  const project = names.includes('contextId') ? sql`coalesce(project_id, '') = ${p('projectId')}` : filters.projectId
+  const terms = names.map((name) => (name === 'projectId' ? project : filters[name]))
+  return sql.join(terms, sql` and `)
+}
+
+function present(
+  values: Record<FilterName, string | number | undefined>,
+): Partial<Record<FilterName, string | number>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
 function writePageToken(task: Task): string {
@@ -55,7 +111,7 @@ function writePageToken(task: Task): string {
 }
 
 function readPageToken(token: string): { statusAt: number; id: string } {
-  const match = /^(\d+)\/(.+)$/.exec(Buffer.from(token, 'base64url').toString('utf8'))
+  const match = /^(\d{1,15})\/(.+)$/.exec(Buffer.from(token, 'base64url').toString('utf8'))
   if (!match) {
     throw new Problem('invalid-request', {
       field: 'pageToken',

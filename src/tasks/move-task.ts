@@ -7,7 +7,7 @@ import type { Transaction } from '../storage/database.ts'
 import { type ArtifactInput, keepChunk } from './add-artifact.ts'
 import type { TaskContext } from './context.ts'
 import { agentMessage, stampMessage } from './message-input.ts'
-import { loadTaskDocument, requireTask } from './read-task.ts'
+import { historyRecent, loadTaskDocument, requireTask } from './read-task.ts'
 import { allowedMoves, isTerminal, requireMove, type TaskRole, type TaskState } from './state.ts'
 import type { A2aMessage, Task, TaskDocument } from './task.ts'
 import { stateChanged } from './task-events.ts'
@@ -31,14 +31,13 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
-  const outcome = await context.db.transaction(async (tx) => {
+  const moved = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTask(tx, caller, taskId)
-    if (task.version !== input.expectedVersion) return { conflict: task }
+    if (task.version !== input.expectedVersion) throw await conflict(tx, task, roles, input.expectedVersion)
     requireMove(task.state, input.to, roles)
     return applyMove(context, tx, caller, task, roles, input)
   })
-  if ('conflict' in outcome) throw await conflict(context, outcome.conflict, input.expectedVersion)
-  return loadTaskDocument(context.db, outcome.moved)
+  return loadTaskDocument(context.db, moved, { historyLength: historyRecent })
 }
 
 /** Cancels whatever its version. Errors: `task-not-found`, `task-finished` (specification §3.1.5). */
@@ -52,13 +51,9 @@ export function cancelTask(context: TaskContext, caller: Caller, taskId: string)
       })
     }
     requireMove(task.state, 'canceled', roles)
-    const outcome = await applyMove(context, tx, caller, task, roles, { to: 'canceled', expectedVersion: task.version })
-    if ('conflict' in outcome) throw new Error('A task moved inside the transaction that holds it.')
-    return outcome.moved
+    return applyMove(context, tx, caller, task, roles, { to: 'canceled', expectedVersion: task.version })
   })
 }
-
-type Outcome = { moved: Task } | { conflict: Task }
 
 async function applyMove(
   context: TaskContext,
@@ -67,7 +62,7 @@ async function applyMove(
   task: Task,
   roles: readonly TaskRole[],
   input: MoveInput,
-): Promise<Outcome> {
+): Promise<Task> {
   const events: NewEvent[] = []
   let chunkCount = task.chunkCount
   for (const artifact of input.artifacts ?? []) {
@@ -84,7 +79,9 @@ async function applyMove(
     messageCount,
     reason: null,
   }
-  if (!(await moveTaskRow(tx, task, to))) return { conflict: task }
+  if (!(await moveTaskRow(tx, task, to))) {
+    throw await conflict(tx, (await findTask(tx, task.id)) as Task, roles, input.expectedVersion)
+  }
   events.push(
     stateChanged({
       task,
@@ -99,7 +96,7 @@ async function applyMove(
     }),
   )
   await context.append(tx, task.projectId, events)
-  return { moved: (await findTask(tx, task.id)) as Task }
+  return (await findTask(tx, task.id)) as Task
 }
 
 function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole[]): A2aMessage {
@@ -107,11 +104,17 @@ function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole
   return roles.includes('assignee') ? own : stampMessage({ ...own, role: 'ROLE_USER' }, task)
 }
 
-async function conflict(context: TaskContext, current: Task, expectedVersion: number): Promise<Problem> {
-  const document = await loadTaskDocument(context.db, current)
+/** Told with the task as it is, read in the transaction that found it so. */
+async function conflict(
+  tx: Transaction,
+  current: Task,
+  roles: readonly TaskRole[],
+  expectedVersion: number,
+): Promise<Problem> {
+  const document = await loadTaskDocument(tx, current, { historyLength: historyRecent })
   return new Problem('version-conflict', {
     field: 'expectedVersion',
     detail: `expectedVersion: the task is at version ${current.version} (${current.state}), not ${expectedVersion}. Read \`current\` and decide again.`,
-    extra: { document, allowed: allowedMoves(current.state, ['assignee', 'originator']) },
+    extra: { document, allowed: allowedMoves(current.state, roles) },
   })
 }

@@ -8,6 +8,9 @@ import { findTask, readArtifacts, readHistory, readTaskMessage } from './task-st
 
 const everything = Number.MAX_SAFE_INTEGER
 
+/** How much of a task's history an answer carries that was not asked for more: a task may have ten thousand messages. */
+export const historyRecent = 100
+
 /** The task and what the caller is to it. A task of others is as absent as one that does not exist. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
   const task = await findTask(db, id)
@@ -21,18 +24,43 @@ export async function requireTask(db: Reader, caller: Caller, id: string): Promi
 }
 
 /**
- * A task with its history and artifacts.
+ * A task with its history and artifacts, all as of this state of it: what came later is not in it.
  * @param historyLength undefined: all of it; 0: none; else the newest so many (specification §3.2.4)
  */
-export async function loadTaskDocument(
+export async function loadTaskDocument(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskDocument> {
+  return load(db, task, options, (id) => identityOf(db, id))
+}
+
+/** A page of tasks. Each party is looked up once. */
+export function loadTaskDocuments(
+  db: Reader,
+  tasks: readonly Task[],
+  options: DocumentOptions = {},
+): Promise<TaskDocument[]> {
+  const known = new Map<string, Promise<string>>()
+  const identity = (id: string): Promise<string> => {
+    const found = known.get(id) ?? identityOf(db, id)
+    known.set(id, found)
+    return found
+  }
+  return Promise.all(tasks.map((task) => load(db, task, options, identity)))
+}
+
+interface DocumentOptions {
+  historyLength?: number | undefined
+  artifacts?: boolean
+}
+
+async function load(
   db: Reader,
   task: Task,
-  options: { historyLength?: number | undefined; artifacts?: boolean } = {},
+  options: DocumentOptions,
+  identity: (id: string) => Promise<string>,
 ): Promise<TaskDocument> {
   return {
     task,
-    originator: await identityOf(db, task.originatorId),
-    assignee: await identityOf(db, task.assigneeId),
+    originator: await identity(task.originatorId),
+    assignee: await identity(task.assigneeId),
     statusMessage: task.statusMessageSeq === null ? null : await readTaskMessage(db, task.id, task.statusMessageSeq),
     history: await readHistory(db, task, options.historyLength ?? everything),
     artifacts: options.artifacts === false ? [] : await readArtifacts(db, task),

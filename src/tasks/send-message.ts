@@ -6,8 +6,8 @@ import type { Agent } from '../registry/agent.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
+import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-key-store.ts'
 import { readDelivery, requireAcceptedModes, stampMessage, subjectOf } from './message-input.ts'
 import { isInterrupted, isTerminal } from './state.ts'
 import { type A2aMessage, rolesOf, type Task } from './task.ts'
@@ -22,22 +22,6 @@ export interface SendMessageInput {
   /** Joins the transaction once the task is known: how a push config is set up together with its task. */
   readonly within?: ((tx: Transaction, task: Task, created: boolean) => Promise<void>) | undefined
 }
-
-const knownKey = statement<{ callerId: string; agentId: string; key: string }, { fingerprint: string; taskId: string }>(
-  sql`select fingerprint, task_id as "taskId" from idempotency_key
-    where caller_id = ${p('callerId')} and agent_id = ${p('agentId')} and key = ${p('key')}`,
-)
-const keepKey = statement<{
-  callerId: string
-  agentId: string
-  key: string
-  fingerprint: string
-  taskId: string
-  now: number
-}>(
-  sql`insert into idempotency_key (caller_id, agent_id, key, fingerprint, task_id, created_at)
-    values (${p('callerId')}, ${p('agentId')}, ${p('key')}, ${p('fingerprint')}, ${p('taskId')}, ${p('now')})`,
-)
 
 /**
  * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
@@ -61,11 +45,10 @@ export function sendMessage(
         ? await continueTask(context, tx, caller, agent, taskId, input)
         : await startTask(context, tx, caller, agent, input)
     if (input.idempotency) {
-      await tx.run(keepKey, {
+      await insertIdempotencyKey(tx, {
         callerId: caller.id,
         agentId: agent.id,
         taskId: task.id,
-        now: tx.now,
         ...input.idempotency,
       })
     }
@@ -81,7 +64,7 @@ async function findRepeat(
 ): Promise<Task | undefined> {
   if (!input.idempotency) return undefined
   const { key, fingerprint } = input.idempotency
-  const known = await tx.get(knownKey, { callerId: caller.id, agentId: agent.id, key })
+  const known = await findIdempotencyKey(tx, caller.id, agent.id, key)
   if (!known) return undefined
   if (known.fingerprint !== fingerprint) {
     throw new Problem('idempotency-conflict', {
@@ -195,6 +178,8 @@ async function continueTask(
       statusMessageSeq: null,
       messageCount: seq,
       reason: null,
+      // It was taken once, so the old deadline is over; a reply may set a new one.
+      expiresAt: delivery.expiresAt,
     } as const
     await moveTaskRow(tx, task, to)
     events.push(

@@ -34,9 +34,11 @@ const move = statement<{
   reason: string | null
   statusMessageSeq: number | null
   messageCount: number
+  expiresAt: number | null
   now: number
 }>(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
-    status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, updated_at = ${p('now')}
+    status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, expires_at = ${p('expiresAt')},
+    updated_at = ${p('now')}
   where id = ${p('id')} and version = ${p('expectedVersion')}`)
 const addMessage = statement<{
   id: string
@@ -64,17 +66,17 @@ const messageAt = statement<{ taskId: string; seq: number }, { message: string }
   sql`select message from task_message where task_id = ${p('taskId')} and seq = ${p('seq')}`,
 )
 const messagesOf = statement<
-  { taskId: string; limit: number; except: number },
+  { taskId: string; limit: number; except: number; upTo: number },
   { message: string }
 >(sql`select message from task_message
-  where task_id = ${p('taskId')} and seq <> ${p('except')} order by seq desc limit ${p('limit')}`)
+  where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc limit ${p('limit')}`)
 const chunkAt = statement<{ taskId: string; seq: number }, ChunkRow>(sql`select artifact_id as "artifactId", append,
   last_chunk as "lastChunk", artifact from task_chunk where task_id = ${p('taskId')} and seq = ${p('seq')}`)
 const chunksOf = statement<
-  { taskId: string },
+  { taskId: string; upTo: number },
   ChunkRow
 >(sql`select artifact_id as "artifactId", append, last_chunk as "lastChunk", artifact
-  from task_chunk where task_id = ${p('taskId')} order by seq`)
+  from task_chunk where task_id = ${p('taskId')} and seq <= ${p('upTo')} order by seq`)
 const chunksOfArtifact = statement<{ taskId: string; artifactId: string }, { seq: number }>(
   sql`select seq from task_chunk where task_id = ${p('taskId')} and artifact_id = ${p('artifactId')} limit 1`,
 )
@@ -107,7 +109,7 @@ export async function findTask(db: Reader, id: string): Promise<Task | undefined
   return row && taskFromRow(row)
 }
 
-/** Moves a task if it still has the expected version. False is a conflict. */
+/** Moves a task if it still has the expected version. False is a conflict. `expiresAt` stays unless it is given. */
 export async function moveTaskRow(
   tx: Transaction,
   task: Task,
@@ -117,9 +119,10 @@ export async function moveTaskRow(
     statusMessageSeq: number | null
     messageCount: number
     reason: string | null
+    expiresAt?: number | null
   },
 ): Promise<boolean> {
-  return (await tx.run(move, { id: task.id, now: tx.now, ...to })) > 0
+  return (await tx.run(move, { id: task.id, now: tx.now, expiresAt: task.expiresAt, ...to })) > 0
 }
 
 /** Keeps one more message; it becomes part of the history. Answers its place. */
@@ -159,10 +162,15 @@ export async function readTaskMessage(db: Reader, taskId: string, seq: number): 
   return row ? (JSON.parse(row.message) as A2aMessage) : null
 }
 
-/** The newest `limit` messages before the current status message, oldest first. */
+/** The newest `limit` messages without the current status message, oldest first: those that this state of the task counts. */
 export async function readHistory(db: Reader, task: Task, limit: number): Promise<A2aMessage[]> {
   if (limit <= 0) return []
-  const rows = await db.all(messagesOf, { taskId: task.id, limit, except: task.statusMessageSeq ?? 0 })
+  const rows = await db.all(messagesOf, {
+    taskId: task.id,
+    limit,
+    except: task.statusMessageSeq ?? 0,
+    upTo: task.messageCount,
+  })
   return rows.reverse().map((row) => JSON.parse(row.message) as A2aMessage)
 }
 
@@ -173,7 +181,7 @@ export async function readChunk(db: Reader, taskId: string, seq: number): Promis
 
 export async function readArtifacts(db: Reader, task: Task): Promise<A2aArtifact[]> {
   if (task.chunkCount === 0) return []
-  return assembleArtifacts((await db.all(chunksOf, { taskId: task.id })).map(chunkFromRow))
+  return assembleArtifacts((await db.all(chunksOf, { taskId: task.id, upTo: task.chunkCount })).map(chunkFromRow))
 }
 
 /** Puts chunks together, in the order in which their artifacts first appeared. Pure. */

@@ -21,11 +21,9 @@ export interface DeliveryOrder {
   readonly emission: Emission
   /** What was tried before, in this process or in one that died. */
   readonly attempts: readonly Attempt[]
-  /** When the next try is due, if a schedule was already running. */
-  readonly nextAttemptAt: number | null
   readonly signal: AbortSignal
-  /** Keeps an attempt that will be followed by another. False: the lease is lost, stop. */
-  retryLater(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
+  /** Keeps the attempts made, then waits until the next one is due. False: stop, another takes over from the record. */
+  retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
 }
 
 /**

@@ -39,8 +39,9 @@ const upsert = statement<{
   now: number
 }>(sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
     next_attempt_at, created_at, updated_at)
-  values (${p('subscriptionId')}, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('toLogId')}, ${p('eventCount')},
-    ${p('attempts')}, ${p('outcome')}, ${p('nextAttemptAt')}, ${p('now')}, ${p('now')})
+  select id, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('toLogId')}, ${p('eventCount')},
+    ${p('attempts')}, ${p('outcome')}, ${p('nextAttemptAt')}, ${p('now')}, ${p('now')}
+  from subscription where id = ${p('subscriptionId')}
   on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
     next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`)
 const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
@@ -52,6 +53,7 @@ const newestFirst = statement<
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc limit ${p('limit')}`)
 
+/** Keeps a delivery; one of a subscription that was removed meanwhile is nobody's any more. */
 export async function saveDelivery(
   tx: Transaction,
   subscriptionId: string,

@@ -1,9 +1,9 @@
 import { newUuid } from '../lib/ids.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import { claimDue, nextDueAt } from './lease-store.ts'
-import { type RunContext, runSubscription } from './run.ts'
+import { type RunContext, type RunControl, runSubscription } from './run.ts'
 
-/** How many subscriptions are worked at the same time. Each costs one request in flight and a page of events. */
+/** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
 const runsMax = 1_000
 const claimMax = 200
 /** Nudges say when to look; this is for what a lost nudge left behind. */
@@ -20,6 +20,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
   readonly #stopping = new AbortController()
+  #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
   #nudged = false
@@ -35,9 +36,15 @@ export class Dispatcher implements AsyncDisposable {
 
   /** Says that something is due now or at `dueAt`. */
   nudge(dueAt = 0): void {
-    if (dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
+    const waits = this.#waitingUntil > 0
+    if (waits && dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
     this.#nudged = true
     this.#wake()
+  }
+
+  /** Ends the run of a subscription that was changed or removed: what is in flight finishes, nothing more begins. */
+  interrupt(subscriptionId: string): void {
+    this.#runs.get(subscriptionId)?.controller.abort()
   }
 
   /** Whether the loop is alive: what readiness reports. */
@@ -66,10 +73,10 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       this.#nudged = false
-      const wanted = Math.min(claimMax, runsMax - this.#runs.size)
+      const wanted = Math.min(claimMax, runsMax - this.#busyRuns)
       try {
-        const claimed = wanted > 0 ? await this.#claim(wanted) : 0
-        if (claimed < wanted || wanted <= 0) await this.#idle()
+        if (wanted <= 0) await this.#wait(sweepMs)
+        else if ((await this.#claim(wanted)) < wanted) await this.#idle()
       } catch (error) {
         this.#context.log.error({ err: error }, 'dispatcher.stalled')
         await this.#wait(outageMs)
@@ -89,23 +96,33 @@ export class Dispatcher implements AsyncDisposable {
     const before = this.#runs.get(subscription.id)
     before?.controller.abort()
     const controller = new AbortController()
-    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, controller.signal))
+    const control = { signal: controller.signal, waits: (waiting: boolean) => this.#countWaiting(waiting) }
+    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
     void done.then(() => {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
-      if (this.#runs.size === runsMax - 1) this.nudge()
+      this.#announceRoom()
     })
   }
 
-  async #work(subscription: Subscription, owner: string, signal: AbortSignal): Promise<void> {
-    try {
-      const dueAt = await runSubscription(this.#context, subscription, owner, signal)
-      if (dueAt !== undefined) this.nudge(dueAt)
-    } catch (error) {
-      // The lease runs out by itself, and the next claim starts from the last record.
-      this.#context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
-    }
+  async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {
+    const dueAt = await runSubscription(this.#context, subscription, owner, control)
+    // An interrupted run may have handed its lease back, due at once.
+    if (dueAt !== undefined || control.signal.aborted) this.nudge(dueAt)
+  }
+
+  get #busyRuns(): number {
+    return this.#runs.size - this.#waitingRuns
+  }
+
+  #countWaiting(waiting: boolean): void {
+    this.#waitingRuns += waiting ? 1 : -1
+    if (waiting) this.#announceRoom()
+  }
+
+  #announceRoom(): void {
+    if (this.#busyRuns === runsMax - 1) this.nudge()
   }
 
   async #idle(): Promise<void> {

@@ -25,8 +25,9 @@ const idleOf = statement<
 >(sql`select id, kind, trigger, filters, harness_target as "harnessTarget", target,
     coalesce_ms as "coalesceMs", window_until as "windowUntil"
   from subscription where audience = ${p('audience')} and status = 'active' and due_at is null`)
-const setDue = statement<{ id: string; dueAt: number }>(
-  sql`update subscription set due_at = ${p('dueAt')} where id = ${p('id')} and due_at is null`,
+// An idle subscription has nothing before it but this event: what lies between was not for it, and is never read again.
+const setDue = statement<{ id: string; dueAt: number; passedTo: number }>(
+  sql`update subscription set due_at = ${p('dueAt')}, cursor_log_id = ${p('passedTo')} where id = ${p('id')} and due_at is null`,
 )
 
 /**
@@ -57,7 +58,7 @@ async function makeDue(tx: Transaction, audience: string, event: LogEvent): Prom
     if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) continue
     if (!matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)) continue
     const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt)
-    await tx.run(setDue, { id: candidate.id, dueAt: due })
+    await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo: event.logId - 1 })
     earliest = Math.min(earliest, due)
   }
   return earliest

@@ -38,21 +38,27 @@ export function passes(filters: Filters, subject: Filterable): boolean {
   return true
 }
 
+/** Whether a message caused this task event. */
+export function comesWithMessage(event: LogEvent): boolean {
+  return event.type === 'task.state_changed' && event.data.message !== undefined
+}
+
 /**
  * Whether another subscription of the same target already wakes for the message that caused this task event:
- * one wake for each recipient and message. Source: D9.
+ * one wake for each recipient and message. One that was made after the event never tells it. Source: D9.
  */
 export function isToldElsewhere(
   subscription: Subscription,
   event: LogEvent,
   siblings: readonly Subscription[],
 ): boolean {
-  const message = event.data.message as Filterable | undefined
-  if (subscription.trigger !== 'TASK_STATE_CHANGED' || !message) return false
+  if (subscription.trigger !== 'TASK_STATE_CHANGED' || !comesWithMessage(event)) return false
+  const message = event.data.message as Filterable
   return siblings.some(
     (sibling) =>
       sibling.trigger === 'SENT_TO_ME' &&
       sibling.status === 'active' &&
+      sibling.createdAt <= event.createdAt &&
       sibling.harnessTarget === subscription.harnessTarget &&
       targetUrl(sibling) === targetUrl(subscription) &&
       passes(sibling.filters, message),

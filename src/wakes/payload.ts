@@ -66,3 +66,9 @@ export function wakePayload(event: LogEvent): { eventType: WakeEventType; payloa
   if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
   return { eventType: shape.eventType, payload: shape.payload(event.data) }
 }
+
+/** A pulse points at nothing: it says only that it is time to look. Source: S1-30. */
+export const heartbeatPulse: { eventType: WakeEventType; payload: JsonObject } = {
+  eventType: 'wake/heartbeat_pulse',
+  payload: {},
+}

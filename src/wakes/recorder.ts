@@ -17,14 +17,20 @@ interface Sent {
   readonly attempts: readonly Attempt[]
 }
 
+type Batch = Map<Claim, Sent[]>
+
 /**
  * Records deliveries behind the senders: a run sends its next event while the last one's record waits for its group.
- * Whatever is not yet recorded when the process dies is sent again, under the same `eventId`.
+ * Whatever is not yet recorded when the process dies is sent again, under the same `eventId`. What the store refuses is
+ * kept, and written with whatever is written next.
  */
 export class Recorder {
   readonly #db: Database
-  #waiting = new Map<Claim, Sent[]>()
-  #flushing: Promise<void> | undefined
+  #waiting: Batch = new Map()
+  #writing: Batch = new Map()
+  /** The write that is under way, and the one behind it, which takes all that waits by then. */
+  #current: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
 
   constructor(db: Database) {
     this.#db = db
@@ -35,33 +41,47 @@ export class Recorder {
     const sent = this.#waiting.get(claim) ?? []
     sent.push({ emission, attempts })
     this.#waiting.set(claim, sent)
-    this.#flushing ??= this.#flush()
+    // A refusal is told to whoever settles the claim.
+    this.#write().catch(() => {})
   }
 
   /** How many deliveries of a claim are not on disk yet. */
   backlog(claim: Claim): number {
-    return this.#waiting.get(claim)?.length ?? 0
+    return (this.#waiting.get(claim)?.length ?? 0) + (this.#writing.get(claim)?.length ?? 0)
   }
 
-  /** Resolves when everything noted so far is on disk. Rejects when the store refused it. */
-  async settled(): Promise<void> {
-    while (this.#flushing) await this.#flushing
-  }
-
-  async #flush(): Promise<void> {
-    await Promise.resolve() // lets every run that finished in this turn join
-    try {
-      while (this.#waiting.size > 0) {
-        const batch = this.#waiting
-        this.#waiting = new Map()
-        await this.#write(batch)
-      }
-    } finally {
-      this.#flushing = undefined
+  /** Resolves when every delivery of this claim is on disk, however busy the others are. Rejects when the store refused. */
+  async settled(claim: Claim): Promise<void> {
+    for (;;) {
+      if (this.#writing.has(claim)) await this.#current
+      else if (this.#waiting.has(claim)) await this.#write()
+      else return
     }
   }
 
-  #write(batch: ReadonlyMap<Claim, readonly Sent[]>): Promise<void> {
+  #write(): Promise<void> {
+    this.#next ??= this.#writeAfter(this.#current)
+    return this.#next
+  }
+
+  async #writeAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {}) // lets every run that finishes meanwhile join
+    this.#current = this.#next ?? this.#current
+    this.#next = undefined
+    this.#writing = this.#waiting
+    this.#waiting = new Map()
+    try {
+      await this.#record(this.#writing)
+    } catch (error) {
+      for (const [claim, sent] of this.#writing)
+        this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
+      throw error
+    } finally {
+      this.#writing = new Map()
+    }
+  }
+
+  #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
       for (const [claim, sent] of batch) {
         const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, claim.progress)

@@ -3,8 +3,8 @@ import { newUlid } from '../lib/ids.ts'
 import { logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
-import type { Subscription } from '../registry/subscription.ts'
-import { changeSubscription, listSubscriptions } from '../registry/subscription-store.ts'
+import { isDeliverable, type Subscription } from '../registry/subscription.ts'
+import { changeSubscription } from '../registry/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
 import type { Emission } from './emission.ts'
@@ -38,6 +38,8 @@ export async function resyncSubscription(
       lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
       generation: before.generation + 1,
       generationAt: tx.now,
+      // One digest in `leading` mode too: what is sent again is no quiet spell's first event.
+      resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
       dueAt: replay.eventsReplayed > 0 ? tx.now : null,
       updatedAt: tx.now,
     })
@@ -46,7 +48,7 @@ export async function resyncSubscription(
     ])
     return { subscriptionId: id, ...replay }
   })
-  context.nudge()
+  context.changed(id)
   return result
 }
 
@@ -73,12 +75,13 @@ async function measureReplay(
   subscription: Subscription,
   sinceLogId: number,
 ): Promise<{ eventsReplayed: number; lastLogId: number }> {
-  const siblings = await listSubscriptions(tx, subscription.agentId)
+  // A target without a channel keeps its cursor until there is one: nothing is sent again now.
+  if (!isDeliverable(subscription.harnessTarget)) return { eventsReplayed: 0, lastLogId: sinceLogId }
   let eventsReplayed = 0
   let lastLogId = sinceLogId
   let after = sinceLogId
   for (;;) {
-    const page = await readPending(tx, subscription, siblings, after)
+    const page = await readPending(tx, subscription, after)
     eventsReplayed += page.events.length
     lastLogId = page.events.at(-1)?.logId ?? lastLogId
     after = page.scannedTo
@@ -100,7 +103,7 @@ export async function testSubscription(
       detail: `harnessTarget: this gateway sends nothing to ${subscription.harnessTarget}; only a2a-webhook can be tested.`,
     })
   }
-  const emittedAt = Date.now()
+  const emittedAt = context.clock.now()
   const logId = subscription.lastEmittedLogId ?? 0
   const emission: Emission = {
     eventId: newUlid(emittedAt),

@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import { newSubscriptionId } from '../lib/ids.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { EventType, NewEvent, Trigger } from '../log/event.ts'
@@ -10,11 +11,9 @@ import {
   type Filters,
   type HarnessTarget,
   type Subscription,
-  subscriptionTransitions,
   type WakeTarget,
 } from '../registry/subscription.ts'
 import {
-  changeSubscription,
   deleteSubscription,
   findSubscription,
   insertSubscription,
@@ -25,9 +24,6 @@ import type { SecretBox } from '../security/secret.ts'
 import type { Database, Reader } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
 
-/** How long both keys sign after a rotation that does not say. */
-const overlapDefaultSeconds = 24 * 60 * 60
-
 export interface SubscriptionContext {
   readonly db: Database
   readonly append: AppendEvents
@@ -36,8 +32,9 @@ export interface SubscriptionContext {
   readonly newSigningKey: () => string
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never probed. */
   readonly checkUrl: (url: string, field: string) => void
-  /** Tells the dispatcher that something is due. */
-  readonly nudge: () => void
+  readonly clock: Clock
+  /** Tells the dispatcher that a subscription is not what it was: its run ends, and a new one may be due. */
+  readonly changed: (subscriptionId: string) => void
 }
 
 /** `harnessTargetMetadata` of S1-43; `coalesceWindow` in seconds, null = the default. */
@@ -55,15 +52,6 @@ export interface SubscribeInput {
   harnessTargetMetadata?: TargetMetadata
   /** For the operator, who has no subscriptions of its own. */
   agentIdentity?: string
-}
-
-export interface UpdateInput {
-  trigger?: Trigger
-  filters?: Filters
-  harnessTargetMetadata?: TargetMetadata
-  status?: 'active' | 'paused'
-  rotateSigningKey?: boolean
-  overlapSeconds?: number
 }
 
 /** Makes a subscription that starts behind the log's head. The signing key is told once, here. Source: S1-36, S1-44. */
@@ -116,56 +104,14 @@ export function subscribe(
   })
 }
 
-/**
- * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active again after `degraded` or
- * `paused` resumes from the cursor with one digest. Source: S1-36, S1-42, D5.
- */
-export async function updateSubscription(
-  context: SubscriptionContext,
-  caller: Caller,
-  id: string,
-  input: UpdateInput,
-): Promise<{ subscription: Subscription; signingKey?: string }> {
-  const result = await context.db.transaction(async (tx) => {
-    const before = await requireSubscription(tx, caller, id)
-    const metadata = { ...currentMetadata(before), ...input.harnessTargetMetadata }
-    requireTarget(context, before.harnessTarget, metadata)
-    const status = input.status ?? before.status
-    requireTransition(before, status)
-    const resumes = status === 'active' && before.status !== 'active'
-    const signingKey = input.rotateSigningKey ? context.newSigningKey() : undefined
-    const after: Subscription = {
-      ...before,
-      trigger: input.trigger ?? before.trigger,
-      filters: input.filters ?? before.filters,
-      target: wakeTarget(metadata),
-      coalesceMs: coalesceMs(metadata),
-      ...(signingKey ? rotatedKeys(context, before, signingKey, input.overlapSeconds, tx.now) : {}),
-      status,
-      reason: resumes ? null : before.reason,
-      failedInARow: resumes ? 0 : before.failedInARow,
-      // A recovery is a new emission even when it covers what a failed one covered.
-      generation: before.generation + (resumes ? 1 : 0),
-      generationAt: resumes ? tx.now : before.generationAt,
-      resumeWithDigest: resumes || before.resumeWithDigest,
-      dueAt: status === 'active' ? nextLook(before, tx.now) : null,
-      updatedAt: tx.now,
-    }
-    await changeSubscription(tx, after)
-    await context.append(tx, after.projectId, changeEvents(caller, before, after, signingKey !== undefined))
-    return { subscription: after, ...(signingKey ? { signingKey } : {}) }
-  })
-  context.nudge()
-  return result
-}
-
 /** Takes a subscription away for good. */
-export function unsubscribe(context: SubscriptionContext, caller: Caller, id: string): Promise<void> {
-  return context.db.transaction(async (tx) => {
+export async function unsubscribe(context: SubscriptionContext, caller: Caller, id: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
     const subscription = await requireSubscription(tx, caller, id)
     await deleteSubscription(tx, id)
     await context.append(tx, subscription.projectId, [event('subscription.removed', caller, subscription, {})])
   })
+  context.changed(id)
 }
 
 /** The caller's own subscriptions; the operator sees the project's. */
@@ -198,7 +144,11 @@ async function ownerId(db: Reader, caller: Caller, agentIdentity: string | undef
   return agent.id
 }
 
-function requireTarget(context: SubscriptionContext, harnessTarget: HarnessTarget, metadata: TargetMetadata): void {
+export function requireTarget(
+  context: SubscriptionContext,
+  harnessTarget: HarnessTarget,
+  metadata: TargetMetadata,
+): void {
   const field = 'harnessTargetMetadata.url'
   if (metadata.url !== undefined) context.checkUrl(metadata.url, field)
   else if (harnessTarget === 'a2a-webhook') {
@@ -206,17 +156,7 @@ function requireTarget(context: SubscriptionContext, harnessTarget: HarnessTarge
   }
 }
 
-function requireTransition(before: Subscription, status: Subscription['status']): void {
-  if (status === before.status) return
-  const allowed: readonly string[] = subscriptionTransitions[before.status]
-  if (allowed.includes(status)) return
-  throw new Problem('invalid-request', {
-    field: 'status',
-    detail: `status: a ${before.status} subscription can become ${allowed.join(' or ')}.`,
-  })
-}
-
-function wakeTarget({ url, coalesceMode, daemonSocketPath }: TargetMetadata): WakeTarget {
+export function wakeTarget({ url, coalesceMode, daemonSocketPath }: TargetMetadata): WakeTarget {
   return {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
@@ -224,45 +164,8 @@ function wakeTarget({ url, coalesceMode, daemonSocketPath }: TargetMetadata): Wa
   }
 }
 
-function coalesceMs(metadata: TargetMetadata): number {
-  return (metadata.coalesceWindow ?? coalesceWindowDefault) * 1000
-}
-
-function currentMetadata(subscription: Subscription): TargetMetadata {
-  return { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 }
-}
-
-/** A change ends the lease, so whatever was due or being sent is looked at again; a window that is open stays open. */
-function nextLook(before: Subscription, now: number): number {
-  const windowOpen = before.status === 'active' && before.leaseOwner === null && before.dueAt !== null
-  return windowOpen ? before.dueAt! : now
-}
-
-function rotatedKeys(
-  context: SubscriptionContext,
-  before: Subscription,
-  signingKey: string,
-  overlapSeconds: number | undefined,
-  now: number,
-) {
-  const overlapMs = (overlapSeconds ?? overlapDefaultSeconds) * 1000
-  return {
-    signingKey: context.secrets.seal(signingKey, before.id),
-    previousKey: overlapMs > 0 ? before.signingKey : null,
-    previousKeyUntil: overlapMs > 0 ? now + overlapMs : null,
-  }
-}
-
-function changeEvents(caller: Caller, before: Subscription, after: Subscription, rotated: boolean): NewEvent[] {
-  const changed = event('subscription.updated', caller, after, { status: after.status })
-  const recovered = before.status === 'degraded' && after.status === 'active'
-  return [
-    changed,
-    ...(recovered ? [event('subscription.recovered', caller, after, { reason: before.reason })] : []),
-    ...(rotated
-      ? [event('subscription.key_rotated', caller, after, { previousKeyUntil: after.previousKeyUntil })]
-      : []),
-  ]
+export function coalesceMs(metadata: TargetMetadata): number {
+  return Math.round((metadata.coalesceWindow ?? coalesceWindowDefault) * 1000)
 }
 
 /** A row of the log about a subscription: it concerns its agent. */

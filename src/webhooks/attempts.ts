@@ -1,6 +1,5 @@
 import pRetry from 'p-retry'
 import type { Clock } from '../lib/clock.ts'
-import { sleep } from '../lib/clock.ts'
 import { OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
@@ -21,6 +20,9 @@ export interface WebhookTools {
   readonly timeoutMs: number
 }
 
+/** A stop lets the request in flight finish: to cut it would only have the receiver get it twice. */
+const graceMs = 2_000
+
 class AnotherTry extends Error {}
 
 /** Tries until the schedule says that it is decided, going on where an earlier process left off. */
@@ -33,7 +35,6 @@ export async function deliverWithRetries(
   const { signal } = order
   let attempts: readonly Attempt[] = order.attempts
   const stopped = (): DeliveryResult => ({ outcome: 'stopped', reason: null, attempts })
-  if (order.nextAttemptAt !== null) await sleep(clock, order.nextAttemptAt - clock.now(), signal)
 
   const tryUntilDecided = async (): Promise<DeliveryResult> => {
     if (signal.aborted) return stopped()
@@ -43,8 +44,7 @@ export async function deliverWithRetries(
     const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
     if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
     if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
-    if (!(await order.retryLater(attempts, clock.now() + step.delayMs))) return stopped()
-    await sleep(clock, step.delayMs, signal)
+    if (!(await order.retryAt(attempts, clock.now() + step.delayMs))) return stopped()
     throw new AnotherTry()
   }
   // The waiting is the policy's, not p-retry's: it may come from Retry-After, and it is on disk before it begins.
@@ -65,7 +65,7 @@ export async function tryOnce(
   const startedAt = tools.clock.now()
   const at = new Date(startedAt).toISOString()
   try {
-    const answer = await tools.outbound.post({ ...request, timeoutMs: tools.timeoutMs, signal })
+    const answer = await tools.outbound.post({ ...request, timeoutMs: tools.timeoutMs, signal, graceMs })
     const { status, retryAfter, durationMs, bodySnippet } = answer
     const ok = status >= 200 && status < 300
     const attempt = { at, status, durationMs, error: null, ...(ok || !bodySnippet ? {} : { response: bodySnippet }) }

@@ -22,6 +22,11 @@ export const dialects: readonly Dialect[] = [
   { version: '0.3', binding: 'HTTP+JSON' },
 ]
 
+/** v0.3 over REST is its protobuf: without referenceTaskIds, and 0 is the same as unset. */
+export function isLegacyRest({ version, binding }: Dialect): boolean {
+  return version === '0.3' && binding === 'HTTP+JSON'
+}
+
 export const current = dialects.filter(({ version }) => version === '1.0')
 
 /** The SDK's client as it is, from the agent's address alone: it finds the card and picks the interface itself. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { expectOrderlyWakes, firstArrivals } from '../support/process-ledger.ts'
 import { startProcessGateway } from '../support/process-gateway.ts'
+import { expectOrderlyWakes, firstArrivals } from '../support/process-ledger.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const taskCount = 20

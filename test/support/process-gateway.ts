@@ -1,23 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
 import { connectClient, type ProcessClient } from './process-client.ts'
+import { until } from './until.ts'
 
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
-  readonly durationMs: number
 }
 
 /** A `rouse` command line as a real process. */
 export interface RouseProcess extends AsyncDisposable {
-  readonly pid: number
   readonly exited: Promise<Exit>
   /** What it has printed so far. */
   output(): { stdout: string; stderr: string }
@@ -28,8 +28,6 @@ export interface RouseProcess extends AsyncDisposable {
 export interface ProcessGateway extends AsyncDisposable, ProcessClient {
   readonly dataDir: string
   readonly port: number
-  /** Of the process that runs now. */
-  readonly pid: number
   /** Sends the signal, without waiting: safe to call from within a receiver's handler. */
   signal(signal: NodeJS.Signals): void
   /** Sends the signal and resolves when the process is gone. */
@@ -40,30 +38,33 @@ export interface ProcessGateway extends AsyncDisposable, ProcessClient {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const running = new Set<ChildProcess>()
-// A worker that ends in the middle of a test must not leave its gateways behind.
-process.on('exit', () => {
+const running = new Set<RouseProcess>()
+let ended = false
+// A test that timed out has not come to its end, and a worker that ends must not leave its gateways behind.
+afterAll(killAll)
+process.on('exit', killAll)
+
+function killAll(): void {
+  ended = true
   for (const child of running) child.kill('SIGKILL')
-})
+}
 
 /** Runs `rouse <argv>`: the build where it is up to date, else the sources. */
 export function runRouse(argv: readonly string[], env: Record<string, string> = {}): RouseProcess {
-  const startedAt = Date.now()
+  if (ended) throw new Error('The test is over: nothing starts any more.')
   const child = spawn(process.execPath, [...entry(), ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  running.add(child)
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => (printed.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text) => (printed.stderr += text))
   const exited = once(child, 'close').then(([code, signal]): Exit => {
-    running.delete(child)
-    return { code, signal, ...printed, durationMs: Date.now() - startedAt }
+    running.delete(rouse)
+    return { code, signal, ...printed }
   })
-  return {
-    pid: child.pid as number,
+  const rouse: RouseProcess = {
     exited,
     output: () => ({ ...printed }),
     kill: (signal) => void child.kill(signal),
@@ -72,6 +73,8 @@ export function runRouse(argv: readonly string[], env: Record<string, string> = 
       await exited
     },
   }
+  running.add(rouse)
+  return rouse
 }
 
 /** `rouse serve` on a free port, resolved when it says that it is up. */
@@ -90,9 +93,6 @@ export async function startProcessGateway(env: Record<string, string> = {}): Pro
     ...connectClient(url, adminKey),
     dataDir,
     port,
-    get pid() {
-      return current.pid
-    },
     get exited() {
       return current.exited
     },
@@ -112,19 +112,14 @@ export async function startProcessGateway(env: Record<string, string> = {}): Pro
   }
 }
 
-/** Resolves when the gateway is up; rejects with what it printed when it ends before that. */
+/** Resolves when the gateway says that it is up; rejects with what it printed when it ends before that. */
 async function startServe(argv: readonly string[], env: Record<string, string>): Promise<RouseProcess> {
   const gateway = runRouse(['serve', '--json', ...argv], env)
-  const ended = gateway.exited.then((exit) => {
-    throw new Error(`The gateway ended before it was up: ${JSON.stringify(exit)}`)
-  })
-  ended.catch(() => {})
-  await Promise.race([ended, untilPrinted(gateway, '"url"')])
+  let exit: Exit | undefined
+  void gateway.exited.then((ended) => (exit = ended))
+  await until(gateway.output, ({ stdout }) => exit !== undefined || stdout.includes('"url"'))
+  if (exit) throw new Error(`The gateway ended before it was up: ${JSON.stringify(exit)}`)
   return gateway
-}
-
-async function untilPrinted(child: RouseProcess, text: string): Promise<void> {
-  while (!child.output().stdout.includes(text)) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 /** Below the range that the system hands out, so that nobody takes it between two processes. */

@@ -1,4 +1,4 @@
-import { jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express'
+import { restHandler } from '@a2a-js/sdk/server/express'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { Problem } from '../../errors.ts'
 import type { Agent } from '../../registry/agent.ts'
@@ -10,7 +10,9 @@ import { untilClosed } from '../sse.ts'
 import { sendA2aProblem } from './answer.ts'
 import { A2aCall } from './call.ts'
 import { serveCard } from './cards.ts'
-import { checkEnvelope, completePushConfig, normaliseRequest } from './leniency.ts'
+import { checkEnvelope } from './envelope.ts'
+import { jsonRpcRoute } from './json-rpc.ts'
+import { completePushConfig, normaliseRequest } from './leniency.ts'
 import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
 import { identifyEvents } from './stream-ids.ts'
 
@@ -24,23 +26,23 @@ export interface AgentFrontContext extends A2aContext {
 
 /**
  * An agent's A2A address: its card, JSON-RPC at the address itself and HTTP+JSON below it, both in v1.0 and v0.3.
- * One pair of SDK routers serves every agent; who is called travels with the call.
+ * One pair of routers serves every agent; who is called travels with the call.
  */
 export function agentRoutes(context: AgentFrontContext): Router {
   const router = Router({ mergeParams: true })
-  const options = {
-    requestHandler: new DurableRequestHandler(context),
+  const requestHandler = new DurableRequestHandler(context)
+  const rpc = jsonRpcRoute(requestHandler, callOfRequest)
+  const rest = restHandler({
+    requestHandler,
     userBuilder: async (req: Request) => callOfRequest(req),
     legacyCompat: { enabled: true },
-  }
-  const rpc = jsonRpcHandler(options)
-  const rest = restHandler(options)
+  })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
   router.use(findCalled(context))
+  router.use(normaliseRequest)
   router.get(['/.well-known/agent-card.json', '/.well-known/agent.json'], serveCard(context.cards))
   router.use(admit(context))
-  router.use(normaliseRequest)
   router.use(express.json({ limit: bodyMax, type: ['application/json', 'application/a2a+json'], strict: false }))
   router.use(completePushConfig)
   router.use(checkEnvelope)
@@ -66,20 +68,36 @@ function callOfRequest(req: Request): A2aCall {
   return call
 }
 
-/** Finds the agent that the path names. A private one is found by its project's callers only. */
+/** Finds the agent that the path names. */
 function findCalled(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     const { project = defaultProject, handle = '' } = req.params as { project?: string; handle?: string }
     const projectId = await requireProject(context.db, project)
-    const agent = await requireAgent(context.db, projectId, handle)
-    if (agent.access === 'private') {
-      const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
-      if (caller.projectId !== projectId) throw noSuchAgent(handle)
-      res.setHeader('Cache-Control', 'private')
-    }
+    const agent = await requireVisible(context, req, projectId, handle)
+    if (agent.access === 'private') res.setHeader('Cache-Control', 'private')
     res.locals.agent = agent
     next()
   }
+}
+
+/** To all but its project's callers a private agent is as absent as one that does not exist, to the letter (§3.3.2). */
+async function requireVisible(
+  context: AgentFrontContext,
+  req: Request,
+  projectId: string,
+  handle: string,
+): Promise<Agent> {
+  try {
+    const agent = await requireAgent(context.db, projectId, handle)
+    if (agent.access !== 'private') return agent
+    const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
+    if (caller.projectId === projectId) return agent
+  } catch (error) {
+    if (!(error instanceof Problem) || !['agent-not-found', 'unauthenticated'].includes(error.code)) throw error
+  }
+  throw new Problem('agent-not-found', {
+    detail: `No agent ${handle}. If it is a private one, send a key of its project: Authorization: Bearer rk_…`,
+  })
 }
 
 /** Sending takes a key, and for all but public agents one of the same project. */
@@ -118,8 +136,4 @@ function idempotencyKey(req: Request): string | undefined {
   const key = req.get('idempotency-key')
   if (key === undefined || (key.length >= 1 && key.length <= 255)) return key
   throw new Problem('invalid-request', { field: 'Idempotency-Key', detail: 'Idempotency-Key: 1 to 255 characters.' })
-}
-
-function noSuchAgent(handle: string): Problem {
-  return new Problem('agent-not-found', { detail: `No agent ${handle}.` })
 }

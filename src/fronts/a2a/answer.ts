@@ -1,7 +1,8 @@
-import type { ErrorRequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, Request, Response } from 'express'
 import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { fromBodyParser } from '../problem.ts'
+import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
 
@@ -36,25 +37,44 @@ export function sendA2aProblem(log: Logger): ErrorRequestHandler {
     const problem = toProblem(fromBodyParser(error) ?? error)
     if (problem.status >= 500) log.error({ err: error, path: req.path }, 'a2a.failed')
     if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
-    if (req.path === '/' && req.method === 'POST') return sendAsRpc(res, problem)
+    if (req.path === '/' && req.method === 'POST') return sendAsRpc(res, rpcId(req), problem)
+    if (isLegacy(req)) return sendAsLegacy(res, problem)
     sendAsStatus(res, problem)
   }
 }
 
-function sendAsRpc(res: Response, problem: Problem): void {
-  const reason = reasonOf(problem)
-  const isInvalid = problem.status < 500 && ![401, 403, 404].includes(problem.status)
-  if (problem.code === 'invalid-json')
+function sendAsRpc(res: Response, id: string | number | null, problem: Problem): void {
+  if (problem.code === 'invalid-json') {
     sendRpcError(res, null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
-  else sendRpcError(res, null, isInvalid ? -32600 : -32603, problem.message, reason, isInvalid ? 200 : problem.status)
+    return
+  }
+  const isInvalid = isRequestsFault(problem)
+  const code = isInvalid ? -32600 : -32603
+  sendRpcError(res, id, code, problem.message, reasonOf(problem), isInvalid ? 200 : problem.status)
 }
 
 function sendAsStatus(res: Response, problem: Problem): void {
   const status = statusNames[problem.status] ?? (problem.status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: reasonOf(problem), domain }]
-  res.status(problem.status).json({ error: { code: problem.status, status, message: problem.message, details } })
+  res.status(problem.status).type('application/a2a+json')
+  res.json({ error: { code: problem.status, status, message: problem.message, details } })
+}
+
+/** v0.3 answers REST errors as JSON-RPC's error object alone. */
+function sendAsLegacy(res: Response, problem: Problem): void {
+  const code = problem.code === 'invalid-json' ? -32700 : isRequestsFault(problem) ? -32600 : -32603
+  res.status(problem.status).json({ code, message: problem.message })
+}
+
+function isLegacy(req: Request): boolean {
+  return req.path.startsWith('/v1/') && (req.get('a2a-version') || '0.3') === '0.3'
+}
+
+function isRequestsFault({ status }: Problem): boolean {
+  return status < 500 && ![401, 403, 404].includes(status)
 }
 
 function reasonOf(problem: Problem): string {
+  if (problem.field === 'A2A-Version') return 'VERSION_NOT_SUPPORTED'
   return problem.code.toUpperCase().replaceAll('-', '_')
 }

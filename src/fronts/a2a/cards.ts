@@ -1,7 +1,7 @@
-import { type RequestHandler, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import { cardVersionFor } from '../../agent-card/card-version.ts'
 import { searchCatalog } from '../../agent-card/catalog.ts'
-import type { CardDocuments } from '../../agent-card/documents.ts'
+import type { CardDocument, CardDocuments } from '../../agent-card/documents.ts'
 import type { CardSigner } from '../../agent-card/signing.ts'
 import type { Agent } from '../../registry/agent.ts'
 import { listAgents } from '../../registry/agent-store.ts'
@@ -25,13 +25,23 @@ export function serveCard(cards: CardDocuments): RequestHandler {
     res.setHeader('Last-Modified', document.lastModified)
     res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)
     res.setHeader('Vary', agent.access === 'private' ? 'A2A-Version, Authorization' : 'A2A-Version')
-    if (req.fresh) {
+    if (isUnchanged(req, document)) {
       res.status(304).end()
       return
     }
     res.setHeader('Content-Type', document.contentType)
     res.end(document.body)
   }
+}
+
+/**
+ * Whether the client has this document already (RFC 9110 §13). Express's `req.fresh` reads `Cache-Control: no-cache` as a
+ * wish for the whole answer, and fetch sends that with every conditional request.
+ */
+function isUnchanged(req: Request, { etag, lastModified }: CardDocument): boolean {
+  const tags = req.get('if-none-match')
+  if (tags === undefined) return Date.parse(req.get('if-modified-since') ?? '') >= Date.parse(lastModified)
+  return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }
 
 /** `/.well-known/jwks.json`: the public keys that cards are signed with. */

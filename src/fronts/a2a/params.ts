@@ -18,6 +18,15 @@ export function requireMessage(message: Message | undefined): Message {
   return message
 }
 
+/** v0.3's translator hands values of any type on; ProtoJSON's reader makes them what the schema says. */
+export function typed<T>(schema: { fromJSON(json: unknown): T; toJSON(value: T): unknown }, value: T): T {
+  return schema.fromJSON(schema.toJSON(value))
+}
+
+export function requireId(id: string, field: string): void {
+  if (typeof id !== 'string' || !id) throw invalid(field, 'is required: the id of a task.')
+}
+
 /** undefined: no limit; 0: none (§3.2.4). */
 export function historyLimit(historyLength: number | undefined): number | undefined {
   if (historyLength === undefined) return undefined

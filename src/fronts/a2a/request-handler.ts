@@ -12,10 +12,10 @@ import {
   type ListTasksRequest,
   type ListTasksResponse,
   Message,
-  type SendMessageRequest,
+  SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
-  type TaskPushNotificationConfig,
+  TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { CardDocuments } from '../../agent-card/documents.ts'
@@ -23,7 +23,7 @@ import { Problem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { logBounds } from '../../log/event-store.ts'
 import type { Logger } from '../../logger.ts'
-import { followTask, readTaskMoment, waitForTask } from '../../tasks/follow-task.ts'
+import { waitForTask } from '../../tasks/follow-task.ts'
 import { listTasks } from '../../tasks/list-tasks.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
 import {
@@ -42,9 +42,10 @@ import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { type A2aCall, callOf } from './call.ts'
 import { cardAgent } from './card-agent.ts'
 import { toA2aError } from './errors.ts'
-import { historyLimit, listQuery, requireMessage } from './params.ts'
+import { historyLimit, listQuery, requireId, requireMessage, typed } from './params.ts'
 import { sharedCard } from './shared-card.ts'
-import { loadA2aTask, toStreamResponse } from './task-view.ts'
+import { positionSeen, streamFromNow, streamSince } from './task-stream.ts'
+import { loadA2aTask } from './task-view.ts'
 
 export interface A2aContext extends PushContext {
   readonly log: Logger
@@ -102,7 +103,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
       const call = callOf(context)
       const historyLength = historyLimit(params.configuration?.historyLength)
       const { id } = await this.#send(params, call, context.requestedVersion)
-      yield* this.#snapshotAndFollow(call, id, endsMessageStream, historyLength)
+      yield* streamFromNow(this.#context, call, id, { isLast: endsMessageStream, historyLength })
     })
   }
 
@@ -113,15 +114,15 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#stream('resubscribe', async function* (this: DurableRequestHandler) {
       const call = callOf(context)
       const task = await this.#requireTask(call, params.id)
-      if (call.lastEventId !== undefined)
-        return yield* this.#follow(call, task.id, call.lastEventId, isTerminal, task.state)
+      const position = await positionSeen(this.#context, call, task.id)
+      if (position !== undefined) return yield* streamSince(this.#context, call, task, position)
       if (isTerminal(task.state)) {
         throw new Problem('task-finished', {
           detail: `Task ${task.id} is ${task.state}: there is nothing to subscribe to. Read it with GetTask.`,
           extra: { taskId: task.id },
         })
       }
-      yield* this.#snapshotAndFollow(call, task.id, isTerminal)
+      yield* streamFromNow(this.#context, call, task.id, { isLast: isTerminal })
     })
   }
 
@@ -171,7 +172,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): Promise<TaskPushNotificationConfig> {
     return this.#run('createTaskPushNotificationConfig', async () => {
       const call = callOf(context)
-      await this.#requireTask(call, params.taskId)
+      await this.#requireTask(call, params.taskId, 'taskId')
       const protocolVersion = pushVersion(context.requestedVersion)
       return pushView(
         await createPushConfig(this.#context, call.caller, params.taskId, { ...pushInput(params), protocolVersion }),
@@ -185,7 +186,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): Promise<TaskPushNotificationConfig> {
     return this.#run('getTaskPushNotificationConfig', async () => {
       const call = callOf(context)
-      await this.#requireTask(call, params.taskId)
+      await this.#requireTask(call, params.taskId, 'taskId')
       return pushView(await readPushConfig(this.#context, call.caller, params.taskId, params.id))
     })
   }
@@ -196,7 +197,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): Promise<ListTaskPushNotificationConfigsResponse> {
     return this.#run('listTaskPushNotificationConfigs', async () => {
       const call = callOf(context)
-      await this.#requireTask(call, params.taskId)
+      await this.#requireTask(call, params.taskId, 'taskId')
       const configs = await listPushConfigs(this.#context, call.caller, params.taskId)
       return { configs: configs.map(pushView), nextPageToken: '' }
     })
@@ -208,12 +209,13 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): Promise<void> {
     return this.#run('deleteTaskPushNotificationConfig', async () => {
       const call = callOf(context)
-      await this.#requireTask(call, params.taskId)
+      await this.#requireTask(call, params.taskId, 'taskId')
       await deletePushConfig(this.#context, call.caller, params.taskId, params.id)
     })
   }
 
-  #send(params: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
+  #send(request: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
+    const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
     const message = Message.toJSON(requireMessage(params.message)) as A2aMessage
     const push = params.configuration?.taskPushNotificationConfig
     if (push) this.#context.checkUrl(push.url, 'configuration.taskPushNotificationConfig.url')
@@ -234,43 +236,11 @@ export class DurableRequestHandler implements A2ARequestHandler {
   }
 
   /** A task is reached through its assignee's address only, and only by those whom it concerns. */
-  async #requireTask(call: A2aCall, id: string): Promise<Task> {
+  async #requireTask(call: A2aCall, id: string, field = 'id'): Promise<Task> {
+    requireId(id, field)
     const { task } = await requireTask(this.#context.db, call.caller, id)
     if (task.assigneeId === call.agent.id) return task
     throw new Problem('task-not-found', { detail: `No task ${id} with ${call.agent.handle}.`, extra: { taskId: id } })
-  }
-
-  /** The task as it is, then everything after that moment: no event is told twice and none is missed. */
-  async *#snapshotAndFollow(
-    call: A2aCall,
-    taskId: string,
-    isLast: (state: TaskState) => boolean,
-    historyLength?: number,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    const moment = await readTaskMoment(this.#context.db, taskId)
-    if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
-    call.position = moment.logId
-    yield { payload: { $case: 'task', value: await loadA2aTask(this.#context.db, moment.task, historyLength) } }
-    yield* this.#follow(call, taskId, moment.logId, isLast, moment.task.state)
-  }
-
-  async *#follow(
-    call: A2aCall,
-    taskId: string,
-    after: number,
-    isLast: (state: TaskState) => boolean,
-    state: TaskState,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { db } = this.#context
-    const settled = isLast(state)
-    if (settled && call.lastEventId === undefined) return
-    const caughtUp = settled ? (await readTaskMoment(db, taskId))?.logId : undefined
-    if (caughtUp !== undefined && after >= caughtUp) return
-    for await (const event of followTask(this.#context, taskId, { after, signal: call.signal, isLast })) {
-      const response = await toStreamResponse(db, event)
-      call.position = event.logId
-      if (response) yield response
-    }
   }
 
   async #run<T>(operation: string, act: () => Promise<T>): Promise<T> {
@@ -305,7 +275,7 @@ function pushVersion(requestedVersion: string): '1.0' | '0.3' {
 }
 
 function pushInput(config: TaskPushNotificationConfig): Omit<PushConfig, 'taskId'> {
-  const { id, url, token, authentication } = config
+  const { id, url, token, authentication } = typed(TaskPushNotificationConfig, config)
   return { id, url, token, authentication }
 }
 

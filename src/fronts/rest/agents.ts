@@ -12,6 +12,7 @@ import {
 import { listApiKeys } from '../../registry/api-key-store.ts'
 import { requireSelf } from '../../registry/caller.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
 import { agentChanges, agentInput, keyInput } from './schemas.ts'
 import { agentView } from './views.ts'
@@ -59,5 +60,9 @@ export function agentRoutes(context: RegistryContext): Router {
     await removeApiKey(context, callerOf(res), req.params.handle, req.params.keyId)
     res.status(204).end()
   })
+  router.all('/', onlyMethods('GET', 'POST'))
+  router.all('/:handle', onlyMethods('GET', 'PATCH', 'DELETE'))
+  router.all('/:handle/keys', onlyMethods('GET', 'POST'))
+  router.all('/:handle/keys/:keyId', onlyMethods('DELETE'))
   return router
 }

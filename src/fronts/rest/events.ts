@@ -7,6 +7,7 @@ import type { LiveTail } from '../../log/live-tail.ts'
 import type { Caller } from '../../registry/caller.ts'
 import type { Database } from '../../storage/database.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 import { startEventStream, untilClosed } from '../sse.ts'
 import { parse } from '../validate.ts'
 import { eventsQuery } from './schemas.ts'
@@ -21,8 +22,9 @@ export function eventRoutes(context: { db: Database; tail: LiveTail; stopping: A
   router.get('/', async (req, res) => {
     const caller = callerOf(res)
     const { since, limit = limitDefault } = parse(eventsQuery, req.query)
-    if (req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') {
-      const after = await requireKept(lastEventId(req) ?? since)
+    // HEAD has no body to stream: it is answered for the page.
+    if (req.method !== 'HEAD' && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') {
+      const after = await requireKept(db, caller, lastEventId(req) ?? since)
       const signal = untilClosed(req, res, stopping)
       const write = startEventStream(res, signal)
       const read = (watermark: number, count: number) => readEvents(db, caller, watermark, count)
@@ -32,32 +34,39 @@ export function eventRoutes(context: { db: Database; tail: LiveTail; stopping: A
       res.end()
       return
     }
-    const after = await requireKept(since ?? 0, since !== undefined)
-    const { head } = await logBounds(db, caller.projectId)
-    const events = await readEvents(db, caller, after, limit)
-    const more = events.length === limit
-    // The next watermark: behind the last event of a full page, else behind everything there is.
-    res.json({
-      events: events.map(eventView),
-      lastLogId: head,
-      nextSince: Math.max(more ? 0 : head, events.at(-1)?.logId ?? after),
-      more,
-    })
-
-    /** A stream without a watermark starts at the end; one that the log no longer reaches is said, never skipped. */
-    async function requireKept(watermark: number | undefined, explicit = true): Promise<number> {
-      const bounds = await logBounds(db, caller.projectId)
-      if (watermark === undefined) return bounds.head
-      if (watermark >= bounds.tail) return watermark
-      if (!explicit) return bounds.tail
-      throw new Problem('watermark-expired', {
-        field: 'since',
-        detail: `since: events up to ${bounds.tail} are no longer kept. Start from ${bounds.tail}.`,
-        extra: { earliestLogId: bounds.tail },
-      })
-    }
+    const { head, tail: earliest } = await logBounds(db, caller.projectId)
+    const after = since === undefined ? earliest : await requireKept(db, caller, since)
+    const found = await readEvents(db, caller, after, limit + 1)
+    const events = found.slice(0, limit)
+    const more = found.length > limit
+    // The next watermark: behind the last event of a full page, else behind everything there was before the read.
+    const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
+    res.json({ events: events.map(eventView), lastLogId: head, nextSince, more })
   })
+  router.all('/', onlyMethods('GET'))
   return router
+}
+
+/**
+ * The watermark to go on from; a stream without one starts at the end. One that the log no longer reaches, or does not
+ * reach yet because it is another log's, is said, never skipped.
+ */
+async function requireKept(db: Database, caller: Caller, watermark: number | undefined): Promise<number> {
+  const { head, tail } = await logBounds(db, caller.projectId)
+  if (watermark === undefined) return head
+  if (watermark > head) {
+    throw new Problem('watermark-ahead', {
+      field: 'since',
+      detail: `since: the log ends at ${head}. Send the logId of the last event that you saw.`,
+      extra: { lastLogId: head },
+    })
+  }
+  if (watermark >= tail) return watermark
+  throw new Problem('watermark-expired', {
+    field: 'since',
+    detail: `since: events up to ${tail} are no longer kept. Start from ${tail}.`,
+    extra: { earliestLogId: tail },
+  })
 }
 
 function readEvents(db: Database, caller: Caller, after: number, limit: number): Promise<LogEvent[]> {

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { defaultProject, requireProject } from '../../registry/project-store.ts'
 import type { Database } from '../../storage/database.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 
 /** `/healthz`: the process answers. `/readyz`: the store can be read and wakes are dispatched. */
 export function healthRoutes(context: { db: Database; isReady: () => boolean; stopping: AbortSignal }): Router {
@@ -17,5 +18,6 @@ export function healthRoutes(context: { db: Database; isReady: () => boolean; st
     const ready = store && dispatcher && !context.stopping.aborted
     res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not-ready', store, dispatcher })
   })
+  router.all(['/healthz', '/readyz'], onlyMethods('GET'))
   return router
 }

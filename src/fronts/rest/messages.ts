@@ -3,6 +3,7 @@ import { readMail } from '../../mailbox/mail.ts'
 import { identityOf } from '../../registry/agents.ts'
 import type { Database } from '../../storage/database.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 
 /** `/v1/messages/{id}`: from the messageId of a wake to the task that it belongs to. */
 export function messageRoutes(db: Database): Router {
@@ -29,5 +30,6 @@ export function messageRoutes(db: Database): Router {
       createdAt: new Date(message.createdAt).toISOString(),
     })
   })
+  router.all('/:id', onlyMethods('GET'))
   return router
 }

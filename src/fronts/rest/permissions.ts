@@ -1,9 +1,9 @@
 import { Router } from 'express'
 import type { RegistryContext } from '../../registry/agents.ts'
 import { identityOf } from '../../registry/agents.ts'
-import { listPermissions } from '../../registry/permission-store.ts'
-import { grantPermission, revokePermission } from '../../registry/permissions.ts'
+import { grantPermission, listVisiblePermissions, revokePermission } from '../../registry/permissions.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
 import { permissionInput } from './schemas.ts'
 
@@ -16,7 +16,7 @@ export function permissionRoutes(context: RegistryContext): Router {
   })
   router.get('/', async (_req, res) => {
     const permissions = await Promise.all(
-      (await listPermissions(context.db, callerOf(res).id)).map(async (permission) => ({
+      (await listVisiblePermissions(context.db, callerOf(res))).map(async (permission) => ({
         permissionId: permission.id,
         scope: permission.scope,
         grantor: await identityOf(context.db, permission.grantorId),
@@ -30,5 +30,7 @@ export function permissionRoutes(context: RegistryContext): Router {
     await revokePermission(context, callerOf(res), req.params.id)
     res.status(204).end()
   })
+  router.all('/', onlyMethods('GET', 'POST'))
+  router.all('/:id', onlyMethods('DELETE'))
   return router
 }

@@ -6,6 +6,14 @@ import { coalesceWindowMax, harnessTargets } from '../../registry/subscription.t
 import { taskStates } from '../../tasks/state.ts'
 
 const text = (max: number) => z.string().max(max)
+/** A number in a query string: digits and nothing else, so that an empty value is not taken for 0. */
+function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
+  return z
+    .string({ error })
+    .regex(/^\d{1,16}$/, error)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, error)
+}
 const names = z.array(text(200).min(1)).max(100)
 
 const skill = z.strictObject({
@@ -115,11 +123,15 @@ export const artifactInput = z.strictObject({
 /** `GET /v1/tasks` */
 export const taskQuery = z.strictObject({
   role: z.enum(['assignee', 'originator']).optional(),
-  state: z.enum(taskStates).optional(),
+  state: z.enum(taskStates, { error: `is one of ${taskStates.join(', ')}` }).optional(),
   contextId: text(200).optional(),
-  pageSize: z.coerce.number().int().min(1).max(100).optional(),
+  pageSize: count(1, 100).optional(),
   pageToken: text(500).optional(),
+  historyLength: count(0, 100).optional(),
+  includeArtifacts: z.enum(['true', 'false']).optional(),
 })
+/** `GET /v1/tasks/{id}` */
+export const taskReadQuery = z.strictObject({ historyLength: count(0, 10_000).optional() })
 
 /** `POST /v1/permissions` */
 export const permissionInput = z.strictObject({
@@ -127,15 +139,14 @@ export const permissionInput = z.strictObject({
   scope: z.enum(permissionScopes),
   grantor: text(65).optional(),
 })
-const logId = z.coerce.number({ error: 'is a logId: an integer' }).int('is a logId: an integer').min(0)
 /** `GET /v1/events` */
 export const eventsQuery = z.strictObject({
-  since: logId.optional(),
-  limit: z.coerce.number().int().min(1).max(1000).optional(),
+  since: count(0, Number.MAX_SAFE_INTEGER, 'is a logId: an integer').optional(),
+  limit: count(1, 1000).optional(),
 })
 /** `GET /v1/wake-subscriptions/{id}/deliveries` */
 export const deliveriesQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).optional(),
+  limit: count(1, 500).optional(),
   pageToken: text(26).optional(),
 })
 /** `GET /v1/catalog` */

@@ -4,21 +4,25 @@ import { addArtifact } from '../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../tasks/context.ts'
 import { listTasks } from '../../tasks/list-tasks.ts'
 import { moveTask } from '../../tasks/move-task.ts'
-import { loadTaskDocument, requireTask } from '../../tasks/read-task.ts'
+import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../tasks/read-task.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { artifactInput, taskQuery, transitionInput } from './schemas.ts'
-import { taskView } from './views.ts'
+import { artifactInput, taskQuery, taskReadQuery, transitionInput } from './schemas.ts'
+import { taskSummary, taskView } from './views.ts'
 
 const pageSizeDefault = 50
+/** The newest messages of each task in a list, unless the caller says how many. */
+const listHistory = 10
 
 /** `/v1/tasks`: how a harness that runs no A2A server reads and works its tasks. */
 export function taskRoutes(context: TaskContext): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const caller = callerOf(res)
-    const { role, state, contextId, pageToken, pageSize = pageSizeDefault } = parse(taskQuery, req.query)
+    const query = parse(taskQuery, req.query)
+    const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
     const own = caller.kind === 'agent' ? caller.id : undefined
     const page = await listTasks(context.db, {
       projectId: caller.projectId,
@@ -29,12 +33,15 @@ export function taskRoutes(context: TaskContext): Router {
       pageSize,
       pageToken,
     })
-    const documents = await Promise.all(page.tasks.map((task) => loadTaskDocument(context.db, task)))
-    res.json({ tasks: documents.map(taskView), nextPageToken: page.nextPageToken, totalSize: page.totalSize })
+    const artifacts = query.includeArtifacts === 'true'
+    const documents = await loadTaskDocuments(context.db, page.tasks, { historyLength, artifacts })
+    const tasks = documents.map(artifacts ? taskView : taskSummary)
+    res.json({ tasks, nextPageToken: page.nextPageToken, totalSize: page.totalSize })
   })
   router.get('/:id', async (req, res) => {
+    const { historyLength = historyRecent } = parse(taskReadQuery, req.query)
     const { task } = await requireTask(context.db, callerOf(res), req.params.id)
-    const document = await loadTaskDocument(context.db, task)
+    const document = await loadTaskDocument(context.db, task, { historyLength })
     res.setHeader('ETag', `"${task.version}"`)
     // The tag names the version of the state, which artifacts do not move: it is for If-Match, never for a 304.
     res.setHeader('Cache-Control', 'no-store')
@@ -59,8 +66,10 @@ export function taskRoutes(context: TaskContext): Router {
     const input = parse(artifactInput, req.body)
     const { document, artifactId } = await withCurrent(() => addArtifact(context, callerOf(res), req.params.id, input))
     res.setHeader('ETag', `"${document.task.version}"`)
-    res.status(201).json({ ...taskView(document), artifactId })
+    res.status(201).json({ ...taskSummary(document), artifactId })
   })
+  router.all(['/', '/:id'], onlyMethods('GET'))
+  router.all(['/:id/transitions', '/:id/artifacts'], onlyMethods('POST'))
   return router
 }
 

@@ -64,6 +64,8 @@ export function taskView(document: TaskDocument): JsonObject {
       ...(statusMessage ? { message: statusMessage } : {}),
     },
     history,
+    /** More than `history` holds: ask with `historyLength`. */
+    messageCount: task.messageCount,
     artifacts,
     ...(task.metadata ? { metadata: task.metadata } : {}),
     ...(task.reason ? { reason: task.reason } : {}),
@@ -71,6 +73,12 @@ export function taskView(document: TaskDocument): JsonObject {
     createdAt: instant(task.createdAt),
     lastModifiedAt: instant(task.updatedAt),
   }
+}
+
+/** A task in a list: what it is, without what was made. */
+export function taskSummary(document: TaskDocument): JsonObject {
+  const { artifacts: _unread, ...summary } = taskView(document)
+  return summary
 }
 
 export function eventView(event: LogEvent): JsonObject {

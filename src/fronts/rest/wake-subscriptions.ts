@@ -10,9 +10,10 @@ import {
   type SubscriptionContext,
   subscribe,
   unsubscribe,
-  updateSubscription,
 } from '../../wakes/subscriptions.ts'
+import { updateSubscription } from '../../wakes/update.ts'
 import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
 import { deliveriesQuery, resyncInput, subscribeInput, updateInput } from './schemas.ts'
 import { deliveryView, subscriptionView } from './views.ts'
@@ -23,7 +24,7 @@ const deliveriesDefault = 50
 export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   const router = Router()
   const view = async (subscription: Subscription): Promise<JsonObject> =>
-    subscriptionView(subscription, await identityOf(context.db, subscription.agentId), Date.now())
+    subscriptionView(subscription, await identityOf(context.db, subscription.agentId), context.clock.now())
 
   router.post('/', async (req, res) => {
     const made = await subscribe(context, callerOf(res), parse(subscribeInput, req.body))
@@ -63,9 +64,14 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   router.get('/:id/deliveries', async (req, res) => {
     const { id } = await requireSubscription(context.db, callerOf(res), req.params.id)
     const { limit = deliveriesDefault, pageToken = '' } = parse(deliveriesQuery, req.query)
-    const deliveries = await listDeliveries(context.db, id, pageToken, limit)
-    const nextPageToken = deliveries.length === limit ? (deliveries.at(-1)?.eventId ?? '') : ''
+    const found = await listDeliveries(context.db, id, pageToken, limit + 1)
+    const deliveries = found.slice(0, limit)
+    const nextPageToken = found.length > limit ? (deliveries.at(-1)?.eventId ?? '') : ''
     res.json({ deliveries: deliveries.map(deliveryView), nextPageToken })
   })
+  router.all('/', onlyMethods('GET', 'POST'))
+  router.all('/:id', onlyMethods('GET', 'PATCH', 'DELETE'))
+  router.all(['/:id/resync', '/:id/test'], onlyMethods('POST'))
+  router.all('/:id/deliveries', onlyMethods('GET'))
   return router
 }

@@ -53,7 +53,6 @@ export class GroupCommit {
       await new Promise(setImmediate)
     }
     this.#draining = undefined
-    if (this.#queue.length > 0) this.#draining = this.#drain()
   }
 
   async #commitGroup(group: readonly Writer[]): Promise<void> {
@@ -65,7 +64,7 @@ export class GroupCommit {
       for (const writer of group) settled.push(await this.#runWriter(writer))
       raw.exec('COMMIT')
     } catch (error) {
-      if (raw.inTransaction) raw.exec('ROLLBACK')
+      rollBack(raw)
       const problem = storageProblem(error)
       for (const writer of group) writer.reject(problem)
       return
@@ -75,7 +74,7 @@ export class GroupCommit {
         result.writer.reject(result.error)
         continue
       }
-      for (const hook of result.hooks) hook()
+      for (const hook of result.hooks) runHook(hook)
       result.writer.resolve(result.value)
     }
   }
@@ -84,23 +83,50 @@ export class GroupCommit {
   async #runWriter(writer: Writer): Promise<Settled> {
     const connection = this.#connection
     const hooks: (() => void)[] = []
+    let over = false
+    // Work that its writer did not wait for would land in the next writer's savepoint, or in none.
+    const open = (): Connection => {
+      if (over) throw new Error('A transaction was used after its end: something in it was not awaited.')
+      return connection
+    }
     const tx: Transaction = {
       now: this.#clock.now(),
-      all: async (statement, params) => connection.all(statement, params),
-      get: async (statement, params) => connection.get(statement, params),
-      run: async (statement, params) => connection.run(statement, params),
+      all: async (statement, params) => open().all(statement, params),
+      get: async (statement, params) => open().get(statement, params),
+      run: async (statement, params) => open().run(statement, params),
       onCommit: (work) => hooks.push(work),
     }
     connection.raw.exec('SAVEPOINT writer')
     try {
       const value = await writer.work(tx)
+      over = true
       connection.raw.exec('RELEASE writer')
       return { writer, value, hooks }
     } catch (error) {
+      over = true
       if (!connection.raw.inTransaction) throw error
       connection.raw.exec('ROLLBACK TO writer; RELEASE writer')
       return { writer, error: isSqliteError(error) ? storageProblem(error) : error }
     }
+  }
+}
+
+/** A hook that throws is a bug. It ends the process loudly, and it neither fails the write that is kept nor stops the queue. */
+function runHook(hook: () => void): void {
+  try {
+    hook()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}
+
+function rollBack(raw: Connection['raw']): void {
+  try {
+    if (raw.inTransaction) raw.exec('ROLLBACK')
+  } catch {
+    // The engine has rolled back by itself; what brought us here is the error to tell.
   }
 }
 

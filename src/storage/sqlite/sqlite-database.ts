@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../database.ts'
 import { migrate } from '../migrate.ts'
@@ -19,32 +20,37 @@ export class SqliteDatabase implements Database {
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
 
-  private constructor(directory: string, clock: Clock) {
-    this.#unlock = lockDirectory(directory)
-    try {
-      const path = join(directory, 'rouse.db')
-      this.#writer = new Connection(path, { readonly: false })
-      migrate(this.#writer.raw, clock.now())
-      this.#reader = new Connection(path, { readonly: true })
-      this.#commits = new GroupCommit(this.#writer, clock)
-    } catch (error) {
-      this.#unlock()
-      throw error
-    }
+  private constructor(writer: Connection, reader: Connection, clock: Clock, unlock: () => void) {
+    this.#writer = writer
+    this.#reader = reader
+    this.#commits = new GroupCommit(writer, clock)
+    this.#unlock = unlock
   }
 
   /** Opens or creates the store and brings its schema up to this build. */
   static open(directory: string, clock: Clock): SqliteDatabase {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    return new SqliteDatabase(directory, clock)
+    const unlock = lockDirectory(directory)
+    let writer: Connection | undefined
+    try {
+      const path = join(directory, 'rouse.db')
+      createPrivately(path)
+      writer = new Connection(path, { readonly: false })
+      migrate(writer.raw, clock.now())
+      return new SqliteDatabase(writer, new Connection(path, { readonly: true }), clock, unlock)
+    } catch (error) {
+      writer?.close()
+      unlock()
+      throw error
+    }
   }
 
   async all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
-    return this.#reader.all(statement, params)
+    return this.#open().all(statement, params)
   }
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
-    return this.#reader.get(statement, params)
+    return this.#open().get(statement, params)
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -54,6 +60,12 @@ export class SqliteDatabase implements Database {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /** A request that outlives the store is told so. */
+  #open(): Connection {
+    if (this.#reader.raw.open) return this.#reader
+    throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
   }
 
   async #close(): Promise<void> {
@@ -68,6 +80,11 @@ export class SqliteDatabase implements Database {
   }
 }
 
+/** Mail is nobody else's to read. SQLite gives the files beside the store the mode that the store has. */
+function createPrivately(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+}
+
 /**
  * One gateway per data directory. The lock is SQLite's own file lock on a file beside the store, held for the life of
  * the process: the system frees it however the process ends, so nothing stale is ever left to clean up.
@@ -79,8 +96,9 @@ function lockDirectory(directory: string): () => void {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
+    if (!/^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? '')) throw error
     throw new Error(
-      `Another gateway is running on ${directory}. Stop it, give this one a data directory of its own (ROUSE_DATA_DIR), or move both to PostgreSQL.`,
+      `Another gateway is running on ${directory}. Stop it, or give this one a data directory of its own (ROUSE_DATA_DIR).`,
       { cause: error },
     )
   }

@@ -1,0 +1,65 @@
+const losesASecond = 'durability at the answer: a crash loses a second'
+
+/** Who does the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
+export const engines = {
+  rouse: {
+    title: 'Rouse, append (FULL)',
+    module: './rouse-engine.mjs',
+    settings: { accept: 'append' },
+  },
+  'rouse-send-message': {
+    title: 'Rouse, SendMessage (FULL)',
+    module: './rouse-engine.mjs',
+    settings: { accept: 'sendMessage' },
+  },
+  'undici-50': {
+    title: 'undici Pool, 50 at a time',
+    module: '../peers/undici.mjs',
+    settings: { signed: false },
+    inFlight: 50,
+    lacks: 'storage, signature, retries, order',
+  },
+  'undici-100': {
+    title: 'undici Pool, 100 at a time',
+    module: '../peers/undici.mjs',
+    settings: { signed: false },
+    lacks: 'storage, signature, retries, order',
+  },
+  'undici-signed-50': {
+    title: 'undici Pool, signed, 50 at a time',
+    module: '../peers/undici.mjs',
+    settings: { signed: true },
+    inFlight: 50,
+    lacks: 'storage, retries, order',
+  },
+  'undici-signed-100': {
+    title: 'undici Pool, signed, 100 at a time',
+    module: '../peers/undici.mjs',
+    settings: { signed: true },
+    lacks: 'storage, retries, order',
+  },
+  ...queue('bullmq-always', 'BullMQ, AOF always', 'bullmq', 'redis', { appendfsync: 'always' }),
+  ...queue('bullmq-everysec', 'BullMQ, AOF everysec', 'bullmq', 'redis', { appendfsync: 'everysec' }, losesASecond),
+  ...queue('pg-boss', 'pg-boss', 'pg-boss', 'postgres'),
+  ...queue('graphile-worker', 'graphile-worker', 'graphile-worker', 'postgres'),
+  'sdk-push': {
+    title: '@a2a-js/sdk push sender',
+    module: '../peers/sdk-push.mjs',
+    lacks: 'storage, signature, retries, attempt records: all in memory',
+  },
+}
+
+/** A queue twice: used as its documentation shows, and with bulk inserts that code of ours makes possible. */
+function queue(name, title, file, service, serviceSettings = {}, lacks = undefined) {
+  const module = `../peers/${file}.mjs`
+  const common = {
+    module,
+    service,
+    serviceSettings,
+    lacks: [lacks, 'order per subscription'].filter(Boolean).join('; '),
+  }
+  return {
+    [name]: { title, settings: { bulk: false }, ...common },
+    [`${name}-bulk`]: { title: `${title}, adds joined in bulk`, settings: { bulk: true }, ...common },
+  }
+}

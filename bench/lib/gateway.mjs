@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { Pool } from 'undici'
+import { makeDirectory, removeDirectory, startProgram, stopProcess } from './processes.mjs'
+import { adminKey, encryptionKey, rouseMain } from './rouse.mjs'
+
+/** `rouse serve` in a process of its own, over a store that it makes or, with `dataDir`, finds. */
+export async function startGateway({ dataDir } = {}) {
+  const directory = dataDir ?? makeDirectory('gateway')
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ROUSE_'))
+  const env = { ...Object.fromEntries(own), ROUSE_ADMIN_KEY: adminKey, ROUSE_ENCRYPTION_KEY: encryptionKey }
+  const child = startProgram(process.execPath, [rouseMain, 'serve', '--port', '0', '--data-dir', directory, '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stderr.pipe(process.stderr, { end: false })
+  const lines = createInterface({ input: child.stdout })
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('The gateway ended before it listened.')))
+  const [line] = await Promise.race([once(lines, 'line'), ended])
+  ended.catch(() => {})
+  const { url } = JSON.parse(line)
+  const pool = new Pool(url, { connections: 64, pipelining: 1 })
+  return {
+    url,
+    pid: child.pid,
+    dataDir: directory,
+    call: (method, path, body, key = adminKey, headers = {}) => call(pool, { method, path, body, key, headers }),
+    async stop() {
+      child.stderr.unpipe().resume()
+      await pool.close()
+      await stopProcess(child)
+      if (!dataDir) removeDirectory(directory)
+    },
+  }
+}
+
+/** The JSON-RPC call that starts a task and does not wait for it. */
+export function sendMessageCall(text, messageId = crypto.randomUUID()) {
+  const message = { messageId, role: 'ROLE_USER', parts: [{ text }] }
+  const params = { message, configuration: { returnImmediately: true } }
+  return { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+}
+
+/** Starts a task over HTTP and answers it. */
+export async function sendMessage(gateway, handle, text, key) {
+  const answer = await gateway.call('POST', `/agents/${handle}`, sendMessageCall(text), key, { 'A2A-Version': '1.0' })
+  if (!answer.result) throw new Error(`SendMessage was refused: ${JSON.stringify(answer)}`)
+  return answer.result.task
+}
+
+async function call(pool, { method, path, body, key, headers }) {
+  const answer = await pool.request({
+    method,
+    path,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: body && JSON.stringify(body),
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
+  return JSON.parse(text)
+}

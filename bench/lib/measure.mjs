@@ -1,0 +1,76 @@
+import { busyShare } from './machine.mjs'
+import { cpuSeconds } from './proc.mjs'
+import { ask, nextMessage, startNode, stopProcess } from './processes.mjs'
+import { Unavailable } from './unavailable.mjs'
+import { makeTargets, receiverCount } from './work.mjs'
+
+const services = {
+  redis: () => import('./redis.mjs'),
+  postgres: () => import('./postgres.mjs'),
+}
+
+/**
+ * One engine does one piece of work, alone: its service, its receivers and its sender are started for it and stopped
+ * after it. Answers what every process did, or `{ unavailable }` with the reason why the engine cannot be run here.
+ */
+export async function measure(engine, work, { timed = false, pathOf, deadPort, profile } = {}) {
+  const busy = await busyShare()
+  let service
+  const receiver = startNode('./receiver.mjs', [String(receiverCount)])
+  let sender
+  try {
+    const { ports } = await nextMessage(receiver)
+    if (deadPort) ports[ports.length - 1] = deadPort
+    if (engine.service) service = await (await services[engine.service]()).start(engine.serviceSettings)
+    const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : []
+    sender = startNode('./sender.mjs', [], { execArgv })
+    const inFlight = engine.inFlight ?? work.inFlight
+    sender.send({
+      module: engine.module,
+      settings: engine.settings ?? {},
+      targets: makeTargets(ports, pathOf),
+      service: service?.address,
+      work: { ...work, inFlight, deadPort },
+    })
+    await nextMessage(sender)
+    return { busy, ...(await observe({ sender, receiver, service, timed, work })) }
+  } catch (error) {
+    if (error instanceof Unavailable) return { unavailable: error.message }
+    throw error
+  } finally {
+    if (sender) await stopProcess(sender)
+    await service?.stop()
+    await stopProcess(receiver)
+  }
+}
+
+async function observe({ sender, receiver, service, timed, work }) {
+  await ask(receiver, { reset: { timed, keep: work.settleMs !== undefined } })
+  const readCpu = () => ({
+    sender: cpuSeconds(sender.pid),
+    receiver: cpuSeconds(receiver.pid),
+    service: service ? cpuSeconds(service.pid) : Number.NaN,
+  })
+  const before = readCpu()
+  const result = await ask(sender, { go: true })
+  const after = readCpu()
+  const { accepted, records, account } = await nextMessage(sender)
+  const received = await ask(receiver, { report: true })
+  const exited = new Promise((resolve) => sender.once('exit', resolve))
+  sender.send({ finish: true })
+  await exited
+  const count = work.events ?? result.launched
+  const cpu = Object.fromEntries(
+    Object.keys(before).map((name) => [name, ((after[name] - before[name]) / count) * 1e6]),
+  )
+  return { ...result, count, accepted, records, account, received, cpu, serviceVersion: service?.version }
+}
+
+/** Whether every event arrived once and is on record; else the reason why the run counts for nothing. */
+export function invalidity({ count, finished, accepted, records, received }) {
+  if (!finished) return 'not everything was recorded in time'
+  if (received.unique !== count || received.accepted !== count)
+    return `n = ${received.accepted}, unique = ${received.unique}, N = ${count}`
+  if (records !== undefined && records !== accepted) return `${records} records of ${accepted} events`
+  return undefined
+}

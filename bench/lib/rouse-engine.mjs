@@ -1,0 +1,61 @@
+import { makeDirectory, removeDirectory } from './processes.mjs'
+import { openRouse } from './rouse.mjs'
+
+/** Rouse as an engine of the delivery work. `settings.accept`: `append` (one event) or `sendMessage` (the A2A path). */
+export async function open({ targets, settings }) {
+  const dataDir = makeDirectory('rouse')
+  const rouse = await openRouse(dataDir)
+  const agents = []
+  for (const [index, { port, path }] of targets.entries()) {
+    const { agent } = await rouse.register(`agent${index}`)
+    await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
+    agents.push(agent)
+  }
+  const agentOf = (index) => agents[index % agents.length]
+  const accept = {
+    append: (index, text) => rouse.append(agentOf(index), mail(index, text)),
+    sendMessage: (index, text) =>
+      rouse.sendMessage(agentOf(index), { messageId: `m${index}`, role: 'ROLE_USER', parts: [{ text }] }),
+  }
+
+  return {
+    accept: accept[settings.accept],
+    get recorded() {
+      return rouse.counted.delivered
+    },
+    records,
+    account: () => account(rouse),
+    async close() {
+      await rouse.close()
+      removeDirectory(dataDir)
+    },
+  }
+
+  async function records() {
+    return (await rouse.query(`select count(*) as n from delivery where outcome = 'delivered'`))[0].n
+  }
+}
+
+/** What became of the events of each subscription. Whatever is behind its cursor is kept and still to be sent. */
+function account(rouse) {
+  return rouse.query(`select s.target, s.status,
+      (select count(*) from delivery d where d.subscription_id = s.id and d.outcome = 'delivered') as delivered,
+      (select count(*) from delivery d where d.subscription_id = s.id and d.outcome = 'failed') as failed,
+      (select count(*) from event_audience a where a.audience = s.audience and a.project_id = s.project_id
+        and a.trigger = s.trigger and a.log_id > s.cursor_log_id) as waiting
+    from subscription s`)
+}
+
+function mail(index, text) {
+  return {
+    messageId: `MESSAGE:${index}`,
+    from: '@operator',
+    subject: text,
+    priority: 'normal',
+    wakePolicy: 'immediate',
+    taggedConcepts: ['build', 'nightly'],
+    isReplyTo: null,
+    isBroadcast: false,
+    threadId: `MESSAGE:${index}`,
+  }
+}

@@ -1,0 +1,110 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** The build that is measured; another one can be put beside it to compare the two. */
+const build = process.env.ROUSE_BENCH_BUILD
+  ? pathToFileURL(`${process.env.ROUSE_BENCH_BUILD}/`)
+  : new URL('../../dist/', import.meta.url)
+const load = (path) => import(new URL(path, build))
+export const rouseMain = fileURLToPath(new URL('main.js', build))
+
+/** The keys of every store that a measurement makes, so that a gateway can open what this process has filled. */
+export const adminKey = 'rk_of_the_benchmark_and_of_nothing_else'
+export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
+
+/**
+ * The engine of a gateway in this process, wired as `src/app.ts` does it but without fronts: store, log, dispatcher,
+ * webhook channel. `dispatch: false` leaves the dispatcher out, for filling a store.
+ */
+export async function openRouse(dataDir, { dispatch = true } = {}) {
+  const [storage, { LiveTail }, { createJournal }, { Dispatcher }, { Recorder }, { OutboundFetch }, { SecretBox }] =
+    await Promise.all([
+      load('storage/sqlite/sqlite-database.js'),
+      load('log/live-tail.js'),
+      load('wakes/journal.js'),
+      load('wakes/dispatcher.js'),
+      load('wakes/recorder.js'),
+      load('security/outbound-fetch.js'),
+      load('security/secret.js'),
+    ])
+  const [
+    { createWebhookChannel },
+    { newSigningKey },
+    { systemClock: clock },
+    projects,
+    agents,
+    wakes,
+    callers,
+    send,
+    mail,
+  ] = await Promise.all([
+    load('webhooks/webhook-channel.js'),
+    load('webhooks/signature.js'),
+    load('lib/clock.js'),
+    load('registry/project-store.js'),
+    load('registry/agents.js'),
+    load('wakes/subscriptions.js'),
+    load('registry/caller.js'),
+    load('tasks/send-message.js'),
+    load('mailbox/mail.js'),
+  ])
+  const { sql, statement } = await load('storage/statement.js')
+  const { newUuid } = await load('lib/ids.js')
+
+  const db = storage.SqliteDatabase.open(dataDir, clock)
+  await projects.ensureProject(db, projects.defaultProject)
+  const secrets = new SecretBox([encryptionKey])
+  const outbound = new OutboundFetch({ allow: ['127.0.0.0/8'] })
+  const tail = new LiveTail()
+  let dispatcher
+  const append = createJournal(tail, (dueAt) => dispatcher?.nudge(dueAt))
+  const webhook = createWebhookChannel({ outbound, clock, random: Math.random, timeoutMs: 10_000 }, secrets)
+  const counted = { delivered: 0 }
+  const channels = {
+    'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
+  }
+  if (dispatch) {
+    dispatcher = new Dispatcher({ db, clock, log: quietLog, append, channels, recorder: new Recorder(db) })
+    dispatcher.start()
+  }
+  const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets }
+  const changed = () => dispatcher?.nudge()
+  const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl() {}, nudge: changed, changed }
+  const { operator } = callers
+  const raw = (text) => statement(sql.raw(text))
+
+  return {
+    db,
+    newUuid,
+    /** Events that a receiver has taken; their records may still be on the way to the disk. */
+    counted,
+    register: (handle) => agents.registerAgent(tasks, operator, { handle }),
+    subscribe: (agent, url) =>
+      wakes.subscribe(subscriptions, operator, {
+        trigger: 'SENT_TO_ME',
+        harnessTargetMetadata: { url, coalesceWindow: 0 },
+        agentIdentity: agent.handle,
+      }),
+    /** One event of the log in a transaction of its own: the engine's own accept. */
+    append: (agent, data) =>
+      db.transaction((tx) =>
+        append(tx, agent.projectId, [{ type: 'message.sent', actor: operator.identity, audience: [agent.id], data }]),
+      ),
+    /** The whole path of an A2A SendMessage behind its front: task, message, mail, two events. */
+    sendMessage: (agent, message, caller = operator) => send.sendMessage(tasks, caller, agent, { message }),
+    /** Rows of a SQL text, from the last commit. */
+    query: (text) => db.all(raw(text), {}),
+    async close() {
+      await dispatcher?.stop()
+      await outbound.close()
+      await db.close()
+    },
+  }
+}
+
+async function countDelivered(delivering, counted) {
+  const result = await delivering
+  if (result.outcome === 'delivered') counted.delivered++
+  return result
+}
+
+const quietLog = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.error(text, fields) }

@@ -1,0 +1,134 @@
+// SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory.
+// Each server is a process of its own; the clients are in this one.
+//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--quick]
+import { Pool } from 'undici'
+import { runIfMain, say } from './lib/command.mjs'
+import { sendMessageCall, startGateway } from './lib/gateway.mjs'
+import { busyShare } from './lib/machine.mjs'
+import { cpuSeconds } from './lib/proc.mjs'
+import { nextMessage, startNode, stopProcess } from './lib/processes.mjs'
+import { quantile, ratios } from './lib/stats.mjs'
+import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
+
+export const title = 'SendMessage'
+export const defaults = { reps: 5, seconds: 5, warmUpSeconds: 3 }
+export const quick = { reps: 1, seconds: 1, warmUpSeconds: 1 }
+
+const connectionCounts = [1, 16, 64]
+const servers = {
+  rouse: { title: 'Rouse (SQLite FULL, agent key checked)', start: startRouse },
+  sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: startSdk },
+}
+
+export async function measure({ reps, seconds, warmUpSeconds }) {
+  const runs = {}
+  for (let repetition = 0; repetition < reps; repetition++) {
+    for (const connections of connectionCounts) {
+      for (const [name, { title, start }] of Object.entries(servers)) {
+        const busy = await busyShare()
+        const server = await start()
+        try {
+          await drive(server, connections, warmUpSeconds)
+          const run = { busy, ...(await drive(server, connections, seconds)) }
+          ;(runs[`${connections} ${name}`] ??= []).push(run)
+          say(
+            `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s ${run.invalid ?? ''}`,
+          )
+        } finally {
+          await server.stop()
+        }
+      }
+    }
+  }
+  return [
+    `${seconds} s after ${warmUpSeconds} s of warm-up, a fresh server for each run; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
+    serverTable(runs),
+    ratioTable(runs),
+  ].join('\n\n')
+}
+
+/** So many connections, each with one request at a time. Every answer must be a submitted task of its own. */
+async function drive({ url, path, pid, headers }, connections, seconds) {
+  const pool = new Pool(url, { connections, pipelining: 1 })
+  const latencies = []
+  const tasks = new Set()
+  let wrong
+  const cpuBefore = cpuSeconds(pid)
+  const startedAt = performance.now()
+  const deadline = startedAt + seconds * 1000
+  const client = async () => {
+    while (!wrong && performance.now() < deadline) {
+      const sentAt = performance.now()
+      const body = JSON.stringify(sendMessageCall('the build of last night is done, please look at it'))
+      const answer = await pool.request({ method: 'POST', path, headers, body })
+      const text = await answer.body.text()
+      latencies.push(performance.now() - sentAt)
+      const task = JSON.parse(text).result?.task
+      if (task?.status.state === 'TASK_STATE_SUBMITTED') tasks.add(task.id)
+      else wrong ??= text.slice(0, 300)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, client))
+  const elapsed = (performance.now() - startedAt) / 1000
+  const cpu = cpuSeconds(pid) - cpuBefore
+  await pool.close()
+  const count = latencies.length
+  return {
+    rate: wrong || tasks.size !== count ? Number.NaN : count / elapsed,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpu: (cpu / count) * 1e6,
+    invalid: wrong
+      ? `INVALID: ${wrong}`
+      : tasks.size === count
+        ? undefined
+        : `INVALID: ${tasks.size} tasks of ${count}`,
+  }
+}
+
+/** The caller is an agent with a key in the store, as a peer would be, and not the operator. */
+async function startRouse() {
+  const gateway = await startGateway()
+  await gateway.call('POST', '/v1/agents', { handle: 'donna' })
+  const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'peer' })
+  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${apiKey}` }
+  return { url: gateway.url, path: '/agents/donna', pid: gateway.pid, headers, stop: gateway.stop }
+}
+
+async function startSdk() {
+  const child = startNode('../peers/sdk-server.mjs')
+  const { port } = await nextMessage(child)
+  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' }
+  return { url: `http://127.0.0.1:${port}`, path: '/', pid: child.pid, headers, stop: () => stopProcess(child) }
+}
+
+function serverTable(runs) {
+  const head = ['connections', 'server', 'requests/s', 'p50 ms', 'p99 ms', 'server CPU µs/request', 'valid']
+  const rows = Object.entries(runs).map(([key, all]) => {
+    const [connections, name] = key.split(' ')
+    const of = (field) => all.map((run) => run[field])
+    const invalid = all.find((run) => run.invalid)?.invalid
+    return [
+      connections,
+      servers[name].title,
+      spread(of('rate')),
+      spread(of('p50'), 2),
+      spread(of('p99'), 2),
+      spread(of('cpu')),
+      invalid ?? 'yes',
+    ]
+  })
+  return table(head, rows)
+}
+
+function ratioTable(runs) {
+  const head = ['Rouse ÷ SDK', 'requests/s', 'bar', 'verdict']
+  const rows = connectionCounts.map((connections) => {
+    const of = (name) => runs[`${connections} ${name}`].map((run) => run.rate)
+    const values = ratios(of('rouse'), of('sdk'))
+    return [`${connections} connections`, `${spread(values, 2)} ×`, ...verdict(values, { atLeast: 1 })]
+  })
+  return table(head, rows)
+}
+
+await runIfMain(import.meta, { title, defaults, quick, measure })

@@ -1,0 +1,69 @@
+import type { StreamResponse } from '@a2a-js/sdk'
+import { Problem } from '../../errors.ts'
+import type { LogEvent } from '../../log/event.ts'
+import { readTaskEvents } from '../../log/event-store.ts'
+import type { Reader } from '../../storage/database.ts'
+import type { TaskContext } from '../../tasks/context.ts'
+import { followTask, readTaskMoment } from '../../tasks/follow-task.ts'
+import { isTerminal, type TaskState } from '../../tasks/state.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { A2aCall } from './call.ts'
+import { loadA2aTask, toStreamResponse } from './task-view.ts'
+
+type Responses = AsyncGenerator<StreamResponse, void, undefined>
+
+const pageSize = 200
+
+/** The task as it is, then everything after that moment: no event is told twice and none is missed. */
+export async function* streamFromNow(
+  context: TaskContext,
+  call: A2aCall,
+  taskId: string,
+  { isLast, historyLength }: { isLast: (state: TaskState) => boolean; historyLength?: number | undefined },
+): Responses {
+  const moment = await readTaskMoment(context.db, taskId)
+  if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
+  call.position = moment.logId
+  yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, historyLength) } }
+  if (isLast(moment.task.state)) return
+  yield* tell(context.db, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
+}
+
+/** What a reconnecting client has not seen yet, and what follows it, if anything can. */
+export function streamSince(context: TaskContext, call: A2aCall, task: Task, position: number): Responses {
+  const events = isTerminal(task.state)
+    ? readToEnd(context.db, task.id, position)
+    : followTask(context, task.id, { after: position, signal: call.signal })
+  return tell(context.db, call, events)
+}
+
+/** Where a reconnecting client left off. A position that the task's log has not reached is not one of ours. */
+export async function positionSeen(
+  { db }: TaskContext,
+  { lastEventId }: A2aCall,
+  taskId: string,
+): Promise<number | undefined> {
+  if (lastEventId === undefined) return undefined
+  const moment = await readTaskMoment(db, taskId)
+  return moment && lastEventId <= moment.logId ? lastEventId : undefined
+}
+
+async function* tell(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
+  for await (const event of events) {
+    const response = await toStreamResponse(db, event)
+    call.position = event.logId
+    if (response) yield response
+  }
+}
+
+/** The log of a finished task behind a position. It may end in events that no stream tells, so nothing waits for more. */
+async function* readToEnd(db: Reader, taskId: string, position: number): AsyncGenerator<LogEvent, void, undefined> {
+  let after = position
+  for (;;) {
+    const page = await readTaskEvents(db, taskId, after, pageSize)
+    yield* page
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    after = last.logId
+  }
+}

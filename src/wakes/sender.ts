@@ -1,0 +1,193 @@
+import { sleep } from '../lib/clock.ts'
+import type { Subscription, WakeTarget } from '../registry/subscription.ts'
+import type { Attempt, Channel, Channels, DeliveryResult } from './channel.ts'
+import { findDelivery, saveDelivery } from './delivery-store.ts'
+import type { Emission } from './emission.ts'
+import { advanceCursor, degradeSubscription, handBackLease, leaseMs, type Progress, renewLease } from './lease-store.ts'
+import type { Claim } from './recorder.ts'
+import type { RunContext, RunControl } from './run.ts'
+
+/** Failed events in a row that make a subscription degraded. Source: S1-34. */
+const failuresMax = 3
+/** How far a run may send ahead of its records: bounds what a crash sends again. */
+const aheadMax = 64
+/** A longer wait (a receiver asked for it) is left to the schedule in the store, and the run ends. */
+const waitMaxMs = 10_000
+
+/** Sends the emissions of one claim and writes what follows from each: the record, the next try, the end. */
+export class Sender {
+  readonly #context: RunContext
+  readonly #subscription: Subscription
+  readonly #identity: string
+  readonly #claim: Claim
+  readonly #control: RunControl
+  /** Until the first emission that nobody began before. */
+  #resuming = true
+
+  constructor(context: RunContext, subscription: Subscription, identity: string, claim: Claim, control: RunControl) {
+    this.#context = context
+    this.#subscription = subscription
+    this.#identity = identity
+    this.#claim = claim
+    this.#control = control
+  }
+
+  /** Sends one emission; its cursor is where the subscription stands behind it. False: the claim has ended. */
+  async send(emission: Emission, cursorLogId: number): Promise<boolean> {
+    if (this.#claim.lost) return false
+    if (this.#control.signal.aborted) return this.#stop()
+    const result = await this.#deliver(emission)
+    if (result.outcome === 'stopped') return this.#stop()
+    if (result.outcome === 'rejected') return this.#reject(emission, result)
+    const progress = this.#progressBehind(emission, cursorLogId, result)
+    if (result.outcome === 'failed') return this.#fail(emission, result, progress)
+    this.#claim.progress = progress
+    const { recorder } = this.#context
+    recorder.delivered(this.#claim, emission, result.attempts)
+    if (recorder.backlog(this.#claim) >= aheadMax) await recorder.settled(this.#claim)
+    return true
+  }
+
+  async #deliver(emission: Emission): Promise<DeliveryResult> {
+    const { db, log } = this.#context
+    const prior = this.#resuming ? await findDelivery(db, this.#subscription.id, emission.eventId) : undefined
+    this.#resuming = prior !== undefined
+    const attempts = prior?.attempts ?? []
+    const stopped = { outcome: 'stopped', reason: null, attempts } as const
+    // It arrived, and a change took the lease away before the cursor could move.
+    if (prior?.outcome === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+    if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped
+
+    let refused: unknown
+    const retryAt = async (made: readonly Attempt[], nextAttemptAt: number): Promise<boolean> => {
+      try {
+        return await this.#retryAt(emission, made, nextAttemptAt)
+      } catch (error) {
+        refused = error
+        return false
+      }
+    }
+    try {
+      const { signal } = this.#control
+      const order = {
+        subscription: this.#subscription,
+        agentIdentity: this.#identity,
+        emission,
+        attempts,
+        signal,
+        retryAt,
+      }
+      const result = await this.#channel().deliver(order)
+      if (refused === undefined) return result
+    } catch (error) {
+      // A subscription that cannot be sent for degrades at once: it must not look healthy, nor lose what it cannot send.
+      log.error({ err: error, subscriptionId: this.#subscription.id, eventId: emission.eventId }, 'wake.broken')
+      return { outcome: 'rejected', reason: 'misconfigured', attempts }
+    }
+    throw refused
+  }
+
+  #channel(): Channel {
+    const { kind, harnessTarget } = this.#subscription
+    const name = kind === 'push' ? 'push' : harnessTarget
+    const channel = this.#context.channels[name as keyof Channels]
+    if (!channel) throw new Error(`This gateway has no channel for ${name}.`)
+    return channel
+  }
+
+  async #retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
+    const { db, recorder } = this.#context
+    const { id } = this.#subscription
+    await recorder.settled(this.#claim)
+    const held = await db.transaction(async (tx) => {
+      if (!(await renewLease(tx, id, this.#claim.owner, nextAttemptAt + leaseMs))) return false
+      await saveDelivery(tx, id, emission, attempts, 'pending', nextAttemptAt)
+      return true
+    })
+    return this.#keep(held) && this.#waitUntil(nextAttemptAt)
+  }
+
+  /** False: the wait was cut short, or left to the store, or the subscription was changed or removed during it. */
+  async #waitUntil(at: number): Promise<boolean> {
+    const { db, clock } = this.#context
+    const { signal } = this.#control
+    const { owner } = this.#claim
+    const { id } = this.#subscription
+    if (at - clock.now() > waitMaxMs) {
+      await db.transaction((tx) => handBackLease(tx, id, owner, at))
+      return this.#keep(false)
+    }
+    this.#control.waits(true)
+    await sleep(clock, at - clock.now(), signal)
+    this.#control.waits(false)
+    if (signal.aborted) return false
+    return this.#keep(await db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
+  }
+
+  #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
+    const { coalesceMs, target } = this.#subscription
+    const { windowUntil, failedInARow } = this.#claim.progress
+    const leading = (target as WakeTarget).coalesceMode === 'leading'
+    return {
+      cursorLogId,
+      lastEmittedLogId: emission.logId,
+      failedInARow: result.outcome === 'failed' ? failedInARow + 1 : 0,
+      windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
+    }
+  }
+
+  async #stop(): Promise<false> {
+    const { db, clock, recorder } = this.#context
+    await recorder.settled(this.#claim)
+    if (this.#claim.lost) return false
+    await db.transaction((tx) => handBackLease(tx, this.#subscription.id, this.#claim.owner, clock.now()))
+    return false
+  }
+
+  /** The schedule ran out: the cursor passes the event, and the third in a row degrades. */
+  #fail(emission: Emission, result: DeliveryResult, progress: Progress): Promise<boolean> {
+    const tooMany = progress.failedInARow >= failuresMax
+    const reason = `${failuresMax} events failed in a row; the last: ${result.reason ?? 'failed'}`
+    return this.#end(emission, result, progress, tooMany ? reason : null)
+  }
+
+  /** The receiver says that no retry will help: degraded at once, and the cursor stays, so that nothing is lost. */
+  #reject(emission: Emission, result: DeliveryResult): Promise<boolean> {
+    return this.#end(emission, result, this.#claim.progress, result.reason ?? 'rejected')
+  }
+
+  async #end(
+    emission: Emission,
+    result: DeliveryResult,
+    progress: Progress,
+    degradedBecause: string | null,
+  ): Promise<boolean> {
+    const { db, recorder, append } = this.#context
+    const { id, projectId, agentId } = this.#subscription
+    const { owner } = this.#claim
+    const outcome = result.outcome === 'rejected' ? 'rejected' : 'failed'
+    await recorder.settled(this.#claim)
+    const held = await db.transaction(async (tx) => {
+      if (!(await advanceCursor(tx, id, owner, progress))) return false
+      await saveDelivery(tx, id, emission, result.attempts, outcome, null)
+      if (degradedBecause !== null) await degradeSubscription(tx, id, owner, degradedBecause)
+      const about = { subscriptionId: id, agent: this.#identity }
+      const by = { actor: '@gateway', audience: [agentId] }
+      const { eventId, logId } = emission
+      await append(tx, projectId, [
+        { ...by, type: 'wake.failed', data: { ...about, eventId, logId, reason: result.reason } },
+        ...(degradedBecause === null
+          ? []
+          : [{ ...by, type: 'subscription.degraded' as const, data: { ...about, reason: degradedBecause } }]),
+      ])
+      return true
+    })
+    this.#claim.progress = progress
+    return this.#keep(held) && degradedBecause === null
+  }
+
+  #keep(held: boolean): boolean {
+    if (!held) this.#claim.lost = true
+    return held
+  }
+}

@@ -1,0 +1,151 @@
+import { Problem } from '../errors.ts'
+import type { NewEvent, Trigger } from '../log/event.ts'
+import { logBounds } from '../log/event-store.ts'
+import type { Caller } from '../registry/caller.ts'
+import {
+  type Filters,
+  isDeliverable,
+  type Subscription,
+  subscriptionTransitions,
+  type WakeTarget,
+} from '../registry/subscription.ts'
+import { changeSubscription } from '../registry/subscription-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { readPending } from './pending.ts'
+import {
+  coalesceMs,
+  event,
+  requireSubscription,
+  requireTarget,
+  type SubscriptionContext,
+  type TargetMetadata,
+  wakeTarget,
+} from './subscriptions.ts'
+
+/** How long both keys sign after a rotation that does not say. */
+const overlapDefaultSeconds = 24 * 60 * 60
+
+export interface UpdateInput {
+  trigger?: Trigger
+  filters?: Filters
+  harnessTargetMetadata?: TargetMetadata
+  status?: 'active' | 'paused'
+  rotateSigningKey?: boolean
+  overlapSeconds?: number
+}
+
+/**
+ * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active again after `degraded` or
+ * `paused` resumes from the cursor with one digest. Source: S1-36, S1-42, D5.
+ */
+export async function updateSubscription(
+  context: SubscriptionContext,
+  caller: Caller,
+  id: string,
+  input: UpdateInput,
+): Promise<{ subscription: Subscription; signingKey?: string }> {
+  const result = await context.db.transaction(async (tx) => {
+    const before = await requireSubscription(tx, caller, id)
+    const metadata = { ...currentMetadata(before), ...input.harnessTargetMetadata }
+    requireTarget(context, before.harnessTarget, metadata)
+    const status = input.status ?? before.status
+    requireTransition(before, status)
+    const resumes = status === 'active' && before.status !== 'active'
+    const signingKey = input.rotateSigningKey ? context.newSigningKey() : undefined
+    const rechosen = input.trigger !== undefined || input.filters !== undefined
+    const renewed = resumes || rechosen
+    const after: Subscription = {
+      ...before,
+      cursorLogId: rechosen ? await passedOver(tx, before) : before.cursorLogId,
+      trigger: input.trigger ?? before.trigger,
+      filters: input.filters ?? before.filters,
+      target: wakeTarget(metadata),
+      coalesceMs: coalesceMs(metadata),
+      ...(signingKey ? rotatedKeys(context, before, signingKey, input.overlapSeconds, tx.now) : {}),
+      status,
+      reason: resumes ? null : before.reason,
+      failedInARow: resumes ? 0 : before.failedInARow,
+      // A recovery is a new emission even when it covers what a failed one covered; so is what other filters choose.
+      generation: before.generation + (renewed ? 1 : 0),
+      generationAt: renewed ? tx.now : before.generationAt,
+      resumeWithDigest: resumes || before.resumeWithDigest,
+      dueAt: status === 'active' ? nextLook(before, coalesceMs(metadata), tx.now) : null,
+      updatedAt: tx.now,
+    }
+    await changeSubscription(tx, after)
+    await context.append(tx, after.projectId, changeEvents(caller, before, after, signingKey !== undefined))
+    return { subscription: after, ...(signingKey ? { signingKey } : {}) }
+  })
+  context.changed(id)
+  return result
+}
+
+function requireTransition(before: Subscription, status: Subscription['status']): void {
+  if (status === before.status) return
+  const allowed: readonly string[] = subscriptionTransitions[before.status]
+  if (allowed.includes(status)) return
+  throw new Problem('invalid-request', {
+    field: 'status',
+    detail: `status: a ${before.status} subscription can become ${allowed.join(' or ')}.`,
+  })
+}
+
+function currentMetadata(subscription: Subscription): TargetMetadata {
+  return { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 }
+}
+
+/**
+ * How far a subscription has come as it was: up to the first event that waits to be sent. Other filters choose from there;
+ * what the old ones let go by does not come back.
+ */
+async function passedOver(tx: Transaction, before: Subscription): Promise<number> {
+  const { head } = await logBounds(tx, before.projectId)
+  if (isIdle(before)) return head
+  let after = before.cursorLogId
+  for (;;) {
+    const page = await readPending(tx, before, after)
+    if (page.events[0]) return page.events[0].logId - 1
+    if (!page.more) return head
+    after = page.scannedTo
+  }
+}
+
+/** Nothing waits to be sent: the next event makes it due. */
+function isIdle(subscription: Subscription): boolean {
+  const { status, dueAt, leaseOwner, harnessTarget } = subscription
+  return status === 'active' && dueAt === null && leaseOwner === null && isDeliverable(harnessTarget)
+}
+
+/** A change ends the lease, so whatever was being sent is looked at again; a window that is open stays open, or shrinks. */
+function nextLook(before: Subscription, coalesceMs: number, now: number): number | null {
+  if (isIdle(before) || !isDeliverable(before.harnessTarget)) return null
+  const windowOpen = before.status === 'active' && before.leaseOwner === null && before.dueAt !== null
+  return windowOpen ? Math.min(before.dueAt!, now + coalesceMs) : now
+}
+
+function rotatedKeys(
+  context: SubscriptionContext,
+  before: Subscription,
+  signingKey: string,
+  overlapSeconds: number | undefined,
+  now: number,
+) {
+  const overlapMs = (overlapSeconds ?? overlapDefaultSeconds) * 1000
+  return {
+    signingKey: context.secrets.seal(signingKey, before.id),
+    previousKey: overlapMs > 0 ? before.signingKey : null,
+    previousKeyUntil: overlapMs > 0 ? now + overlapMs : null,
+  }
+}
+
+function changeEvents(caller: Caller, before: Subscription, after: Subscription, rotated: boolean): NewEvent[] {
+  const changed = event('subscription.updated', caller, after, { status: after.status })
+  const recovered = before.status === 'degraded' && after.status === 'active'
+  return [
+    changed,
+    ...(recovered ? [event('subscription.recovered', caller, after, { reason: before.reason })] : []),
+    ...(rotated
+      ? [event('subscription.key_rotated', caller, after, { previousKeyUntil: after.previousKeyUntil })]
+      : []),
+  ]
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { envToConfig } from '../../src/config.ts'
+
+test('an empty environment is the default configuration', () => {
+  expect(envToConfig({})).toEqual({
+    http: { host: '127.0.0.1', port: 4520, publicUrl: undefined },
+    dataDir: '.rouse',
+    adminKey: undefined,
+    encryptionKeys: undefined,
+    webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000 },
+    a2a: { blockingTimeoutMs: 300_000 },
+    logLevel: 'warn',
+  })
+})
+
+test('webhooks reach loopback by default only while the gateway itself listens there', () => {
+  const allow = (env: Record<string, string>) => envToConfig(env).webhooks.allow
+  for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
+    expect(allow({ ROUSE_HOST: host })).toEqual(['127.0.0.0/8', '::1/128'])
+  }
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'gateway.example']) expect(allow({ ROUSE_HOST: host })).toEqual([])
+  expect(allow({ ROUSE_WEBHOOK_ALLOW: '10.0.0.0/8, 192.168.1.0/24 fd00::/8' })).toEqual([
+    '10.0.0.0/8',
+    '192.168.1.0/24',
+    'fd00::/8',
+  ])
+})
+
+test('what is given is taken, trimmed, with seconds as milliseconds', () => {
+  const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+  const config = envToConfig({
+    ROUSE_HOST: ' 0.0.0.0 ',
+    ROUSE_PORT: '0',
+    ROUSE_PUBLIC_URL: 'https://rouse.example/gateway//',
+    ROUSE_DATA_DIR: '/var/lib/rouse',
+    ROUSE_ADMIN_KEY: 'a-key-of-sixteen-or-more',
+    ROUSE_ENCRYPTION_KEY: keys.join(','),
+    ROUSE_BLOCKING_TIMEOUT: '0.5',
+    ROUSE_LOG_LEVEL: 'info',
+  })
+  expect(config).toMatchObject({
+    http: { host: '0.0.0.0', port: 0, publicUrl: 'https://rouse.example/gateway' },
+    dataDir: '/var/lib/rouse',
+    adminKey: 'a-key-of-sixteen-or-more',
+    encryptionKeys: keys,
+    a2a: { blockingTimeoutMs: 500 },
+    logLevel: 'info',
+  })
+})
+
+test("empty values are as good as none, and variables of the clients are none of the gateway's business", () => {
+  const env = { ROUSE_PORT: '', ROUSE_ADMIN_KEY: ' ', ROUSE_URL: 'nonsense', ROUSE_API_KEY: 'x', ROUSE_ANYTHING: 'y' }
+  expect(envToConfig(env)).toEqual(envToConfig({}))
+})
+
+test('all problems are told at once, each with its variable, and no secret among them', () => {
+  const env = {
+    ROUSE_PORT: '70000',
+    ROUSE_BLOCKING_TIMEOUT: 'soon',
+    ROUSE_WEBHOOK_ALLOW: 'everything',
+    ROUSE_WEBHOOK_TIMEOUT: '0',
+    ROUSE_ENCRYPTION_KEY: 'c2VjcmV0',
+    ROUSE_ADMIN_KEY: 'tooshort',
+    ROUSE_PUBLIC_URL: 'ftp://rouse.example',
+    ROUSE_LOG_LEVEL: 'loud',
+    ROUSE_DATABASE_URL: 'postgres://user:password@host/db',
+    ROUSE_BUS_URL: 'redis://host',
+    ROUSE_JWT_ISSUERS: 'https://issuer.example',
+  }
+  const message = messageOf(env)
+  for (const name of Object.keys(env)) expect(message).toContain(`  ${name}`)
+  expect(message.split('\n')).toHaveLength(Object.keys(env).length + 1)
+  for (const secret of ['c2VjcmV0', 'tooshort', 'password']) expect(message).not.toContain(secret)
+})
+
+test.each([
+  ['ROUSE_PORT', '4520.5'],
+  ['ROUSE_PORT', '-1'],
+  ['ROUSE_PORT', 'http'],
+  ['ROUSE_PUBLIC_URL', 'rouse.example'],
+  ['ROUSE_ENCRYPTION_KEY', randomBytes(31).toString('base64')],
+])('%s=%s is refused', (name, value) => {
+  expect(messageOf({ [name]: value })).toContain(name)
+})
+
+function messageOf(env: Record<string, string>): string {
+  try {
+    envToConfig(env)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('The configuration was accepted.')
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { inWorld } from './exchange.ts'
+import { type Files, type FixtureCase, pretty } from './fixture.ts'
+import { createPlaceholders } from './placeholders.ts'
+
+export const cardCases: readonly FixtureCase[] = [
+  card('v1.0', 'An agent card of A2A v1.0, its three signatures taken out: ECDSA never gives the same bytes twice.'),
+  card('v0.3', 'The same agent’s card in A2A v0.3, its signatures taken out.', { 'A2A-Version': '0.3' }),
+  {
+    folder: 'cards/jwks',
+    shows: 'The keys that cards are signed with, as `/.well-known/jwks.json` publishes them.',
+    render: () =>
+      inWorld(async ({ gateway }) => {
+        const { body } = await gateway.call('GET', '/.well-known/jwks.json', undefined, { key: null })
+        return { 'jwks.json': createPlaceholders()(pretty(body)) }
+      }),
+  },
+]
+
+function card(version: string, shows: string, headers: Record<string, string> = {}): FixtureCase {
+  return { folder: `cards/${version}`, shows, render: () => unsignedCard(headers) }
+}
+
+function unsignedCard(headers: Record<string, string>): Promise<Files> {
+  return inWorld(async ({ gateway }) => {
+    await gateway.addAgent('@donna', {
+      displayName: 'Donna',
+      description: 'Reviews changes.',
+      skills: [{ id: 'review', name: 'Review', description: 'Reviews a change.', tags: ['code'], examples: ['PR 7'] }],
+      inputModes: ['text/plain', 'application/json'],
+    })
+    const path = '/agents/donna/.well-known/agent-card.json'
+    const { body } = await gateway.call('GET', path, undefined, { key: null, headers })
+    const { signatures, ...document } = body as JsonObject & { signatures: unknown[] }
+    if (signatures.length !== 3) throw new Error(`A card has three signatures, not ${signatures.length}.`)
+    return { 'card.json': pretty(document) }
+  })
+}

@@ -1,0 +1,17 @@
+import { a2aCases } from './a2a-cases.ts'
+import { cardCases } from './card-cases.ts'
+import type { FixtureCase } from './fixture.ts'
+import { problemCases } from './problem-cases.ts'
+import { pushCases } from './push-cases.ts'
+import { signatureCases } from './signature-cases.ts'
+import { wakeCases } from './wake-cases.ts'
+
+/** Every folder of `fixtures/`. A new case is a line in its group's table, and `npm run fixtures`. */
+export const cases: readonly FixtureCase[] = [
+  ...wakeCases,
+  ...signatureCases,
+  ...pushCases,
+  ...cardCases,
+  ...problemCases,
+  ...a2aCases,
+]

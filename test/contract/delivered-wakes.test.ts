@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import type { TestAgent } from '../support/gateway.ts'
+import { type ReceivedWake, type Receiver, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { inWorld, stableHeaders, type World } from './exchange.ts'
+import { readFolder } from './fixture.ts'
+
+interface Scene extends World {
+  readonly donna: TestAgent
+  readonly editor: TestAgent
+  readonly receiver: Receiver
+}
+
+/** How a whole gateway comes to send what a folder holds, as its last wake. Nothing emits pulses yet. */
+const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'sent-to-me': async (scene) => {
+    await subscribe(scene, 'SENT_TO_ME')
+    await send(scene)
+  },
+  'task-created': async (scene) => {
+    await subscribe(scene, 'TASK_STATE_CHANGED')
+    await send(scene)
+  },
+  'task-state-changed': async (scene) => {
+    await subscribe(scene, 'TASK_STATE_CHANGED')
+    const task = await send(scene)
+    await scene.gateway.move(scene.donna, task.id, 'input-required')
+    await scene.receiver.waitFor(2)
+  },
+  'permission-granted': async (scene) => {
+    await subscribe(scene, 'PERMISSION_GRANTED')
+    const grant = { grantee: '@donna', scope: 'CAN_REPLY_TO' }
+    await scene.gateway.call('POST', '/v1/permissions', grant, { key: scene.editor.key })
+  },
+  digest: async (scene) => {
+    await subscribe(scene, 'TASK_STATE_CHANGED', 30)
+    const task = await send(scene)
+    await scene.gateway.move(scene.donna, task.id, 'working')
+    await scene.gateway.move(scene.donna, task.id, 'completed')
+    scene.clock.advance(30_000)
+  },
+  'digest-of-messages': async (scene) => {
+    await subscribe(scene, 'SENT_TO_ME', 30)
+    await send(scene)
+    await send(scene)
+    scene.clock.advance(30_000)
+  },
+  test: async (scene) => {
+    const path = `/v1/wake-subscriptions/${await subscribe(scene, 'SENT_TO_ME')}`
+    const read = () => scene.gateway.call('GET', path)
+    await send(scene)
+    await until(read, ({ body }) => body.lastEmittedLogId !== null)
+    await scene.gateway.call('POST', `${path}/test`, undefined, { key: scene.donna.key })
+    await scene.receiver.waitFor(2)
+  },
+}
+
+test.each(Object.keys(scenes))('a gateway delivers %s in the form of its fixture', async (name) => {
+  const files = readFolder(`wakes/${name}`)
+  const { raw, body, headers } = await delivered(scenes[name]!)
+  expect(raw).toBe(JSON.stringify(body)) // no spaces, as in the fixture
+  expect(formOf(body)).toEqual(formOf(JSON.parse(files['body.json']!)))
+  expect(Object.keys(stableHeaders(headers))).toEqual(
+    Object.keys(JSON.parse(files['headers.json']!))
+      .map((header) => header.toLowerCase())
+      .sort(),
+  )
+})
+
+async function delivered(play: (scene: Scene) => Promise<unknown>): Promise<ReceivedWake> {
+  return inWorld(async (world) => {
+    await using receiver = await startReceiver()
+    const donna = await world.gateway.addAgent('@donna')
+    const editor = await world.gateway.addAgent('@editor')
+    await play({ ...world, donna, editor, receiver })
+    return (await receiver.waitFor(1)).at(-1)!
+  })
+}
+
+async function subscribe({ gateway, donna, receiver }: Scene, trigger: string, coalesceWindow = 0): Promise<string> {
+  return (await gateway.subscribe(donna, receiver.url, { trigger, harnessTargetMetadata: { coalesceWindow } })).id
+}
+
+function send({ gateway, editor }: Scene) {
+  const metadata = { taggedConcepts: ['code-review'], priority: 'high' }
+  return gateway.send('@donna', 'Please review PR 7', { key: editor.key, message: { metadata } })
+}
+
+const stringForms: Record<string, RegExp> = {
+  instant: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  ulid: /^[0-9A-HJKMNP-TV-Z]{26}$/,
+  subscriptionId: /^WAKE_SUB:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  messageId: /^MESSAGE:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  taskId: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  identity: /^@[a-z]+$/,
+}
+
+/** What a value is without what it says: the order of its keys, and the kind of everything in it. */
+function formOf(value: unknown): unknown {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return value.map(formOf)
+  if (typeof value === 'object') return Object.entries(value).map(([key, member]) => [key, formOf(member)])
+  if (typeof value !== 'string') return typeof value
+  return Object.keys(stringForms).find((form) => stringForms[form]!.test(value)) ?? 'text'
+}

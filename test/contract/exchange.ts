@@ -1,0 +1,87 @@
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Files, pretty } from './fixture.ts'
+import { createPlaceholders } from './placeholders.ts'
+
+/** A request as a client makes it. A text as body is sent as it is, anything else as JSON. */
+export interface Request {
+  readonly method: string
+  readonly path: string
+  /** Defaults to the operator's key; null sends none. */
+  readonly key?: string | null
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+  /** What others do once a streamed answer has begun. */
+  readonly meanwhile?: () => Promise<void>
+}
+
+export interface World {
+  readonly gateway: TestGateway
+  readonly clock: FakeClock
+}
+
+/** Brings a gateway into a state and says what to ask of it there. */
+export type Arrange = (world: World) => Promise<Request> | Request
+
+/** A whole gateway of its own with a fixed clock and address, so that no case depends on another. */
+export async function inWorld<T>(act: (world: World) => Promise<T>): Promise<T> {
+  const clock = new FakeClock()
+  const env = { ROUSE_PUBLIC_URL: 'https://rouse.example' }
+  await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
+  return await act({ gateway, clock })
+}
+
+/** Makes the request that `arrange` asks for, and writes both halves down. */
+export function exchange(arrange: Arrange): Promise<Files> {
+  return inWorld(async (world) => {
+    const { method, path, key = world.gateway.adminKey, headers = {}, body, meanwhile } = await arrange(world)
+    const sentHeaders = {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    }
+    const response = await fetch(world.gateway.url + path, {
+      method,
+      headers: sentHeaders,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await readAnswer(response, meanwhile)
+    const stable = createPlaceholders()
+    const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
+    const answer = {
+      status: response.status,
+      headers: stableHeaders(Object.fromEntries(response.headers)),
+      ...(text === '' ? {} : { body: parsed(text) }),
+    }
+    return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
+  })
+}
+
+/** What the transport adds is no part of the contract. */
+const transportHeaders = new Set(
+  'accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent'.split(
+    ' ',
+  ),
+)
+
+export function stableHeaders(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !transportHeaders.has(name.toLowerCase()))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}
+
+async function readAnswer(response: Response, meanwhile: Request['meanwhile']): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    if (text === '') await meanwhile?.()
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text
+}
+
+function parsed(text: string): unknown {
+  return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text
+}

@@ -1,0 +1,35 @@
+const volatile: readonly { name: string; pattern: RegExp }[] = [
+  { name: 'signing-key', pattern: /whsec_[A-Za-z0-9+/]{43}=/ },
+  { name: 'key', pattern: /rk_[A-Za-z0-9_-]{43}/ },
+  { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
+  { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },
+  { name: 'hash', pattern: /(?<=")[A-Za-z0-9_-]{43}(?=")/ },
+  { name: 'port', pattern: /(?<=127\.0\.0\.1:)\d{4,5}/ },
+]
+const anyVolatile = new RegExp(
+  volatile.map(({ name, pattern }) => `(?<${group(name)}>${pattern.source})`).join('|'),
+  'g',
+)
+
+/**
+ * A function that puts a stable name in the place of everything that differs from run to run: `<uuid-1>` is the first
+ * UUID that it meets, and the same one wherever it stands.
+ */
+export function createPlaceholders(): (text: string) => string {
+  const known = new Map<string, string>()
+  const counts = new Map<string, number>()
+  return (text) =>
+    text.replace(anyVolatile, (value, ...rest) => {
+      const groups = rest.at(-1) as Record<string, string | undefined>
+      const { name } = volatile.find(({ name }) => groups[group(name)] !== undefined)!
+      if (!known.has(value)) {
+        counts.set(name, (counts.get(name) ?? 0) + 1)
+        known.set(value, `<${name}-${counts.get(name)}>`)
+      }
+      return known.get(value)!
+    })
+}
+
+function group(name: string): string {
+  return name.replace('-', '')
+}

@@ -1,0 +1,77 @@
+import { newUlid } from '../../src/lib/ids.ts'
+import type { LogEvent } from '../../src/log/event.ts'
+import { DigestBuilder } from '../../src/wakes/digest.ts'
+import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/emission.ts'
+import { heartbeatPulse } from '../../src/wakes/payload.ts'
+import { signHeaders } from '../../src/webhooks/signature.ts'
+import { type Files, type FixtureCase, pretty } from './fixture.ts'
+import {
+  agentIdentity,
+  emittedAt,
+  messageSent,
+  nowSeconds,
+  permissionGranted,
+  signingKey,
+  stateChanged,
+  subscription,
+  subscriptionId,
+} from './wake-inputs.ts'
+
+export const wakeCases: readonly FixtureCase[] = [
+  wake('sent-to-me', 'A message for the agent. It points at the mail; the mail itself is not in it.', () =>
+    single(messageSent()),
+  ),
+  wake('task-created', 'A new task is a change from no state at all: `previousState` is null.', () =>
+    single(stateChanged(null, 'submitted')),
+  ),
+  wake('task-state-changed', 'A task moves on. States are spelled in capitals here, in lower case over REST.', () =>
+    single(stateChanged('submitted', 'input-required'), 12340),
+  ),
+  wake('permission-granted', 'Another agent allows this one something.', () => single(permissionGranted())),
+  wake('digest', 'Three transitions of one window in one wake; the receiver’s watermark becomes `logId`.', () =>
+    digest([
+      stateChanged(null, 'submitted', 12342, 30),
+      stateChanged('submitted', 'working', 12344, 12),
+      stateChanged('working', 'completed', 12346, 1.5),
+    ]),
+  ),
+  wake('digest-of-messages', 'Two messages of one window; the references name them.', () =>
+    digest([messageSent(12341, 30), messageSent(12345, 4, { subject: 'Never mind', priority: 'low' })]),
+  ),
+  wake('heartbeat-pulse', 'A pulse points at nothing: look at your inbox.', () =>
+    made({ ...heartbeatPulse, logId: 12348, prevLogId: 12345 }),
+  ),
+  wake(
+    'test',
+    'What `POST /v1/wake-subscriptions/{id}/test` sends. It repeats the watermark, so that it moves none.',
+    () => made({ eventType: 'wake/test', payload: { requestedBy: '@donna' }, logId: 12345, prevLogId: 12345 }),
+  ),
+]
+
+function wake(name: string, shows: string, emission: () => Emission): FixtureCase {
+  return { folder: `wakes/${name}`, shows, render: () => signedWake(emission()) }
+}
+
+/** The files of a wake: what is sent, and the key that it is signed with. */
+export function signedWake(emission: Emission, keys: readonly [string, string?] = [signingKey]): Files {
+  const body = JSON.stringify(wakeBody(emission, agentIdentity, subscriptionId))
+  const { eventId } = emission
+  const headers = signHeaders({ body, eventId, subscriptionId, timestampSeconds: nowSeconds, keys })
+  return { 'body.json': body, 'headers.json': pretty(headers), 'secret.txt': keys[0] }
+}
+
+export function single(event: LogEvent, prevLogId: number | null = null): Emission {
+  return singleEmission({ ...subscription, trigger: event.trigger }, event, prevLogId, emittedAt)
+}
+
+function digest(events: readonly LogEvent[]): Emission {
+  const builder = new DigestBuilder()
+  for (const event of events) builder.add(event)
+  return digestEmission(subscription, agentIdentity, builder, null, emittedAt)
+}
+
+/** An emission that covers no event of the log, under an id that is random otherwise. */
+function made(fields: Pick<Emission, 'eventType' | 'payload' | 'logId' | 'prevLogId'>): Emission {
+  const eventId = `${newUlid(emittedAt).slice(0, 10)}0123456789ABCDEF`
+  return { ...fields, eventId, fromLogId: fields.logId, eventCount: 0, emittedAt }
+}

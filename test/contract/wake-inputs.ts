@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
+import type { Subscription } from '../../src/registry/subscription.ts'
+import { newSigningKey } from '../../src/webhooks/signature.ts'
+
+/** Wakes made of these inputs are the same bytes for ever. */
+export const emittedAt = Date.parse('2026-04-26T10:00:00.000Z')
+export const nowSeconds = emittedAt / 1000
+export const agentIdentity = '@donna'
+export const subscriptionId = 'WAKE_SUB:3f0c9a52-7d41-4e8b-9c2d-5a1b6e7f8091'
+export const taskId = '0b6f1c1e-5a55-4f0e-8f5c-0d8a2f6b7c11'
+export const messageId = 'MESSAGE:7a1d2c3b-4e5f-4a6b-8c7d-9e0f1a2b3c4d'
+export const signingKey = newSigningKey(() => Buffer.from('rouse fixture key, not a secret!'))
+export const nextSigningKey = newSigningKey(() => Buffer.from('rouse fixture key, the next one!'))
+
+export const subscription: Subscription = {
+  id: subscriptionId,
+  kind: 'wake',
+  projectId: 'default',
+  agentId: 'agent_2c9e4d10-8b7a-4f63-a1d5-6e0f7b8c9d21',
+  audience: 'agent_2c9e4d10-8b7a-4f63-a1d5-6e0f7b8c9d21',
+  trigger: 'SENT_TO_ME',
+  filters: {},
+  harnessTarget: 'a2a-webhook',
+  target: { url: 'https://harness.example/wake' },
+  coalesceMs: 0,
+  signingKey: null,
+  previousKey: null,
+  previousKeyUntil: null,
+  status: 'active',
+  reason: null,
+  failedInARow: 0,
+  cursorLogId: 0,
+  lastEmittedLogId: null,
+  claimedToLogId: null,
+  generation: 0,
+  generationAt: 0,
+  resumeWithDigest: false,
+  windowUntil: 0,
+  dueAt: null,
+  leaseOwner: null,
+  createdAt: 0,
+  updatedAt: 0,
+}
+
+export function logEvent(type: EventType, logId: number, secondsBefore: number, data: JsonObject): LogEvent {
+  return {
+    projectId: 'default',
+    logId,
+    type,
+    trigger: eventTypes[type],
+    taskId,
+    actor: '@editor',
+    data,
+    createdAt: emittedAt - secondsBefore * 1000,
+  }
+}
+
+export const messageSent = (logId = 12345, secondsBefore = 0, fields: JsonObject = {}): LogEvent =>
+  logEvent('message.sent', logId, secondsBefore, {
+    messageId,
+    from: '@editor',
+    // Not ASCII on purpose: a signature is over bytes, and here they are not characters.
+    subject: 'Bitte Änderung 7 prüfen – eilig ✓',
+    priority: 'high',
+    taggedConcepts: ['code-review'],
+    isReplyTo: null,
+    isBroadcast: false,
+    ...fields,
+  })
+
+export const stateChanged = (
+  previousState: string | null,
+  newState: string,
+  logId = 12346,
+  secondsBefore = 0,
+): LogEvent =>
+  logEvent('task.state_changed', logId, secondsBefore, {
+    taskId,
+    previousState,
+    newState,
+    originator: '@editor',
+    assignee: '@donna',
+    lastModifiedAt: new Date(emittedAt - secondsBefore * 1000).toISOString(),
+  })
+
+export const permissionGranted = (): LogEvent =>
+  logEvent('permission.granted', 12347, 0, {
+    scope: 'CAN_REPLY_TO',
+    grantedBy: '@editor',
+    grantedAt: new Date(emittedAt).toISOString(),
+  })

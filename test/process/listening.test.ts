@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { freePort, runRouse, startProcessGateway } from '../support/process-gateway.ts'
+import { until } from '../support/until.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'rouse-listening-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+test('a command line that sends wakes a command line that listens', async () => {
+  await using gateway = await startProcessGateway()
+  const donna = await gateway.addAgent('@donna')
+  const file = join(scratch, 'wakes.jsonl')
+  const argv = ['listen', '--subscribe', 'TASK_STATE_CHANGED', '--exec', `cat >> '${file}'`, '--json']
+  await using listener = runRouse(argv, { ROUSE_URL: gateway.url, ROUSE_KEY: donna.key })
+  await until(listener.output, ({ stderr }) => stderr.includes('Subscribed to TASK_STATE_CHANGED'))
+
+  const sent = await rouse(['send', '@donna', 'Please', 'review', '--json'], gateway.url, gateway.adminKey)
+  expect(sent.code).toBe(0)
+  const [wake] = await until(
+    () => linesOf(file),
+    (lines) => lines.length === 1,
+  )
+  expect(wake).toMatchObject({
+    eventType: 'wake/task_state_changed',
+    agentIdentity: '@donna',
+    payload: { taskId: JSON.parse(sent.stdout).task.id, previousState: null, newState: 'Submitted' },
+  })
+  expect(JSON.parse(listener.output().stdout)).toEqual(wake)
+
+  listener.kill('SIGINT')
+  expect(await listener.exited).toMatchObject({ code: 130 })
+  const { body } = await gateway.call('GET', '/v1/wake-subscriptions')
+  expect(body.subscriptions).toEqual([])
+})
+
+test('a listener is served across a restart of the gateway', async () => {
+  await using gateway = await startProcessGateway()
+  const donna = await gateway.addAgent('@donna')
+  await using listener = runRouse(['listen', '--subscribe', 'SENT_TO_ME', '--json'], {
+    ROUSE_URL: gateway.url,
+    ROUSE_KEY: donna.key,
+  })
+  await until(listener.output, ({ stderr }) => stderr.includes('Subscribed to SENT_TO_ME'))
+  await gateway.send(donna, 'before')
+  await gateway.kill('SIGKILL')
+  await gateway.restart()
+  await gateway.send(donna, 'after')
+
+  const lines = await until(
+    () => listener.output().stdout.trim().split('\n'),
+    (printed) => printed.length === 2,
+  )
+  expect(lines.map((line) => JSON.parse(line).payload.subject)).toEqual(['before', 'after'])
+  listener.kill('SIGTERM')
+  expect(await listener.exited).toMatchObject({ code: 143 })
+})
+
+test('the exit code says who refused', async () => {
+  await using gateway = await startProcessGateway()
+  expect(await rouse(['send', '@nobody', 'hello'], gateway.url, gateway.adminKey)).toMatchObject({ code: 1 })
+  expect(await rouse(['send', '@nobody', 'hello'], gateway.url, 'rk_wrong')).toMatchObject({ code: 1 })
+  expect(await rouse(['send', '@nobody'], gateway.url, gateway.adminKey)).toMatchObject({ code: 2 })
+  const nowhere = `http://127.0.0.1:${await freePort()}`
+  expect(await rouse(['send', '@nobody', 'hello'], nowhere, gateway.adminKey)).toMatchObject({ code: 3 })
+})
+
+async function rouse(argv: readonly string[], url: string, key: string) {
+  await using command = runRouse(argv, { ROUSE_URL: url, ROUSE_KEY: key })
+  return await command.exited
+}
+
+/** What the command has written, whole lines only. */
+function linesOf(file: string): unknown[] {
+  try {
+    const text = readFileSync(file, 'utf8')
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

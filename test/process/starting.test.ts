@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { freePort, runRouse, startProcessGateway } from '../support/process-gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'rouse-starting-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+test('a second gateway on a data directory is refused, and the first goes on', async () => {
+  await using gateway = await startProcessGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('@donna')
+  await gateway.subscribe(donna, receiver.url)
+
+  const second = await refused(['--data-dir', gateway.dataDir, '--port', '0'])
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toContain(`Another gateway is running on ${gateway.dataDir}`)
+  expect(second.stderr).not.toContain('    at ')
+
+  const { id } = await gateway.send(donna, 'still there?')
+  expect((await receiver.waitFor(1))[0]!.body.payload.taskId).toBe(id)
+})
+
+test('a taken port is named, with another one to try', async () => {
+  await using gateway = await startProcessGateway()
+  const port = String(gateway.port)
+  const second = await refused(['--data-dir', join(scratch, 'port'), '--port', port])
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toContain(`Port ${port} is taken`)
+  expect(second.stderr).toContain('rouse serve --port')
+})
+
+test('a start that failed leaves nothing that keeps the next one from starting', async () => {
+  await using gateway = await startProcessGateway()
+  const dataDir = join(scratch, 'again')
+  await refused(['--data-dir', dataDir, '--port', String(gateway.port)])
+  await using next = runRouse(['serve', '--json', '--data-dir', dataDir, '--port', String(await freePort())])
+  await until(next.output, ({ stdout, stderr }) => stdout.includes('"url"') || stderr !== '')
+  expect(next.output().stderr).toBe('')
+})
+
+test('a bad configuration is told whole', async () => {
+  const ended = await refused([], {
+    ROUSE_PORT: '70000',
+    ROUSE_ADMIN_KEY: 'short',
+    ROUSE_ENCRYPTION_KEY: 'bm90IDMyIGJ5dGVz',
+    ROUSE_WEBHOOK_ALLOW: '10.0.0.0/8, nonsense',
+    ROUSE_PUBLIC_URL: 'ftp://rouse.example',
+    ROUSE_LOG_LEVEL: 'loud',
+    ROUSE_BLOCKING_TIMEOUT: 'soon',
+    ROUSE_DATA_DIR: join(scratch, 'never-made'),
+  })
+  expect(ended).toMatchObject({ code: 2, stdout: '' })
+  for (const name of ['PORT', 'ADMIN_KEY', 'ENCRYPTION_KEY', 'WEBHOOK_ALLOW', 'PUBLIC_URL', 'LOG_LEVEL']) {
+    expect(ended.stderr).toContain(`ROUSE_${name}`)
+  }
+  expect(ended.stderr).toContain('ROUSE_BLOCKING_TIMEOUT')
+})
+
+describe('a data directory that cannot be used', () => {
+  test('a file stands in its place', async () => {
+    const dataDir = join(scratch, 'a-file')
+    writeFileSync(dataDir, 'not a directory')
+    await expectNamed(dataDir)
+  })
+
+  test('it lies below a file', async () => {
+    const file = join(scratch, 'below')
+    writeFileSync(file, 'not a directory')
+    await expectNamed(join(file, 'data'))
+  })
+
+  test('it holds something else under the name of the store', async () => {
+    const dataDir = mkdtempSync(join(scratch, 'store-'))
+    writeFileSync(join(dataDir, 'rouse.db'), 'this is no database, however long it may be. '.repeat(200))
+    await expectNamed(dataDir)
+  })
+})
+
+async function expectNamed(dataDir: string): Promise<void> {
+  const ended = await refused(['--data-dir', dataDir, '--port', '0'])
+  expect(ended).toMatchObject({ code: 1, stdout: '' })
+  expect(ended.stderr).toContain(dataDir)
+  expect(ended.stderr).not.toContain('Another gateway')
+  expect(ended.stderr).not.toContain('    at ')
+}
+
+async function refused(argv: readonly string[], env: Record<string, string> = {}) {
+  await using gateway = runRouse(['serve', '--json', ...argv], env)
+  return await gateway.exited
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dataDirectory } from '../support/data-directory.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+const newEncryptionKey = (): string => randomBytes(32).toString('base64')
+
+test('the files of the store hold no API key and no signing key', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const { id, signingKey } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
+  const rotated = await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true }, donna)
+  const secrets = [donna.key, gateway.adminKey, signingKey, rotated.body.signingKey]
+  const store = readdirSync(gateway.dataDir).filter((name) => name.startsWith('rouse.db'))
+  expect(store).toContain('rouse.db-wal')
+  for (const name of store) {
+    const bytes = readFileSync(join(gateway.dataDir, name))
+    for (const secret of secrets) {
+      expect(bytes.includes(secret)).toBe(false)
+      expect(bytes.includes(secret.replace(/^(rk|whsec)_/, ''))).toBe(false)
+    }
+  }
+  expect(JSON.stringify(rotated.body.currentState)).not.toContain('whsec_')
+})
+
+test('generated keys are files that only their owner may read, and serve again after a restart', async () => {
+  using directory = dataDirectory()
+  const first = await startGateway({ dataDir: directory.path })
+  const donna = await first.addAgent('donna')
+  await first.stop()
+  for (const name of ['admin.key', 'encryption.key', 'card-signing.jwk']) {
+    expect(statSync(join(directory.path, name)).mode & 0o777).toBe(0o600)
+  }
+  expect(readFileSync(join(directory.path, 'admin.key'), 'utf8')).toBe(`${first.adminKey}\n`)
+  await using second = await startGateway({ dataDir: directory.path })
+  expect(second.adminKey).toBe(first.adminKey)
+  expect((await second.call('GET', '/v1/tasks', undefined, donna)).status).toBe(200)
+})
+
+test('a given admin key wins over the kept one, and is kept nowhere', async () => {
+  const adminKey = 'an-admin-key-of-one-s-own'
+  await using gateway = await startGateway({ env: { ROUSE_ADMIN_KEY: adminKey } })
+  expect(gateway.adminKey).toBe(adminKey)
+  expect((await gateway.call('GET', '/v1/agents')).status).toBe(200)
+  expect(readdirSync(gateway.dataDir)).not.toContain('admin.key')
+  writeFileSync(join(gateway.dataDir, 'admin.key'), 'rk_another\n')
+  expect((await gateway.call('GET', '/v1/agents', undefined, { key: 'rk_another' })).status).toBe(401)
+})
+
+test('with the new encryption key first and the old one behind it, old subscriptions go on signing', async () => {
+  using directory = dataDirectory()
+  await using receiver = await startReceiver()
+  const [before, after] = [newEncryptionKey(), newEncryptionKey()]
+  const start = (keys: string) => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: keys } })
+  const first = await start(before)
+  const donna = await first.addAgent('donna')
+  await first.subscribe(donna, receiver.url)
+  await first.stop()
+  await using second = await start(`${after}, ${before}`)
+  await second.send('donna', 'hello')
+  expect((await receiver.waitFor(1))[0]?.headers['x-neo-wake-signature']).toMatch(/^[0-9a-f]{64}$/)
+  expect(readdirSync(directory.path)).not.toContain('encryption.key')
+})
+
+test('a lost encryption key degrades the subscription with a reason, and the gateway serves on', async () => {
+  using directory = dataDirectory()
+  await using receiver = await startReceiver()
+  const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
+  const first = await start()
+  const donna = await first.addAgent('donna')
+  const { id } = await first.subscribe(donna, receiver.url)
+  await first.stop()
+  await using second = await start()
+  for (const text of ['one', 'two', 'three']) await second.send('donna', text)
+  const read = async () => (await second.call('GET', `/v1/wake-subscriptions/${id}`, undefined, donna)).body
+  const subscription = await until(read, ({ status }) => status === 'degraded')
+  expect(subscription.reason).toContain('misconfigured')
+  expect(receiver.wakes).toEqual([])
+  const rotated = await second.call(
+    'PATCH',
+    `/v1/wake-subscriptions/${id}`,
+    { rotateSigningKey: true, overlapSeconds: 0, status: 'active' },
+    donna,
+  )
+  expect(rotated.status).toBe(200)
+  await second.send('donna', 'four')
+  await receiver.waitFor(1)
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+
+test('from the messageId of a wake a recipient comes to the task, and a follow-up answers the mail before it', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  const ines = await gateway.addAgent('ines')
+  const metadata = { priority: 'high', taggedConcepts: ['billing'], wakePolicy: 'next_turn' }
+  const task = await gateway.send('donna', '\n  First line \nsecond', { key: mike.key, message: { metadata } })
+  await gateway.send('donna', 'and another thing', { key: mike.key, message: { taskId: task.id } })
+  const { body } = await gateway.call('GET', '/v1/events', undefined, donna)
+  const sent = body.events.filter(({ type }: { type: string }) => type === 'message.sent')
+  const [first, second] = sent.map((event: { data: { messageId: string } }) => event.data.messageId)
+  const read = async (id: string, agent = donna) => gateway.call('GET', `/v1/messages/${id}`, undefined, agent)
+
+  expect((await read(first)).body).toMatchObject({
+    messageId: first,
+    threadId: first,
+    from: '@mike',
+    subject: 'First line',
+    priority: 'high',
+    wakePolicy: 'next_turn',
+    taggedConcepts: ['billing'],
+    inReplyTo: null,
+    taskId: task.id,
+    recipients: [{ agent: '@donna', status: 'sent' }],
+  })
+  expect((await read(second)).body).toMatchObject({ threadId: first, inReplyTo: first, priority: 'normal' })
+  expect((await read(first, mike)).status).toBe(200)
+  expect((await read(first, ines)).status).toBe(404)
+  expect((await gateway.call('GET', `/v1/messages/${first}`)).status).toBe(200)
+})

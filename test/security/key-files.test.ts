@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadOrCreateKeyFile } from '../../src/security/key-files.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+
+test('a key is made once, readable by its owner alone, and read from then on', async () => {
+  using directory = dataDirectory()
+  const place = join(directory.path, 'new', 'place')
+  expect(await loadOrCreateKeyFile(place, 'a.key', () => 'one')).toBe('one')
+  expect(await loadOrCreateKeyFile(place, 'a.key', () => 'two')).toBe('one')
+  expect(readFileSync(join(place, 'a.key'), 'utf8')).toBe('one\n')
+  expect(statSync(join(place, 'a.key')).mode & 0o777).toBe(0o600)
+  expect(statSync(place).mode & 0o777).toBe(0o700)
+  expect(readdirSync(place)).toEqual(['a.key'])
+})
+
+test('many that make a key at once end up with the same one', async () => {
+  using directory = dataDirectory()
+  let made = 0
+  const create = async () => {
+    await new Promise(setImmediate)
+    return `key ${++made}`
+  }
+  const keys = await Promise.all(Array.from({ length: 20 }, () => loadOrCreateKeyFile(directory.path, 'a.key', create)))
+  expect(new Set(keys).size).toBe(1)
+  expect(readdirSync(directory.path)).toEqual(['a.key'])
+})
+
+test('a key that could not be made leaves nothing behind', async () => {
+  using directory = dataDirectory()
+  const create = () => Promise.reject(new Error('no randomness'))
+  await expect(loadOrCreateKeyFile(directory.path, 'a.key', create)).rejects.toThrow('no randomness')
+  expect(readdirSync(directory.path)).toEqual([])
+})
+
+test('a key written by hand is taken without the white space around it', async () => {
+  using directory = dataDirectory()
+  writeFileSync(join(directory.path, 'a.key'), '  mine \n')
+  expect(await loadOrCreateKeyFile(directory.path, 'a.key', () => 'other')).toBe('mine')
+})

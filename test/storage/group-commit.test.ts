@@ -1,0 +1,178 @@
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Problem } from '../../src/errors.ts'
+import { Connection } from '../../src/storage/sqlite/connection.ts'
+import { GroupCommit } from '../../src/storage/sqlite/group-commit.ts'
+import { p, sql, statement } from '../../src/storage/statement.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const insert = statement<{ id: number }>(sql`insert into note (id) values (${p('id')})`)
+const all = statement<object, { id: number }>(sql`select id from note order by id`)
+const bulky = statement<object>(sql`insert into bulk (body) values (randomblob(200000))`)
+
+let directory: ReturnType<typeof dataDirectory>
+let writer: Connection
+let reader: Connection
+let commits: GroupCommit
+let clock: FakeClock
+
+beforeEach(() => {
+  directory = dataDirectory()
+  writer = new Connection(`${directory.path}/test.db`, { readonly: false })
+  writer.raw.exec('create table note (id integer primary key); create table bulk (body blob)')
+  reader = new Connection(`${directory.path}/test.db`, { readonly: true })
+  clock = new FakeClock()
+  commits = new GroupCommit(writer, clock)
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await commits.close()
+  reader.close()
+  writer.close()
+  directory[Symbol.dispose]()
+})
+
+const ids = () => reader.all(all, {}).map(({ id }) => id)
+const spyOnCommits = () => {
+  const exec = vi.spyOn(writer.raw, 'exec')
+  return () => exec.mock.calls.filter(([text]) => text === 'COMMIT').length
+}
+
+test('a hundred writers that arrive together share one commit', async () => {
+  const commitCount = spyOnCommits()
+  await Promise.all(Array.from({ length: 100 }, (_, id) => commits.transaction((tx) => tx.run(insert, { id }))))
+  expect(commitCount()).toBe(1)
+  expect(ids()).toHaveLength(100)
+})
+
+test('a group is bounded, so that the first of a thousand does not wait for the last', async () => {
+  const commitCount = spyOnCommits()
+  await Promise.all(Array.from({ length: 1000 }, (_, id) => commits.transaction((tx) => tx.run(insert, { id }))))
+  expect(commitCount()).toBe(2)
+})
+
+test('a writer that throws takes back only what it wrote', async () => {
+  const failure = new Problem('forbidden')
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3, 4, 5].map((id) =>
+      commits.transaction(async (tx) => {
+        await tx.run(insert, { id })
+        if (id === 3) throw failure
+        return id
+      }),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  expect(outcomes[2]).toMatchObject({ reason: failure })
+  expect(ids()).toEqual([1, 2, 4, 5])
+})
+
+test('a constraint that fails is the error of its own writer', async () => {
+  const [first, second] = await Promise.allSettled([
+    commits.transaction((tx) => tx.run(insert, { id: 1 })),
+    commits.transaction((tx) => tx.run(insert, { id: 1 })),
+  ])
+  expect(first.status).toBe('fulfilled')
+  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } })
+})
+
+test('side effects run behind the commit, in order, and only for writers that succeeded', async () => {
+  const ran: string[] = []
+  const note = (name: string) => () => ran.push(`${name} sees ${ids().join()}`)
+  await Promise.allSettled([
+    commits.transaction(async (tx) => {
+      tx.onCommit(note('first'))
+      await tx.run(insert, { id: 1 })
+    }),
+    commits.transaction(async (tx) => {
+      tx.onCommit(note('failed'))
+      await tx.run(insert, { id: 2 })
+      throw new Error('no')
+    }),
+    commits.transaction(async (tx) => {
+      await tx.run(insert, { id: 3 })
+      tx.onCommit(note('third'))
+    }),
+  ])
+  expect(ran).toEqual(['first sees 1,3', 'third sees 1,3'])
+})
+
+test('a reader sees nothing of a group before its commit, and the writer sees its own rows', async () => {
+  await commits.transaction(async (tx) => {
+    await tx.run(insert, { id: 1 })
+    expect(await tx.all(all, {})).toEqual([{ id: 1 }])
+    expect(ids()).toEqual([])
+    await new Promise(setImmediate)
+    expect(ids()).toEqual([])
+  })
+  expect(ids()).toEqual([1])
+})
+
+test('a transaction has one instant, however long it takes', async () => {
+  await commits.transaction(async (tx) => {
+    const before = tx.now
+    clock.advance(5_000)
+    expect(tx.now).toBe(before)
+  })
+})
+
+test('close lets queued writers finish and refuses later ones', async () => {
+  const queued = Array.from({ length: 20 }, (_, id) => commits.transaction((tx) => tx.run(insert, { id })))
+  const closing = commits.close()
+  await expect(commits.transaction((tx) => tx.run(insert, { id: 99 }))).rejects.toMatchObject({
+    code: 'storage-unavailable',
+  })
+  await closing
+  await Promise.all(queued)
+  expect(ids()).toHaveLength(20)
+})
+
+test('a full disk is storage-unavailable, keeps nothing of that write, and is over when there is room again', async () => {
+  const pages = writer.raw.pragma('page_count', { simple: true }) as number
+  writer.raw.pragma(`max_page_count = ${pages + 10}`)
+  await expect(commits.transaction((tx) => tx.run(bulky, {}))).rejects.toMatchObject({
+    code: 'storage-unavailable',
+    status: 503,
+    message: expect.stringContaining('SQLITE_FULL'),
+  })
+  expect(writer.raw.inTransaction).toBe(false)
+  const [small, large] = await Promise.allSettled([
+    commits.transaction((tx) => tx.run(insert, { id: 1 })),
+    commits.transaction((tx) => tx.run(bulky, {})),
+  ])
+  expect(large).toMatchObject({ status: 'rejected', reason: { code: 'storage-unavailable' } })
+  writer.raw.pragma('max_page_count = 1000000')
+  await commits.transaction((tx) => tx.run(bulky, {}))
+  expect(ids()).toEqual(small.status === 'fulfilled' ? [1] : [])
+})
+
+test('a store that another process has locked for writing is storage-unavailable, and serves again afterwards', async () => {
+  writer.raw.pragma('busy_timeout = 1')
+  const other = new Sqlite(`${directory.path}/test.db`)
+  other.exec('BEGIN IMMEDIATE')
+  await expect(commits.transaction((tx) => tx.run(insert, { id: 1 }))).rejects.toMatchObject({
+    code: 'storage-unavailable',
+  })
+  other.exec('ROLLBACK')
+  other.close()
+  await commits.transaction((tx) => tx.run(insert, { id: 1 }))
+  expect(ids()).toEqual([1])
+})
+
+test('a statement without one of its parameters is refused with the name of it', async () => {
+  const incomplete = {} as { id: number }
+  await expect(commits.transaction((tx) => tx.run(insert, incomplete))).rejects.toThrow(
+    'The statement needs the parameter "id".',
+  )
+})
+
+test('work that a writer did not wait for never reaches the store', async () => {
+  let late: Promise<unknown> | undefined
+  await commits.transaction(async (tx) => {
+    late = new Promise(setImmediate).then(() => tx.run(insert, { id: 1 }))
+    late.catch(() => {})
+  })
+  await expect(late).rejects.toThrow('was not awaited')
+  expect(ids()).toEqual([])
+})

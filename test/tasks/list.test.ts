@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
+import { listTasks, type TaskQuery } from '../../src/tasks/list-tasks.ts'
+import { type TaskState, taskStates } from '../../src/tasks/state.ts'
+import type { Task } from '../../src/tasks/task.ts'
+import { insertTask } from '../../src/tasks/task-store.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+
+let directory: ReturnType<typeof dataDirectory>
+let db: SqliteDatabase
+const tasks: Task[] = []
+let made = 0
+
+beforeAll(async () => {
+  directory = dataDirectory()
+  db = SqliteDatabase.open(directory.path, systemClock)
+  await insertMany(10_000)
+})
+afterAll(async () => {
+  await db.close()
+  directory[Symbol.dispose]()
+})
+
+/** Many share an instant, so that the id has to tell them apart. */
+function makeTask(statusAt: number): Task {
+  const n = made++
+  return {
+    id: `task-${(n * 7919) % 100_003}`,
+    projectId: n % 5 === 0 ? 'south' : 'north',
+    contextId: `context-${n % 1_000}`,
+    assigneeId: `agent-${n % 3}`,
+    originatorId: `agent-${n % 7}`,
+    state: taskStates[(n % 11) % taskStates.length] as TaskState,
+    version: 1,
+    statusMessageSeq: null,
+    statusAt,
+    reason: null,
+    priority: 'normal',
+    taggedConcepts: [],
+    metadata: null,
+    messageCount: 0,
+    chunkCount: 0,
+    expiresAt: null,
+    createdAt: statusAt,
+    updatedAt: statusAt,
+  }
+}
+
+async function insertMany(count: number, since = 0): Promise<void> {
+  const added = Array.from({ length: count }, (_, i) => makeTask(since + Math.floor(i / 4)))
+  await db.transaction(async (tx) => {
+    for (const task of added) await insertTask(tx, task)
+  })
+  tasks.push(...added)
+}
+
+/** What the list must be, by the plainest means. */
+function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId?: string }): string[] {
+  const wanted = tasks.filter(
+    (task) =>
+      (query.assigneeId !== undefined || query.originatorId !== undefined || task.projectId === query.projectId) &&
+      (query.assigneeId === undefined || task.assigneeId === query.assigneeId) &&
+      (query.originatorId === undefined || task.originatorId === query.originatorId) &&
+      (query.contextId === undefined || task.contextId === query.contextId) &&
+      (query.state === undefined || task.state === query.state) &&
+      (query.statusSince === undefined || task.statusAt >= query.statusSince),
+  )
+  return wanted.sort((a, b) => b.statusAt - a.statusAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).map(({ id }) => id)
+}
+
+async function readAll(query: TaskQuery, between?: () => Promise<void>): Promise<{ ids: string[]; totals: number[] }> {
+  const ids: string[] = []
+  const totals: number[] = []
+  let pageToken: string | undefined
+  do {
+    const page = await listTasks(db, { ...query, pageToken })
+    expect(page.tasks.length).toBeLessThanOrEqual(query.pageSize)
+    ids.push(...page.tasks.map(({ id }) => id))
+    totals.push(page.totalSize)
+    pageToken = page.nextPageToken || undefined
+    await between?.()
+  } while (pageToken)
+  return { ids, totals }
+}
+
+test('pages cover what matches exactly, in order, whatever the filters and the size', async () => {
+  const query = fc.record(
+    {
+      assigneeId: fc.constantFrom('agent-0', 'agent-2', 'nobody'),
+      originatorId: fc.constantFrom('agent-1', 'agent-6'),
+      contextId: fc.constantFrom('context-5', 'context-500'),
+      state: fc.constantFrom(...taskStates),
+      statusSince: fc.integer({ min: 0, max: 2_600 }),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(query, fc.integer({ min: 20, max: 100 }), async (given, pageSize) => {
+      const { ids, totals } = await readAll({ projectId: 'north', ...given, pageSize })
+      const wanted = expected({ projectId: 'north', ...given })
+      expect(ids).toEqual(wanted)
+      expect(new Set(totals)).toEqual(new Set([wanted.length]))
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('tasks that arrive while pages are read neither repeat nor hide one', async () => {
+  const wanted = expected({ assigneeId: 'agent-1', state: 'working' })
+  let now = 1_000_000
+  const { ids } = await readAll(
+    { projectId: 'north', assigneeId: 'agent-1', state: 'working', pageSize: 50 },
+    async () => {
+      now += 1_000
+      await insertMany(20, now)
+    },
+  )
+  expect(ids).toEqual(wanted)
+})
+
+test('ten thousand tasks are walked without reading them all for each page', async () => {
+  const { ids } = await readAll({ projectId: 'north', pageSize: 100 })
+  expect(ids).toEqual(expected({ projectId: 'north' }))
+})
+
+test.each(['x', 'AAAA', Buffer.from('1/').toString('base64url'), Buffer.from('/id').toString('base64url')])(
+  'the page token %j is refused by its name',
+  async (pageToken) => {
+    await expect(listTasks(db, { projectId: 'north', pageSize: 10, pageToken })).rejects.toMatchObject({
+      code: 'invalid-request',
+      field: 'pageToken',
+    })
+  },
+)

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NewEvent } from '../../src/log/event.ts'
+import { LiveTail } from '../../src/log/live-tail.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { defaultProject, ensureProject } from '../../src/registry/project-store.ts'
+import type { Subscription } from '../../src/registry/subscription.ts'
+import { insertSubscription } from '../../src/registry/subscription-store.ts'
+import { SecretBox } from '../../src/security/secret.ts'
+import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
+import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
+import { createJournal } from '../../src/wakes/journal.ts'
+import { Recorder } from '../../src/wakes/recorder.ts'
+import type { SubscriptionContext } from '../../src/wakes/subscriptions.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { messageSent, subscriptionOf } from './builders.ts'
+
+/** The wake engine over a real store, with a receiver that a test answers for. */
+export async function openEngine(deliver: (order: DeliveryOrder) => Promise<DeliveryResult>) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
+  const clock = new FakeClock()
+  const db = SqliteDatabase.open(dataDir, clock)
+  await ensureProject(db, defaultProject)
+  const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
+  const append = createJournal(new LiveTail(), (at) => changes.due?.(at))
+  const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
+  const channels = { 'a2a-webhook': { deliver, attempt: noAttempt } }
+  const context = { db, clock, log: silentLogger, append, channels, recorder: new Recorder(db) }
+  const subscriptions: SubscriptionContext = {
+    db,
+    clock,
+    append,
+    channels,
+    secrets: new SecretBox([Buffer.alloc(32).toString('base64')]),
+    newSigningKey: () => 'whsec_',
+    checkUrl: () => {},
+    changed: (id) => changes.changed?.(id),
+  }
+  return {
+    db,
+    clock,
+    context,
+    subscriptions,
+    changes,
+    dataDir,
+    add(fields: readonly Partial<Subscription>[]): Promise<void> {
+      return db.transaction(async (tx) => {
+        for (const one of fields) await insertSubscription(tx, subscriptionOf({ projectId: defaultProject, ...one }))
+      })
+    },
+    /** Appends a message and answers its logId. */
+    async append(priority = 'high', audience: readonly string[] = ['agent_donna']): Promise<number> {
+      const data = { ...messageSent(0).data, priority }
+      const event: NewEvent = { type: 'message.sent', actor: '@lola', audience, data }
+      const [appended] = await db.transaction((tx) => append(tx, defaultProject, [event]))
+      return appended!.logId
+    },
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Engine = Awaited<ReturnType<typeof openEngine>>
+export const arrived: DeliveryResult = { outcome: 'delivered', reason: null, attempts: [] }

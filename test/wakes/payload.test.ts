@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { DigestBuilder } from '../../src/wakes/digest.ts'
+import { digestEmission, singleEmission, wakeBody } from '../../src/wakes/emission.ts'
+import { wakePayload, wakeState } from '../../src/wakes/payload.ts'
+import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
+
+describe('the payload', () => {
+  // S1-24
+  test('of a message is a pointer and a subject', () => {
+    const data = { taggedConcepts: ['review'], isReplyTo: 'MESSAGE:1', body: 'never told', wakePolicy: 'immediate' }
+    expect(wakePayload(messageSent(2, data))).toEqual({
+      eventType: 'wake/sent_to_me',
+      payload: {
+        messageId: 'MESSAGE:2',
+        from: '@lola',
+        subject: 'subject 2',
+        priority: 'normal',
+        taggedConcepts: ['review'],
+        isReplyTo: 'MESSAGE:1',
+        isBroadcast: false,
+      },
+    })
+  })
+
+  test('a subject has at most 200 characters', () => {
+    const { payload } = wakePayload(messageSent(1, { subject: 'x'.repeat(500) }))
+    expect(payload.subject).toBe('x'.repeat(200))
+  })
+
+  // S1-25
+  test('of a task is its change', () => {
+    expect(wakePayload(stateChanged(2, { message: { from: '@lola' }, version: 3 }))).toEqual({
+      eventType: 'wake/task_state_changed',
+      payload: {
+        taskId: 'task-2',
+        previousState: 'Submitted',
+        newState: 'Working',
+        originator: '@lola',
+        assignee: '@donna',
+        lastModifiedAt: '2026-04-26T10:00:00.000Z',
+      },
+    })
+  })
+
+  // S1-26
+  test('of a permission is the grant', () => {
+    expect(wakePayload(permissionGranted(2, { permissionId: 'p1' }))).toEqual({
+      eventType: 'wake/permission_granted',
+      payload: { scope: 'CAN_REPLY_TO', grantedBy: '@lola', grantedAt: '2026-04-26T10:00:00.000Z' },
+    })
+  })
+
+  test('there is none of what triggers nothing', () => {
+    expect(() => wakePayload(logEvent('wake.failed', 1))).toThrow('No wake is defined for wake.failed')
+  })
+})
+
+// D7
+test.each([
+  ['submitted', 'Submitted'],
+  ['working', 'Working'],
+  ['input-required', 'InputRequired'],
+  ['auth-required', 'AuthRequired'],
+  ['completed', 'Completed'],
+  ['failed', 'Failed'],
+  ['canceled', 'Canceled'],
+  ['rejected', 'Rejected'],
+  [null, null],
+])('the state %s is spelled %s', (state, spelled) => {
+  expect(wakeState(state)).toBe(spelled)
+})
+
+describe('the body', () => {
+  // S1-23, D15
+  test('has exactly these fields', () => {
+    const emission = singleEmission(subscriptionOf(), messageSent(12), 10, noon)
+    const body = wakeBody(emission, '@donna', 'WAKE_SUB:1')
+    expect(Object.keys(body)).toEqual([
+      'schemaVersion',
+      'eventType',
+      'eventId',
+      'logId',
+      'prevLogId',
+      'agentIdentity',
+      'subscriptionId',
+      'payload',
+      'emittedAt',
+    ])
+    expect(body).toMatchObject({
+      schemaVersion: '1.0',
+      eventType: 'wake/sent_to_me',
+      logId: 12,
+      prevLogId: 10,
+      agentIdentity: '@donna',
+      subscriptionId: 'WAKE_SUB:1',
+      emittedAt: '2026-04-26T10:00:00.000Z',
+    })
+  })
+
+  test('of a digest stands at its last event', () => {
+    const digest = new DigestBuilder()
+    for (const logId of [3, 5, 8]) digest.add(messageSent(logId))
+    const emission = digestEmission(subscriptionOf(), '@donna', digest, null, noon)
+    expect(emission).toMatchObject({ eventType: 'wake/digest', fromLogId: 3, logId: 8, eventCount: 3, prevLogId: null })
+    expect(() => digestEmission(subscriptionOf(), '@donna', new DigestBuilder(), null, noon)).toThrow()
+  })
+
+  test('a push has its event and no payload of ours', () => {
+    const emission = singleEmission(subscriptionOf({ kind: 'push', trigger: null }), stateChanged(3), null, noon)
+    expect(emission).toMatchObject({ eventType: 'push', payload: {}, event: { logId: 3 } })
+  })
+})

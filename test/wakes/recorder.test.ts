@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { findSubscription } from '../../src/registry/subscription-store.ts'
+import { listDeliveries } from '../../src/wakes/delivery-store.ts'
+import { singleEmission } from '../../src/wakes/emission.ts'
+import { claimDue } from '../../src/wakes/lease-store.ts'
+import type { Claim } from '../../src/wakes/recorder.ts'
+import { until } from '../support/until.ts'
+import { messageSent } from './builders.ts'
+import { arrived, type Engine, openEngine } from './engine.ts'
+
+const attempts = [{ at: '2026-04-26T10:00:00.000Z', status: 200, durationMs: 1, error: null }]
+
+async function claimTwo(engine: Engine): Promise<{ claims: Claim[]; sendOne: (claim: Claim) => void }> {
+  await engine.add([{ id: 'WAKE_SUB:0' }, { id: 'WAKE_SUB:1' }])
+  await engine.append()
+  const subscriptions = await claimDue(engine.db, 'me', 2)
+  const claims = subscriptions.map(({ id, cursorLogId, lastEmittedLogId, failedInARow, windowUntil }) => ({
+    subscriptionId: id,
+    owner: 'me',
+    progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
+    lost: false,
+  }))
+  const sendOne = (claim: Claim) => {
+    const logId = claim.progress.cursorLogId + 1
+    claim.progress = { ...claim.progress, cursorLogId: logId, lastEmittedLogId: logId }
+    const subscription = subscriptions.find(({ id }) => id === claim.subscriptionId)!
+    engine.context.recorder.delivered(claim, singleEmission(subscription, messageSent(logId), null, 0), attempts)
+  }
+  return { claims, sendOne }
+}
+
+test('a claim is settled by its own records, however busy the others are', async () => {
+  await using engine = await openEngine(async () => arrived)
+  const { recorder } = engine.context
+  const { claims, sendOne } = await claimTwo(engine)
+  const [one, other] = claims as [Claim, Claim]
+  let busy = true
+  const load = (async () => {
+    while (busy) {
+      sendOne(other)
+      await new Promise(setImmediate)
+    }
+  })()
+  sendOne(one)
+  await recorder.settled(one)
+  expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(one.progress.cursorLogId)
+  busy = false
+  await load
+  await recorder.settled(other)
+  expect(recorder.backlog(other)).toBe(0)
+})
+
+test('a refusal is told to whoever settles, and what was refused is written later', async () => {
+  await using engine = await openEngine(async () => arrived)
+  const { recorder } = engine.context
+  const { claims, sendOne } = await claimTwo(engine)
+  const [one, other] = claims as [Claim, Claim]
+  const db = new Sqlite(join(engine.dataDir, 'rouse.db'))
+  db.exec(`create trigger refuse_record before insert on delivery begin select raise(abort, 'refused'); end`)
+  sendOne(one)
+  sendOne(one)
+  await expect(recorder.settled(one)).rejects.toThrow('refused')
+  expect(recorder.backlog(one)).toBe(2)
+  await recorder.settled(other)
+  db.exec('drop trigger refuse_record')
+  db.close()
+
+  sendOne(other)
+  await recorder.settled(other)
+  await until(
+    () => recorder.backlog(one),
+    (backlog) => backlog === 0,
+  )
+  expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(one.progress.cursorLogId)
+  expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(2)
+})
+
+test('a record of a lost claim moves nothing, and one of a removed subscription is not kept', async () => {
+  await using engine = await openEngine(async () => arrived)
+  const { recorder } = engine.context
+  const { claims, sendOne } = await claimTwo(engine)
+  const [one, other] = claims as [Claim, Claim]
+  const db = new Sqlite(join(engine.dataDir, 'rouse.db'))
+  db.prepare('update subscription set lease_owner = ? where id = ?').run('another', one.subscriptionId)
+  db.prepare('delete from subscription where id = ?').run(other.subscriptionId)
+  db.close()
+  const before = (await findSubscription(engine.db, one.subscriptionId))!.cursorLogId
+  sendOne(one)
+  sendOne(other)
+  await Promise.all([recorder.settled(one), recorder.settled(other)])
+  expect([one.lost, other.lost]).toEqual([true, true])
+  expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(before)
+  expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(1)
+  expect(await listDeliveries(engine.db, other.subscriptionId, '', 10)).toHaveLength(0)
+})
