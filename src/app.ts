@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Express } from 'express'
 import { CardDocuments } from './agent-card/documents.ts'
@@ -8,6 +6,7 @@ import { createCardSigner, createCardSigningKey } from './agent-card/signing.ts'
 import type { Config } from './config.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { createFront } from './fronts/front.ts'
+import { HttpServer } from './fronts/http-server.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { LiveTail } from './log/live-tail.ts'
@@ -27,9 +26,6 @@ import { Recorder } from './wakes/recorder.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
-
-/** How long a stop waits for requests in flight before it cuts them. */
-const drainMs = 5_000
 
 /** What a test puts in the place of the world. */
 export interface Overrides {
@@ -127,8 +123,8 @@ async function open(config: Config, world: World): Promise<Running> {
   const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
 
   // fronts
-  const server = createServer()
-  const url = await listen(server, config.http, undo)
+  const server = undo.use(new HttpServer())
+  const url = await server.listen(config.http.host, config.http.port)
   const publicUrl = config.http.publicUrl ?? url
   const signer = await createCardSigner([JSON.parse(keys.cardKey)], publicUrl)
   const cards = new CardDocuments(signer, { publicUrl })
@@ -143,9 +139,9 @@ async function open(config: Config, world: World): Promise<Running> {
     stopping: world.stopping,
     isReady: () => dispatcher.isRunning,
   })
-  server.on('request', front)
   dispatcher.start()
   sweeper.start()
+  server.serve(front)
 
   const resources = undo.move()
   return {
@@ -166,27 +162,4 @@ async function openKeys(config: Config) {
     JSON.stringify(await createCardSigningKey()),
   )
   return { adminKey, adminKeyFile: config.adminKey ? undefined : join(directory, 'admin.key'), encryptionKeys, cardKey }
-}
-
-/** Listens, and leaves a way to stop that lets requests in flight finish for a while. */
-async function listen(server: Server, http: Config['http'], undo: Cleanup): Promise<string> {
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail)
-    server.listen(http.port, http.host, () => {
-      server.off('error', fail)
-      done()
-    })
-  })
-  undo.defer(async () => {
-    // A client that keeps its connection alive would hold a stop up for as long.
-    server.keepAliveTimeout = 1
-    const closed = new Promise((done) => server.close(done))
-    server.closeIdleConnections()
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs)
-    await closed
-    clearTimeout(cut)
-  })
-  const { port } = server.address() as AddressInfo
-  const host = http.host.includes(':') ? `[${http.host}]` : http.host
-  return `http://${host}:${port}`
 }
