@@ -21,7 +21,7 @@ export async function measure({ reps, seconds, warmUpSeconds, only }) {
     for (const rate of rates) {
       for (const name of names) {
         const run = await measureEngine(engines[name], { rate, seconds, warmUpSeconds }, { timed: true })
-        ;(runs[`${rate} ${name}`] ??= []).push(run)
+        runs[`${rate} ${name}`] = [...(runs[`${rate} ${name}`] ?? []), run]
         say(`${repetition + 1}/${reps} ${rate}/s ${engines[name].title}: ${progress(run)}`)
       }
     }

@@ -30,7 +30,7 @@ export async function measure({ reps, seconds, warmUpSeconds }) {
         try {
           await drive(server, connections, warmUpSeconds)
           const run = { busy, ...(await drive(server, connections, seconds)) }
-          ;(runs[`${connections} ${name}`] ??= []).push(run)
+          runs[`${connections} ${name}`] = [...(runs[`${connections} ${name}`] ?? []), run]
           say(
             `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s ${run.invalid ?? ''}`,
           )

@@ -1,7 +1,8 @@
 import { newUuid } from '../lib/ids.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import { claimDue, nextDueAt } from './lease-store.ts'
-import { type RunContext, type RunControl, runSubscription } from './run.ts'
+import { runSubscription } from './run.ts'
+import type { RunContext, RunControl } from './run-context.ts'
 
 /** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
 const runsMax = 1_000

@@ -1,37 +1,17 @@
-import { type Clock, sleep } from '../lib/clock.ts'
-import type { AppendEvents } from '../log/append.ts'
+import { sleep } from '../lib/clock.ts'
 import type { LogEvent } from '../log/event.ts'
-import type { Logger } from '../logger.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
-import type { Database } from '../storage/database.ts'
-import type { Channels } from './channel.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
 import { dueAt } from './journal.ts'
 import { handBackLease, releaseLease } from './lease-store.ts'
 import { type Pending, readPending } from './pending.ts'
-import type { Claim, Recorder } from './recorder.ts'
+import type { Claim } from './recorder.ts'
+import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
 
 const outageMs = 1_000
-
-export interface RunContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-  readonly append: AppendEvents
-  readonly channels: Channels
-  readonly recorder: Recorder
-}
-
-/** What a run hears from its dispatcher and tells it. */
-export interface RunControl {
-  /** Ends waits at once and the run soon: the gateway stops, or the subscription was changed. */
-  readonly signal: AbortSignal
-  /** Whether the run only waits: then it costs nothing and counts for nothing. */
-  waits(waiting: boolean): void
-}
 
 /**
  * Works one claimed subscription until nothing is left for it: reads on from the cursor, sends in log order, records,

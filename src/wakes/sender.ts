@@ -5,7 +5,7 @@ import { findDelivery, saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
 import { advanceCursor, degradeSubscription, handBackLease, leaseMs, type Progress, renewLease } from './lease-store.ts'
 import type { Claim } from './recorder.ts'
-import type { RunContext, RunControl } from './run.ts'
+import type { RunContext, RunControl } from './run-context.ts'
 
 /** Failed events in a row that make a subscription degraded. Source: S1-34. */
 const failuresMax = 3

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { connectClient, type ProcessClient } from './process-client.ts'
 import { until } from './until.ts'
 
@@ -38,6 +38,10 @@ export interface ProcessGateway extends AsyncDisposable, ProcessClient {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+// Processes start slowly where many tests run side by side.
+const startMaxMs = 30_000
+vi.setConfig({ testTimeout: 60_000 })
+
 const running = new Set<RouseProcess>()
 let ended = false
 // A test that timed out has not come to its end, and a worker that ends must not leave its gateways behind.
@@ -117,7 +121,7 @@ async function startServe(argv: readonly string[], env: Record<string, string>):
   const gateway = runRouse(['serve', '--json', ...argv], env)
   let exit: Exit | undefined
   void gateway.exited.then((ended) => (exit = ended))
-  await until(gateway.output, ({ stdout }) => exit !== undefined || stdout.includes('"url"'))
+  await until(gateway.output, ({ stdout }) => exit !== undefined || stdout.includes('"url"'), startMaxMs)
   if (exit) throw new Error(`The gateway ended before it was up: ${JSON.stringify(exit)}`)
   return gateway
 }

@@ -104,7 +104,8 @@ test.each([
 })
 
 test('a receiver that still refuses degrades again, and a second recovery is a new emission', async () => {
-  await using gateway = await startGateway()
+  // No time passes, so that nothing but the generation tells the emissions apart.
+  await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
   await using receiver = await startReceiver(403)
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })

@@ -18,11 +18,19 @@ export class Connection {
   constructor(path: string, options: { readonly: boolean }) {
     this.raw = new Sqlite(path, { readonly: options.readonly, timeout: 5_000 })
     this.raw.pragma('foreign_keys = ON')
-    this.raw.pragma('cache_size = -32000')
+    this.raw.pragma('cache_size = -64000')
     if (options.readonly) return
     this.raw.pragma('journal_mode = WAL')
     // FULL and not NORMAL: a caller is answered only when its commit would survive a power cut.
     this.raw.pragma('synchronous = FULL')
+    // A checkpoint writes pages all over the file: every 32 MB of log instead of every 4, and the same page is written once.
+    this.raw.pragma('wal_autocheckpoint = 8000')
+  }
+
+  /** Prepares a statement that takes nothing and answers nothing: BEGIN, SAVEPOINT and their like. */
+  control(text: string): () => void {
+    const prepared = this.raw.prepare(text)
+    return () => void prepared.run()
   }
 
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[] {

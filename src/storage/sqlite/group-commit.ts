@@ -23,12 +23,19 @@ export class GroupCommit {
   readonly #connection: Connection
   readonly #clock: Clock
   readonly #queue: Writer[] = []
+  // Run for every writer, so they are prepared.
+  readonly #savepoint: () => void
+  readonly #release: () => void
+  readonly #takeBack: () => void
   #draining: Promise<void> | undefined
   #closed = false
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection
     this.#clock = clock
+    this.#savepoint = connection.control('SAVEPOINT writer')
+    this.#release = connection.control('RELEASE writer')
+    this.#takeBack = connection.control('ROLLBACK TO writer')
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -96,16 +103,17 @@ export class GroupCommit {
       run: async (statement, params) => open().run(statement, params),
       onCommit: (work) => hooks.push(work),
     }
-    connection.raw.exec('SAVEPOINT writer')
+    this.#savepoint()
     try {
       const value = await writer.work(tx)
       over = true
-      connection.raw.exec('RELEASE writer')
+      this.#release()
       return { writer, value, hooks }
     } catch (error) {
       over = true
       if (!connection.raw.inTransaction) throw error
-      connection.raw.exec('ROLLBACK TO writer; RELEASE writer')
+      this.#takeBack()
+      this.#release()
       return { writer, error: isSqliteError(error) ? storageProblem(error) : error }
     }
   }
