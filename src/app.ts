@@ -23,6 +23,8 @@ import { Dispatcher } from './wakes/dispatcher.ts'
 import { createJournal } from './wakes/journal.ts'
 import { reclaimAll } from './wakes/lease-store.ts'
 import { Recorder } from './wakes/recorder.ts'
+import { RetentionSweeper } from './wakes/retention-sweeper.ts'
+import { AttemptGate } from './webhooks/attempt-gate.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
@@ -104,18 +106,19 @@ async function open(config: Config, world: World): Promise<Running> {
   const tail = new LiveTail()
   const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
   const append = createJournal(tail, nudge)
-  const tools = { outbound, clock, random, timeoutMs: config.webhooks.timeoutMs }
+  const tools = { outbound, clock, random, gate: new AttemptGate(), timeoutMs: config.webhooks.timeoutMs }
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(tools, secrets),
     push: createPushChannel(tools, secrets, renderPush(db)),
   }
-  const dispatcher = undo.use(new Dispatcher({ db, clock, log, append, channels, recorder: new Recorder(db) }))
+  const dispatcher = undo.use(new Dispatcher({ db, clock, log, append, channels, tail, recorder: new Recorder(db) }))
   // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
   await reclaimAll(db)
 
   // features
   const tasks = { db, clock, append, tail, recordMail, secrets, checkUrl }
   const sweeper = undo.use(new ExpirySweeper(tasks, log))
+  const retention = undo.use(new RetentionSweeper({ db, clock, log, retention: config.retention }))
   const changed = (subscriptionId: string): void => {
     dispatcher.interrupt(subscriptionId)
     nudge()
@@ -141,6 +144,7 @@ async function open(config: Config, world: World): Promise<Running> {
   })
   dispatcher.start()
   sweeper.start()
+  retention.start()
   server.serve(front)
 
   const resources = undo.move()

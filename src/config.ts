@@ -9,6 +9,8 @@ export interface Config {
   readonly adminKey: string | undefined
   readonly encryptionKeys: readonly string[] | undefined
   readonly webhooks: { readonly allow: readonly string[]; readonly timeoutMs: number }
+  /** 0 keeps for ever. */
+  readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
   readonly logLevel: string
 }
@@ -21,6 +23,8 @@ export function readEnv(): Env {
 }
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
+const dayMs = 24 * 60 * 60 * 1000
+const daysMax = 36_500
 const loopback = ['127.0.0.0/8', '::1/128']
 
 /** Applies the defaults. Throws one Error that lists every problem, each with its variable and the remedy. */
@@ -36,9 +40,11 @@ export function envToConfig(env: Env): Config {
   }
   const port = (name: string, fallback: number): number => {
     const value = number(name, fallback, 0, 65_535)
-    if (!Number.isInteger(value)) problems.push(`${name}="${value}": give a whole number; 0 is any free port.`)
+    if (!Number.isInteger(value))
+      problems.push(`${name}="${value}": give a whole number from 0 to 65535; 0 is any free port.`)
     return value
   }
+  const days = (name: string): number => Math.round(number(name, 30, 0, daysMax) * dayMs)
   const text = (name: string): string | undefined => env[name]?.trim() || undefined
   const check = (name: string, act: () => void): void => {
     try {
@@ -52,10 +58,8 @@ export function envToConfig(env: Env): Config {
     if (text(name)) problems.push(`${name}: this build has the embedded store and API keys only. Unset it.`)
   }
   const host = text('ROUSE_HOST') ?? '127.0.0.1'
-  const allow =
-    text('ROUSE_WEBHOOK_ALLOW')
-      ?.split(/[\s,]+/)
-      .filter(Boolean) ?? (isLoopback(host) ? loopback : [])
+  const allowed = text('ROUSE_WEBHOOK_ALLOW')
+  const allow = allowed === undefined ? (isLoopback(host) ? loopback : []) : cidrs(allowed)
   check('ROUSE_WEBHOOK_ALLOW', () => createAddressPolicy(allow))
   const encryptionKeys = text('ROUSE_ENCRYPTION_KEY')
     ?.split(/[\s,]+/)
@@ -75,12 +79,21 @@ export function envToConfig(env: Env): Config {
     adminKey,
     encryptionKeys,
     webhooks: { allow, timeoutMs: number('ROUSE_WEBHOOK_TIMEOUT', 10, 1, 30) * 1000 },
+    retention: {
+      eventsMs: days('ROUSE_RETENTION_DAYS'),
+      deliveriesMs: days('ROUSE_DELIVERY_RETENTION_DAYS'),
+    },
     a2a: { blockingTimeoutMs: number('ROUSE_BLOCKING_TIMEOUT', 300, 0, 86_400) * 1000 },
     logLevel,
   }
   if (problems.length > 0)
     throw new Error(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   return config
+}
+
+/** `none` is a list of none: the only way to close loopback too while the gateway listens there. */
+function cidrs(text: string): string[] {
+  return text.toLowerCase() === 'none' ? [] : text.split(/[\s,]+/).filter(Boolean)
 }
 
 function isLoopback(host: string): boolean {

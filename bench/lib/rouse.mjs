@@ -63,7 +63,7 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
   }
   if (dispatch) {
-    dispatcher = new Dispatcher({ db, clock, log: quietLog, append, channels, recorder: new Recorder(db) })
+    dispatcher = new Dispatcher({ db, clock, log: quietLog, append, channels, tail, recorder: new Recorder(db) })
     dispatcher.start()
   }
   const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets }

@@ -31,6 +31,9 @@ export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly
   return encodeTime(timeMs) + encodeRandom(random)
 }
 
+/** The smallest ULID of an instant: every one that is made before it sorts below. */
+export const ulidFloor = (timeMs: number): string => encodeTime(Math.max(0, Math.floor(timeMs))) + '0'.repeat(16)
+
 function encodeTime(timeMs: number): string {
   let rest = timeMs
   let text = ''

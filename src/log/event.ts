@@ -1,7 +1,15 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** What a subscription can be triggered by. Source: S1-43. */
-export const triggers = ['SENT_TO_ME', 'TASK_STATE_CHANGED', 'PERMISSION_GRANTED'] as const
+/** What an agent's subscription can be triggered by. Source: S1-43. */
+export const agentTriggers = ['SENT_TO_ME', 'TASK_STATE_CHANGED', 'PERMISSION_GRANTED'] as const
+/** What the engine itself has to say: for the operator of a project, and for the agent whose subscription it is about. */
+export const signalTriggers = [
+  'SUBSCRIPTION_DEGRADED',
+  'SUBSCRIPTION_RECOVERED',
+  'WAKE_FAILED',
+  'SIGNING_KEY_ROTATED',
+] as const
+export const triggers = [...agentTriggers, ...signalTriggers] as const
 export type Trigger = (typeof triggers)[number]
 
 /** Every kind of row that the log can hold, with the trigger it fires, if any. */
@@ -21,14 +29,17 @@ export const eventTypes = {
   'subscription.created': null,
   'subscription.updated': null,
   'subscription.removed': null,
-  'subscription.degraded': null,
-  'subscription.recovered': null,
-  'subscription.key_rotated': null,
+  'subscription.degraded': 'SUBSCRIPTION_DEGRADED',
+  'subscription.recovered': 'SUBSCRIPTION_RECOVERED',
+  'subscription.key_rotated': 'SIGNING_KEY_ROTATED',
   'subscription.resynced': null,
-  'wake.failed': null,
+  'wake.failed': 'WAKE_FAILED',
 } as const satisfies Record<string, Trigger | null>
 
 export type EventType = keyof typeof eventTypes
+
+/** The operator's place in an audience: the project's own, whoever operates it. */
+export const operatorAudience = 'operator'
 
 /** An event on its way into the log. */
 export interface NewEvent {

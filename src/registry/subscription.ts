@@ -27,6 +27,7 @@ export interface WakeTarget {
   readonly url?: string
   readonly coalesceMode?: 'window' | 'leading'
   readonly daemonSocketPath?: string
+  readonly maxInFlight?: number
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */
@@ -71,6 +72,16 @@ export interface Subscription {
   readonly leaseOwner: string | null
   readonly createdAt: number
   readonly updatedAt: number
+}
+
+/**
+ * Whether retention may have taken events that a subscription had still to look at: the log begins behind its cursor. One that
+ * is idle has looked at everything, wherever its cursor stands.
+ */
+export function isOvertaken(subscription: Subscription, logTail: number): boolean {
+  const { status, dueAt, harnessTarget, cursorLogId } = subscription
+  const isIdle = status === 'active' && dueAt === null && isDeliverable(harnessTarget)
+  return cursorLogId < logTail && !isIdle
 }
 
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */

@@ -62,7 +62,7 @@ export class OutboundFetch implements AsyncDisposable {
    */
   checkUrl(url: string, field = 'url'): URL {
     const verdict = judgeUrl(url, this.#policy)
-    if (!verdict.ok) throw new Problem(verdict.code, { detail: verdict.detail, field })
+    if (!verdict.ok) throw new Problem(verdict.code, { detail: `${field}: ${verdict.detail}`, field })
     return verdict.url
   }
 

@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agent.ts'
@@ -22,10 +23,10 @@ export function subjectOf(message: A2aMessage): string {
   for (const part of message.parts) {
     if (typeof part.text !== 'string') continue
     const line = part.text.split('\n').find((candidate) => candidate.trim() !== '')
-    if (line) return line.trim().slice(0, subjectMax)
+    if (line) return cutText(line.trim(), subjectMax)
   }
   const file = message.parts.find((part) => typeof part.filename === 'string' && part.filename)
-  return file ? String(file.filename).slice(0, subjectMax) : '(no text)'
+  return file ? cutText(String(file.filename), subjectMax) : '(no text)'
 }
 
 /** What a sender may say beside the message, as A2A metadata of the message or of the request. */

@@ -24,6 +24,8 @@ export interface DeliveryOrder {
   readonly signal: AbortSignal
   /** Keeps the attempts made, then waits until the next one is due. False: stop, another takes over from the record. */
   retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
+  /** Waits for something before a try, without holding up others. False: the lease was lost meanwhile, stop. */
+  idle(wait: Promise<unknown>): Promise<boolean>
 }
 
 /**

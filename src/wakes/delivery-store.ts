@@ -1,4 +1,6 @@
-import type { Reader, Transaction } from '../storage/database.ts'
+import { ulidFloor } from '../lib/ids.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { removeInSteps } from '../storage/remove-in-steps.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { Attempt } from './channel.ts'
 import type { Emission } from './emission.ts'
@@ -52,6 +54,16 @@ const newestFirst = statement<
   DeliveryRow
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc limit ${p('limit')}`)
+const agedPage = statement<
+  { after: string; before: string; limit: number },
+  { id: string; aged: number }
+>(sql`select id, exists (select 1 from delivery where subscription_id = subscription.id and event_id < ${p('before')}
+    and outcome <> 'pending') as "aged"
+  from subscription where id > ${p('after')} order by id limit ${p('limit')}`)
+const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
+  where subscription_id = ${p('subscriptionId')} and event_id in (select event_id from delivery
+    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
+    order by event_id limit ${p('limit')})`)
 
 /** Keeps a delivery; one of a subscription that was removed meanwhile is nobody's any more. */
 export async function saveDelivery(
@@ -91,6 +103,29 @@ export async function listDeliveries(
 ): Promise<Delivery[]> {
   // 'Z' sorts after every ULID's first digit.
   return (await db.all(newestFirst, { subscriptionId, before: before || 'Z', limit })).map(fromRow)
+}
+
+const pageMax = 100
+
+/**
+ * Takes away the deliveries of emissions from before an instant, subscription by subscription; one that is still tried stays.
+ * Answers how many went.
+ */
+export async function pruneDeliveries(db: Database, beforeMs: number, signal: AbortSignal): Promise<number> {
+  const before = ulidFloor(beforeMs)
+  const remove = (tx: Transaction, subscriptionId: string, limit: number) =>
+    tx.run(removeAged, { subscriptionId, before, limit })
+  let pruned = 0
+  for (let after = ''; !signal.aborted; ) {
+    const page = await db.all(agedPage, { after, before, limit: pageMax })
+    const aged = page.filter((subscription) => subscription.aged === 1).map(({ id }) => id)
+    pruned += await removeInSteps(db, aged, remove, signal)
+    const last = page.at(-1)
+    if (!last || page.length < pageMax) break
+    after = last.id
+    await new Promise(setImmediate)
+  }
+  return pruned
 }
 
 function fromRow(row: DeliveryRow): Delivery {

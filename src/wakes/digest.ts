@@ -1,6 +1,10 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { LogEvent, Trigger } from '../log/event.ts'
+import { agentTriggers, type LogEvent, type Trigger } from '../log/event.ts'
 import { wakePayload } from './payload.ts'
+
+type Kind = (typeof agentTriggers)[number] | 'SIGNAL'
+
+const kindOf = (trigger: Trigger): Kind => agentTriggers.find((kind) => kind === trigger) ?? 'SIGNAL'
 
 /** A digest points at this many events at the most; then it says `refsTruncated`. */
 const refsMax = 100
@@ -14,10 +18,11 @@ export class DigestBuilder {
   #first: LogEvent | undefined
   #last: LogEvent | undefined
   readonly #refs: JsonObject[] = []
-  readonly #kinds: Record<Trigger, { count: number; latest: JsonObject | undefined }> = {
+  readonly #kinds: Record<Kind, { count: number; latest: JsonObject | undefined }> = {
     SENT_TO_ME: { count: 0, latest: undefined },
     TASK_STATE_CHANGED: { count: 0, latest: undefined },
     PERMISSION_GRANTED: { count: 0, latest: undefined },
+    SIGNAL: { count: 0, latest: undefined },
   }
 
   add(event: LogEvent): void {
@@ -26,9 +31,9 @@ export class DigestBuilder {
     this.#first ??= event
     this.#last = event
     if (event.trigger) {
-      const kind = this.#kinds[event.trigger]
+      const kind = this.#kinds[kindOf(event.trigger)]
       kind.count++
-      kind.latest = payload
+      kind.latest = { ...payload, ...(kindOf(event.trigger) === 'SIGNAL' ? { signal: event.type } : {}) }
     }
     if (this.#refs.length < refsMax) this.#refs.push(reference(event, eventType, payload))
   }
@@ -51,6 +56,7 @@ export class DigestBuilder {
     const last = this.#last
     if (!first || !last) throw new Error('A digest needs at least one event.')
     const { SENT_TO_ME: messages, TASK_STATE_CHANGED: transitions, PERMISSION_GRANTED: permissions } = this.#kinds
+    const { SIGNAL: signals } = this.#kinds
     return {
       summary: this.#summary(digest, first.createdAt),
       eventCount: this.#count,
@@ -60,6 +66,7 @@ export class DigestBuilder {
       latestMessage: messages.latest ?? null,
       latestTaskTransition: transitions.latest ?? null,
       latestPermission: permissions.latest ?? null,
+      ...(signals.latest ? { signals: signals.count, latestSignal: signals.latest } : {}),
       fromLogId: first.logId,
       toLogId: last.logId,
       windowStart: new Date(first.createdAt).toISOString(),
@@ -84,6 +91,12 @@ export class DigestBuilder {
     if (permissions.latest) {
       parts.push(plural(permissions.count, 'permission granted', 'permissions granted'))
       lines.push(`- ${parts.at(-1)} (latest: ${permissions.latest.scope} by ${permissions.latest.grantedBy})`)
+    }
+    const { SIGNAL: signals } = this.#kinds
+    if (signals.latest) {
+      const { signal, subscriptionId, agent } = signals.latest
+      parts.push(plural(signals.count, 'signal', 'signals'))
+      lines.push(`- ${parts.at(-1)} (latest: ${signal} on ${subscriptionId} of ${agent})`)
     }
     return [
       `[WAKE] ${plural(this.#count, 'event', 'events')} for ${digest.agentIdentity}: ${parts.join(', ')}`,

@@ -20,11 +20,11 @@ interface Candidate {
 
 // A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left.
 const idleOf = statement<
-  { audience: string },
+  { projectId: string; audience: string },
   Candidate
 >(sql`select id, kind, trigger, filters, harness_target as "harnessTarget", target,
     coalesce_ms as "coalesceMs", window_until as "windowUntil"
-  from subscription where audience = ${p('audience')} and status = 'active' and due_at is null`)
+  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active' and due_at is null`)
 // An idle subscription has nothing before it but this event: what lies between was not for it, and is never read again.
 const setDue = statement<{ id: string; dueAt: number; passedTo: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, cursor_log_id = ${p('passedTo')} where id = ${p('id')} and due_at is null`,
@@ -54,7 +54,7 @@ export function createJournal(tail: LiveTail, onDue: (dueAt: number) => void): A
 
 async function makeDue(tx: Transaction, audience: string, event: LogEvent): Promise<number> {
   let earliest = Number.POSITIVE_INFINITY
-  for (const candidate of await tx.all(idleOf, { audience })) {
+  for (const candidate of await tx.all(idleOf, { projectId: event.projectId, audience })) {
     if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) continue
     if (!matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)) continue
     const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt)

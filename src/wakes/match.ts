@@ -11,7 +11,7 @@ interface Filterable {
   threadId?: string
 }
 
-type Matched = Pick<Subscription, 'kind' | 'trigger' | 'filters'>
+type Matched = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters'>
 
 /** Which events a client of one task hears of: its states and its artifacts (A2A specification §4.3.3). */
 const pushed = new Set(['task.state_changed', 'task.artifact_added'])
@@ -20,6 +20,8 @@ const pushed = new Set(['task.state_changed', 'task.artifact_added'])
 export function matches(subscription: Matched, event: LogEvent): boolean {
   if (subscription.kind === 'push') return pushed.has(event.type)
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
+  // What the engine says of a subscription is not told through that same one: it would answer itself.
+  if (event.data.subscriptionId === subscription.id) return false
   const subject = event.data as Filterable
   // The sender's contract: anything but `immediate` is stored for the recipient's next turn and wakes nobody.
   if ((subject.wakePolicy ?? 'immediate') !== 'immediate') return false

@@ -1,3 +1,4 @@
+import { cutText } from '../lib/cut-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { EventType, LogEvent } from '../log/event.ts'
 
@@ -7,6 +8,10 @@ export type WakeEventType =
   | 'wake/task_state_changed'
   | 'wake/permission_granted'
   | 'wake/digest'
+  | 'wake/subscription_degraded'
+  | 'wake/subscription_recovered'
+  | 'wake/event_failed'
+  | 'wake/signing_key_rotated'
   | 'wake/heartbeat_pulse'
   | 'wake/test'
 
@@ -36,7 +41,7 @@ const shapes: Partial<Record<EventType, Shape>> = {
     payload: (data) => ({
       messageId: data.messageId,
       from: data.from,
-      subject: String(data.subject ?? '').slice(0, subjectMax),
+      subject: cutText(String(data.subject ?? ''), subjectMax),
       priority: data.priority,
       taggedConcepts: data.taggedConcepts ?? [],
       isReplyTo: data.isReplyTo ?? null,
@@ -57,6 +62,22 @@ const shapes: Partial<Record<EventType, Shape>> = {
   'permission.granted': {
     eventType: 'wake/permission_granted', // S1-26
     payload: (data) => ({ scope: data.scope, grantedBy: data.grantedBy, grantedAt: data.grantedAt }),
+  },
+  'subscription.degraded': {
+    eventType: 'wake/subscription_degraded',
+    payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),
+  },
+  'subscription.recovered': {
+    eventType: 'wake/subscription_recovered',
+    payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),
+  },
+  'wake.failed': {
+    eventType: 'wake/event_failed',
+    payload: ({ subscriptionId, agent, eventId, logId, reason }) => ({ subscriptionId, agent, eventId, logId, reason }),
+  },
+  'subscription.key_rotated': {
+    eventType: 'wake/signing_key_rotated',
+    payload: ({ subscriptionId, agent, previousKeyUntil }) => ({ subscriptionId, agent, previousKeyUntil }),
   },
 }
 

@@ -13,7 +13,7 @@ export interface Pending {
   readonly more: boolean
 }
 
-const pageSize = 200
+export const pageMax = 200
 
 const mailSubscriptions = statement<
   { agentId: string; harnessTarget: string },
@@ -27,6 +27,7 @@ export async function readPending(
   subscription: Subscription,
   after: number,
   upTo = Number.MAX_SAFE_INTEGER,
+  pageSize = pageMax,
 ): Promise<Pending> {
   const page =
     subscription.kind === 'push'

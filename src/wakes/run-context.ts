@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppendEvents } from '../log/append.ts'
+import type { LiveTail } from '../log/live-tail.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
@@ -12,6 +13,7 @@ export interface RunContext {
   readonly log: Logger
   readonly append: AppendEvents
   readonly channels: Channels
+  readonly tail: LiveTail
   readonly recorder: Recorder
 }
 

@@ -1,17 +1,21 @@
 import { sleep } from '../lib/clock.ts'
 import type { LogEvent } from '../log/event.ts'
+import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
 import { dueAt } from './journal.ts'
+import { Lane } from './lane.ts'
 import { handBackLease, releaseLease } from './lease-store.ts'
-import { type Pending, readPending } from './pending.ts'
+import { type Pending, pageMax, readPending } from './pending.ts'
 import type { Claim } from './recorder.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
 
 const outageMs = 1_000
+/** The first page of a run: thousands of runs may hold one each while they wait for a receiver. Later pages grow. */
+const pageMin = 16
 
 /**
  * Works one claimed subscription until nothing is left for it: reads on from the cursor, sends in log order, records,
@@ -103,14 +107,35 @@ class Run {
     }
   }
 
+  /** Sends event by event, in order: each behind the last, or up to `maxInFlight` of them at the same time. */
   async #sendEach(sender: Sender): Promise<boolean> {
-    for (;;) {
-      const page = await this.#nextPage(this.#claim.progress.cursorLogId)
-      for (const event of page.events) {
-        if (!(await sender.send(this.#single(event), event.logId))) return false
+    const width = (this.#subscription.target as WakeTarget).maxInFlight ?? 1
+    const lane = new Lane(sender)
+    const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
+    let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
+    let pageSize = pageMin
+    try {
+      for (;;) {
+        const page = await this.#nextPage(after, undefined, pageSize)
+        for (const event of page.events) {
+          lane.start(singleEmission(this.#subscription, event, previous, this.#context.clock.now()), event.logId)
+          previous = event.logId
+          if (lane.length >= width && !(await lane.finishOldest())) return false
+        }
+        after = page.scannedTo
+        pageSize = Math.min(pageMax, pageSize * 4)
+        if (page.events.length > 0 || page.more) continue
+        if (lane.length === 0) {
+          this.#pass(after)
+          return true
+        }
+        // New events need not wait for the oldest one in flight.
+        const oldest = await Promise.race([lane.oldestSettled(), growth?.next()])
+        if (oldest && !(await lane.finishOldest())) return false
       }
-      this.#pass(page.scannedTo)
-      if (page.events.length === 0 && !page.more) return true
+    } finally {
+      growth?.close()
+      await lane.abandoned()
     }
   }
 
@@ -140,8 +165,8 @@ class Run {
     return sender.send(digestEmission(this.#subscription, identity, digest, lastEmittedLogId, now), after)
   }
 
-  async #nextPage(after: number, upTo?: number): Promise<Pending> {
-    const page = await readPending(this.#context.db, this.#subscription, after, upTo)
+  async #nextPage(after: number, upTo?: number, pageSize?: number): Promise<Pending> {
+    const page = await readPending(this.#context.db, this.#subscription, after, upTo, pageSize)
     // A long stretch is read page by page between the work of others.
     if (page.more) await new Promise(setImmediate)
     return page

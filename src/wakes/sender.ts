@@ -1,4 +1,5 @@
 import { sleep } from '../lib/clock.ts'
+import type { EventType } from '../log/event.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
 import type { Attempt, Channel, Channels, DeliveryResult } from './channel.ts'
 import { findDelivery, saveDelivery } from './delivery-store.ts'
@@ -6,6 +7,7 @@ import type { Emission } from './emission.ts'
 import { advanceCursor, degradeSubscription, handBackLease, leaseMs, type Progress, renewLease } from './lease-store.ts'
 import type { Claim } from './recorder.ts'
 import type { RunContext, RunControl } from './run-context.ts'
+import { audienceOf } from './subscriptions.ts'
 
 /** Failed events in a row that make a subscription degraded. Source: S1-34. */
 const failuresMax = 3
@@ -23,6 +25,7 @@ export class Sender {
   readonly #control: RunControl
   /** Until the first emission that nobody began before. */
   #resuming = true
+  #inFlight = 0
 
   constructor(context: RunContext, subscription: Subscription, identity: string, claim: Claim, control: RunControl) {
     this.#context = context
@@ -34,9 +37,23 @@ export class Sender {
 
   /** Sends one emission; its cursor is where the subscription stands behind it. False: the claim has ended. */
   async send(emission: Emission, cursorLogId: number): Promise<boolean> {
+    return this.finish(emission, cursorLogId, await this.start(emission))
+  }
+
+  /** Begins to send an emission. Rejects only when the store fails. */
+  async start(emission: Emission): Promise<DeliveryResult> {
+    if (this.#claim.lost || this.#control.signal.aborted) return { outcome: 'stopped', reason: null, attempts: [] }
+    this.#inFlight++
+    try {
+      return await this.#deliver(emission)
+    } finally {
+      this.#inFlight--
+    }
+  }
+
+  /** Writes what follows from a result; results come in the order in which their emissions began. */
+  async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
     if (this.#claim.lost) return false
-    if (this.#control.signal.aborted) return this.#stop()
-    const result = await this.#deliver(emission)
     if (result.outcome === 'stopped') return this.#stop()
     if (result.outcome === 'rejected') return this.#reject(emission, result)
     const progress = this.#progressBehind(emission, cursorLogId, result)
@@ -59,9 +76,9 @@ export class Sender {
     if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped
 
     let refused: unknown
-    const retryAt = async (made: readonly Attempt[], nextAttemptAt: number): Promise<boolean> => {
+    const orStop = async (act: Promise<boolean>): Promise<boolean> => {
       try {
-        return await this.#retryAt(emission, made, nextAttemptAt)
+        return await act
       } catch (error) {
         refused = error
         return false
@@ -75,7 +92,8 @@ export class Sender {
         emission,
         attempts,
         signal,
-        retryAt,
+        retryAt: (made: readonly Attempt[], at: number) => orStop(this.#retryAt(emission, made, at)),
+        idle: (wait: Promise<unknown>) => orStop(this.#idle(wait).then(() => this.#stillHeld())),
       }
       const result = await this.#channel().deliver(order)
       if (refused === undefined) return result
@@ -117,11 +135,23 @@ export class Sender {
       await db.transaction((tx) => handBackLease(tx, id, owner, at))
       return this.#keep(false)
     }
-    this.#control.waits(true)
-    await sleep(clock, at - clock.now(), signal)
-    this.#control.waits(false)
-    if (signal.aborted) return false
-    return this.#keep(await db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
+    await this.#idle(sleep(clock, at - clock.now(), signal))
+    return this.#stillHeld()
+  }
+
+  /** A run that only waits counts for nothing; one that has more in flight does not only wait. */
+  async #idle(wait: Promise<unknown>): Promise<void> {
+    const alone = this.#inFlight === 1
+    if (alone) this.#control.waits(true)
+    await wait
+    if (alone) this.#control.waits(false)
+  }
+
+  async #stillHeld(): Promise<boolean> {
+    const { owner } = this.#claim
+    if (this.#control.signal.aborted) return false
+    const { id } = this.#subscription
+    return this.#keep(await this.#context.db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
   }
 
   #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
@@ -172,13 +202,13 @@ export class Sender {
       await saveDelivery(tx, id, emission, result.attempts, outcome, null)
       if (degradedBecause !== null) await degradeSubscription(tx, id, owner, degradedBecause)
       const about = { subscriptionId: id, agent: this.#identity }
-      const by = { actor: '@gateway', audience: [agentId] }
+      const by = (type: EventType) => ({ type, actor: '@gateway', audience: audienceOf(type, agentId) })
       const { eventId, logId } = emission
       await append(tx, projectId, [
-        { ...by, type: 'wake.failed', data: { ...about, eventId, logId, reason: result.reason } },
+        { ...by('wake.failed'), data: { ...about, eventId, logId, reason: result.reason } },
         ...(degradedBecause === null
           ? []
-          : [{ ...by, type: 'subscription.degraded' as const, data: { ...about, reason: degradedBecause } }]),
+          : [{ ...by('subscription.degraded'), data: { ...about, reason: degradedBecause } }]),
       ])
       return true
     })

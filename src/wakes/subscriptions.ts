@@ -2,7 +2,14 @@ import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newSubscriptionId } from '../lib/ids.ts'
 import type { AppendEvents } from '../log/append.ts'
-import type { EventType, NewEvent, Trigger } from '../log/event.ts'
+import {
+  type EventType,
+  eventTypes,
+  type NewEvent,
+  operatorAudience,
+  signalTriggers,
+  type Trigger,
+} from '../log/event.ts'
 import { logBounds } from '../log/event-store.ts'
 import { requireAgent } from '../registry/agents.ts'
 import { type Caller, requireSelf } from '../registry/caller.ts'
@@ -43,6 +50,8 @@ export interface TargetMetadata {
   coalesceWindow?: number | null
   coalesceMode?: 'window' | 'leading'
   daemonSocketPath?: string
+  /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: each waits for the one before. */
+  maxInFlight?: number
 }
 
 export interface SubscribeInput {
@@ -64,7 +73,7 @@ export function subscribe(
   const harnessTarget = input.harnessTarget ?? (metadata.url ? 'a2a-webhook' : 'disabled') // S1-4
   requireTarget(context, harnessTarget, metadata)
   return context.db.transaction(async (tx) => {
-    const agentId = await ownerId(tx, caller, input.agentIdentity)
+    const agentId = await ownerId(tx, caller, input.trigger, input.agentIdentity)
     const id = newSubscriptionId()
     const signingKey = harnessTarget === 'a2a-webhook' ? context.newSigningKey() : undefined
     const { head } = await logBounds(tx, caller.projectId)
@@ -131,12 +140,19 @@ export async function requireSubscription(db: Reader, caller: Caller, id: string
   return subscription
 }
 
-async function ownerId(db: Reader, caller: Caller, agentIdentity: string | undefined): Promise<string> {
+async function ownerId(
+  db: Reader,
+  caller: Caller,
+  trigger: Trigger,
+  agentIdentity: string | undefined,
+): Promise<string> {
   if (agentIdentity === undefined) {
     if (caller.kind === 'agent') return caller.id
+    if ((signalTriggers as readonly string[]).includes(trigger)) return operatorAudience
     throw new Problem('invalid-request', {
       field: 'agentIdentity',
-      detail: "agentIdentity: the operator says whose subscription it is; an agent's own key needs no agentIdentity.",
+      detail:
+        "agentIdentity: the operator says whose subscription it is, unless its trigger is a signal (SUBSCRIPTION_DEGRADED, …); an agent's own key needs no agentIdentity.",
     })
   }
   const agent = await requireAgent(db, caller.projectId, agentIdentity)
@@ -156,11 +172,12 @@ export function requireTarget(
   }
 }
 
-export function wakeTarget({ url, coalesceMode, daemonSocketPath }: TargetMetadata): WakeTarget {
+export function wakeTarget({ url, coalesceMode, daemonSocketPath, maxInFlight }: TargetMetadata): WakeTarget {
   return {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
     ...(daemonSocketPath === undefined ? {} : { daemonSocketPath }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
   }
 }
 
@@ -178,7 +195,13 @@ export function event(
   return {
     type,
     actor: caller.identity,
-    audience: [subscription.agentId],
+    audience: audienceOf(type, subscription.agentId),
     data: { subscriptionId: subscription.id, ...data },
   }
+}
+
+/** What happens to a subscription concerns its agent; what the engine signals concerns the operator too. */
+export function audienceOf(type: EventType, agentId: string): string[] {
+  const isSignal = (signalTriggers as readonly (string | null)[]).includes(eventTypes[type])
+  return isSignal && agentId !== operatorAudience ? [agentId, operatorAudience] : [agentId]
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent, Trigger } from '../log/event.ts'
 import { logBounds } from '../log/event-store.ts'
+import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import {
   type Filters,
@@ -73,7 +74,11 @@ export async function updateSubscription(
       updatedAt: tx.now,
     }
     await changeSubscription(tx, after)
-    await context.append(tx, after.projectId, changeEvents(caller, before, after, signingKey !== undefined))
+    await context.append(
+      tx,
+      after.projectId,
+      changeEvents(caller, await identityOf(tx, before.agentId), before, after, signingKey !== undefined),
+    )
     return { subscription: after, ...(signingKey ? { signingKey } : {}) }
   })
   context.changed(id)
@@ -138,14 +143,24 @@ function rotatedKeys(
   }
 }
 
-function changeEvents(caller: Caller, before: Subscription, after: Subscription, rotated: boolean): NewEvent[] {
+function changeEvents(
+  caller: Caller,
+  agent: string,
+  before: Subscription,
+  after: Subscription,
+  rotated: boolean,
+): NewEvent[] {
   const changed = event('subscription.updated', caller, after, { status: after.status })
   const recovered = before.status === 'degraded' && after.status === 'active'
   return [
     changed,
-    ...(recovered ? [event('subscription.recovered', caller, after, { reason: before.reason })] : []),
+    ...(recovered ? [event('subscription.recovered', caller, after, { agent, reason: before.reason })] : []),
     ...(rotated
-      ? [event('subscription.key_rotated', caller, after, { previousKeyUntil: after.previousKeyUntil })]
+      ? [event('subscription.key_rotated', caller, after, { agent, previousKeyUntil: instant(after.previousKeyUntil) })]
       : []),
   ]
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -21,24 +21,15 @@ export class AttemptGate {
   readonly #turns = new Set<string>()
   #inFlight = 0
 
-  /** Runs a try once there is room for it. `answered` says of its result whether the receiver answered at all. */
-  async through<T>(origin: string, act: () => Promise<T>, answered: (result: T) => boolean): Promise<T> {
-    await this.#enter(origin)
-    let ok = false
-    try {
-      const result = await act()
-      ok = answered(result)
-      return result
-    } finally {
-      this.#leave(origin, ok)
-    }
-  }
-
   get inFlight(): number {
     return this.#inFlight
   }
 
-  #enter(name: string): Promise<void> | undefined {
+  /**
+   * Takes a place: undefined when there is one, else a wait that ends with true when it has come, or with false when the
+   * signal aborted first and no place is held.
+   */
+  enter(name: string, signal: AbortSignal): Promise<boolean> | undefined {
     const origin = this.#origins.get(name) ?? { limit: originMax, inFlight: 0, waiting: [] }
     this.#origins.set(name, origin)
     if (origin.waiting.length === 0 && this.#hasRoom(origin)) {
@@ -46,12 +37,23 @@ export class AttemptGate {
       return undefined
     }
     return new Promise((resolve) => {
-      origin.waiting.push(resolve)
+      const waiter = (): void => {
+        signal.removeEventListener('abort', giveUp)
+        resolve(true)
+      }
+      const giveUp = (): void => {
+        origin.waiting.splice(origin.waiting.indexOf(waiter), 1)
+        if (origin.waiting.length === 0) this.#turns.delete(name)
+        resolve(false)
+      }
+      origin.waiting.push(waiter)
       this.#turns.add(name)
+      signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  #leave(name: string, answered: boolean): void {
+  /** Gives a place back. `answered`: the receiver took it or refused it in time; false: it kept us waiting. */
+  leave(name: string, answered: boolean): void {
     const origin = this.#origins.get(name)!
     this.#inFlight--
     origin.inFlight--

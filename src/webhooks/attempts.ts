@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
+import type { AttemptGate } from './attempt-gate.ts'
 import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
 
 /** What one try sends. Built anew for each try, so that its timestamp is fresh. */
@@ -16,6 +17,7 @@ export interface WebhookTools {
   readonly outbound: OutboundFetch
   readonly clock: Clock
   readonly random: () => number
+  readonly gate: AttemptGate
   /** For one try: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
@@ -38,7 +40,9 @@ export async function deliverWithRetries(
 
   const tryUntilDecided = async (): Promise<DeliveryResult> => {
     if (signal.aborted) return stopped()
-    const { attempt, outcome } = await tryOnce(tools, buildRequest(), signal)
+    const tried = await takeTurn(tools, order, buildRequest)
+    if (!tried) return stopped()
+    const { attempt, outcome } = tried
     if (attempt.error === 'aborted') return stopped()
     attempts = [...attempts, attempt]
     const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
@@ -56,12 +60,47 @@ export async function deliverWithRetries(
   })
 }
 
-/** One try. Never throws: no answer is an outcome too. */
-export async function tryOnce(
+type Tried = { attempt: Attempt; outcome: AttemptOutcome }
+
+/** A receiver that fails faster than this keeps nobody waiting. */
+const promptMs = 1_000
+
+/** One try when there is room for it. Undefined: stopped, or taken over, while it waited. */
+async function takeTurn(
   tools: WebhookTools,
-  request: WebhookRequest,
-  signal: AbortSignal,
-): Promise<{ attempt: Attempt; outcome: AttemptOutcome }> {
+  order: DeliveryOrder,
+  buildRequest: () => WebhookRequest,
+): Promise<Tried | undefined> {
+  const { gate } = tools
+  let request = buildRequest()
+  const origin = originOf(request.url)
+  const turn = gate.enter(origin, order.signal)
+  if (turn) {
+    const held = await order.idle(turn)
+    if (!(await turn)) return undefined
+    if (!held) {
+      gate.leave(origin, true)
+      return undefined
+    }
+    request = buildRequest() // with the time of now
+  }
+  let prompt = true
+  try {
+    const tried = await tryOnce(tools, request, order.signal)
+    prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
+    return tried
+  } finally {
+    gate.leave(origin, prompt)
+  }
+}
+
+function originOf(url: string): string {
+  const path = url.indexOf('/', url.indexOf('//') + 2)
+  return path < 0 ? url : url.slice(0, path)
+}
+
+/** One try. Never throws: no answer is an outcome too. */
+export async function tryOnce(tools: WebhookTools, request: WebhookRequest, signal: AbortSignal): Promise<Tried> {
   const startedAt = tools.clock.now()
   const at = new Date(startedAt).toISOString()
   try {

@@ -23,10 +23,11 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
   const db = SqliteDatabase.open(dataDir, clock)
   await ensureProject(db, defaultProject)
   const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
-  const append = createJournal(new LiveTail(), (at) => changes.due?.(at))
+  const tail = new LiveTail()
+  const append = createJournal(tail, (at) => changes.due?.(at))
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
   const channels = { 'a2a-webhook': { deliver, attempt: noAttempt } }
-  const context = { db, clock, log: silentLogger, append, channels, recorder: new Recorder(db) }
+  const context = { db, clock, log: silentLogger, append, channels, tail, recorder: new Recorder(db) }
   const subscriptions: SubscriptionContext = {
     db,
     clock,

@@ -51,7 +51,7 @@ describe('the payload', () => {
   })
 
   test('there is none of what triggers nothing', () => {
-    expect(() => wakePayload(logEvent('wake.failed', 1))).toThrow('No wake is defined for wake.failed')
+    expect(() => wakePayload(logEvent('agent.created', 1))).toThrow('No wake is defined for agent.created')
   })
 })
 

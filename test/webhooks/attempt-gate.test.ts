@@ -10,8 +10,14 @@ function held(gate: AttemptGate, origin: string, running: string[]) {
       end = resolve
     })
   }
-  const done = gate.through(origin, act, (answered) => answered)
+  const done = through(gate, origin, act)
   return { done, end: (answered: boolean) => end(answered) }
+}
+
+/** Takes a place, acts, gives it back. */
+async function through(gate: AttemptGate, origin: string, act: () => Promise<boolean>): Promise<void> {
+  await gate.enter(origin, new AbortController().signal)
+  gate.leave(origin, await act())
 }
 
 const turn = () => new Promise(setImmediate)
@@ -45,16 +51,19 @@ test('an origin that does not answer is left with 8, and answers give it back on
   expect(running).toHaveLength(10) // the one that left, and one more than before
 })
 
-test('a try that throws leaves its place', async () => {
+test('who gives up waiting holds no place, and takes nobody else out of the queue', async () => {
   const gate = new AttemptGate()
-  await expect(
-    gate.through(
-      'http://a',
-      () => Promise.reject(new Error('broken')),
-      () => true,
-    ),
-  ).rejects.toThrow('broken')
-  expect(gate.inFlight).toBe(0)
+  const running: string[] = []
+  const first = Array.from({ length: 64 }, () => held(gate, 'http://a', running))
+  const impatient = new AbortController()
+  const place = gate.enter('http://a', impatient.signal)
+  held(gate, 'http://a', running)
+  impatient.abort()
+  expect(await place).toBe(false)
+  first[0]!.end(true)
+  await turn()
+  expect(running).toHaveLength(65)
+  expect(gate.inFlight).toBe(64)
 })
 
 test('over all origins 1,024 are in flight, and waiting origins take turns', async () => {

@@ -14,6 +14,11 @@ function count(min: number, max: number, error = `is a number from ${min} to ${m
     .transform(Number)
     .refine((value) => value >= min && value <= max, error)
 }
+/** One of a list of words; the answer to any other tells the list. */
+function oneOf<const Word extends string>(words: readonly Word[]) {
+  const list = `one of ${words.join(', ')}`
+  return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
+}
 const names = z.array(text(200).min(1)).max(100)
 
 const skill = z.strictObject({
@@ -33,8 +38,8 @@ const agentFields = {
   skills: z.array(skill).max(100).optional(),
   inputModes: names.optional(),
   outputModes: names.optional(),
-  access: z.enum(accessLevels).optional(),
-  defaultWakePolicy: z.enum(wakePolicies).optional(),
+  access: oneOf(accessLevels).optional(),
+  defaultWakePolicy: oneOf(wakePolicies).optional(),
 }
 /** `POST /v1/agents` */
 export const agentInput = z.strictObject({ handle: text(65).min(1), ...agentFields })
@@ -45,8 +50,11 @@ export const keyInput = z.strictObject({ label: text(100).nullable().optional() 
 
 const filters = z.strictObject({
   taggedConcepts: names.optional(),
-  priority: z.enum(priorities).optional(),
-  senderFilter: names.optional(),
+  priority: oneOf(priorities).optional(),
+  // An identity is written with its @; a handle without it means the same agent.
+  senderFilter: names
+    .transform((senders) => senders.map((sender) => (sender.includes('@') ? sender : `@${sender}`)))
+    .optional(),
   inReplyToFilter: names.optional(),
 })
 const targetMetadata = z.strictObject({
@@ -57,31 +65,37 @@ const targetMetadata = z.strictObject({
     .max(coalesceWindowMax, `is seconds, from 0 to ${coalesceWindowMax}`)
     .nullable()
     .optional(),
-  coalesceMode: z.enum(['window', 'leading']).optional(),
+  coalesceMode: oneOf(['window', 'leading']).optional(),
   daemonSocketPath: text(1024).optional(),
+  maxInFlight: z.int().min(1, 'is a number from 1 to 64').max(64, 'is a number from 1 to 64').optional(),
   signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
 })
 /** `POST /v1/wake-subscriptions` */
 export const subscribeInput = z.strictObject({
-  trigger: z.enum(triggers),
+  trigger: oneOf(triggers),
   filters: filters.optional(),
-  harnessTarget: z.enum(harnessTargets).optional(),
+  harnessTarget: oneOf(harnessTargets).optional(),
   harnessTargetMetadata: targetMetadata.optional(),
   agentIdentity: text(65).optional(),
 })
 /** `PATCH /v1/wake-subscriptions/{id}` */
-export const updateInput = z.strictObject({
-  trigger: z.enum(triggers).optional(),
-  filters: filters.optional(),
-  harnessTargetMetadata: targetMetadata.optional(),
-  status: z.enum(['active', 'paused']).optional(),
-  rotateSigningKey: z.boolean().optional(),
-  overlapSeconds: z
-    .number()
-    .min(0)
-    .max(7 * 24 * 3600, 'is seconds, at most 604800 (seven days)')
-    .optional(),
-})
+export const updateInput = z
+  .strictObject({
+    trigger: oneOf(triggers).optional(),
+    filters: filters.optional(),
+    harnessTargetMetadata: targetMetadata.optional(),
+    status: oneOf(['active', 'paused']).optional(),
+    rotateSigningKey: z.boolean().optional(),
+    overlapSeconds: z
+      .number()
+      .min(0)
+      .max(7 * 24 * 3600, 'is seconds, at most 604800 (seven days)')
+      .optional(),
+  })
+  .refine(({ overlapSeconds, rotateSigningKey }) => overlapSeconds === undefined || rotateSigningKey === true, {
+    path: ['overlapSeconds'],
+    error: 'says how long the old key signs beside a new one. Send it with rotateSigningKey: true, or leave it out.',
+  })
 /** `POST /v1/wake-subscriptions/{id}/resync` */
 export const resyncInput = z.strictObject({
   sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),
@@ -108,7 +122,7 @@ const artifact = z.looseObject({ artifactId: text(200).optional(), name: text(50
 const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
 /** `POST /v1/tasks/{id}/transitions` */
 export const transitionInput = z.strictObject({
-  to: z.enum(taskStates, { error: `is one of ${taskStates.join(', ')}` }),
+  to: oneOf(taskStates),
   expectedVersion: version.optional(),
   message: message.optional(),
   artifacts: z.array(artifact).max(100).optional(),
@@ -122,13 +136,13 @@ export const artifactInput = z.strictObject({
 })
 /** `GET /v1/tasks` */
 export const taskQuery = z.strictObject({
-  role: z.enum(['assignee', 'originator']).optional(),
-  state: z.enum(taskStates, { error: `is one of ${taskStates.join(', ')}` }).optional(),
+  role: oneOf(['assignee', 'originator']).optional(),
+  state: oneOf(taskStates).optional(),
   contextId: text(200).optional(),
   pageSize: count(1, 100).optional(),
   pageToken: text(500).optional(),
   historyLength: count(0, 100).optional(),
-  includeArtifacts: z.enum(['true', 'false']).optional(),
+  includeArtifacts: oneOf(['true', 'false']).optional(),
 })
 /** `GET /v1/tasks/{id}` */
 export const taskReadQuery = z.strictObject({ historyLength: count(0, 10_000).optional() })
@@ -136,7 +150,7 @@ export const taskReadQuery = z.strictObject({ historyLength: count(0, 10_000).op
 /** `POST /v1/permissions` */
 export const permissionInput = z.strictObject({
   grantee: text(65).min(1),
-  scope: z.enum(permissionScopes),
+  scope: oneOf(permissionScopes),
   grantor: text(65).optional(),
 })
 /** `GET /v1/events` */

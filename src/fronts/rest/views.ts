@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Agent } from '../../registry/agent.ts'
-import type { Subscription, WakeTarget } from '../../registry/subscription.ts'
+import { isOvertaken, type Subscription, type WakeTarget } from '../../registry/subscription.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
 import type { Delivery } from '../../wakes/delivery-store.ts'
 
@@ -12,8 +12,13 @@ export function agentView(agent: Agent): JsonObject {
   return { ...rest, project: projectId, createdAt: instant(createdAt), updatedAt: instant(updatedAt) }
 }
 
-/** A subscription as its owner reads it: never a key. */
-export function subscriptionView(subscription: Subscription, agentIdentity: string, now: number): JsonObject {
+/** A subscription as its owner reads it: never a key. `logTail`: events up to there are no longer kept. */
+export function subscriptionView(
+  subscription: Subscription,
+  agentIdentity: string,
+  logTail: number,
+  now: number,
+): JsonObject {
   const { previousKeyUntil } = subscription
   return {
     subscriptionId: subscription.id,
@@ -26,6 +31,7 @@ export function subscriptionView(subscription: Subscription, agentIdentity: stri
     reason: subscription.reason,
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
+    ...(isOvertaken(subscription, logTail) ? { earliestLogId: logTail } : {}),
     lastEmittedLogId: subscription.lastEmittedLogId,
     ...(previousKeyUntil !== null && previousKeyUntil > now
       ? { previousKeyValidUntil: instant(previousKeyUntil) }

@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import type { JsonObject } from '../../lib/json.ts'
+import { logBounds } from '../../log/event-store.ts'
 import { identityOf } from '../../registry/agents.ts'
 import type { Subscription } from '../../registry/subscription.ts'
 import { listDeliveries } from '../../wakes/delivery-store.ts'
@@ -23,8 +24,11 @@ const deliveriesDefault = 50
 /** `/v1/wake-subscriptions`: the five actions of S1-43 as REST, the test, and what was delivered. */
 export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   const router = Router()
-  const view = async (subscription: Subscription): Promise<JsonObject> =>
-    subscriptionView(subscription, await identityOf(context.db, subscription.agentId), context.clock.now())
+  const view = async (subscription: Subscription): Promise<JsonObject> => {
+    const { tail } = await logBounds(context.db, subscription.projectId)
+    const agentIdentity = await identityOf(context.db, subscription.agentId)
+    return subscriptionView(subscription, agentIdentity, tail, context.clock.now())
+  }
 
   router.post('/', async (req, res) => {
     const made = await subscribe(context, callerOf(res), parse(subscribeInput, req.body))

@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+test('a subscription that asks for more has up to maxInFlight wakes in flight, begun in order', async () => {
+  await using gateway = await startGateway()
+  const held: ServerResponse[] = []
+  await using receiver = await startReceiver((_wake, res) => held.push(res))
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { maxInFlight: 4 } })
+  for (let i = 0; i < 10; i++) await gateway.send('donna', `task ${i}`)
+
+  await receiver.waitFor(4)
+  expect(receiver.wakes).toHaveLength(4)
+  const cursor = async () =>
+    (await gateway.call('GET', `/v1/wake-subscriptions/${id}`, undefined, { key: donna.key })).body.lastEmittedLogId
+  // The newest three are acknowledged, the oldest is not: the cursor stays.
+  for (const res of held.slice(1)) res.writeHead(204).end()
+  expect(await cursor()).toBeNull()
+  receiver.respond(204)
+  held[0]!.writeHead(204).end()
+
+  const wakes = await receiver.waitFor(10)
+  const logIds = wakes.map(({ body }) => body.logId)
+  expect(new Set(logIds).size).toBe(10)
+  const chain = [...wakes].sort((a, b) => a.body.logId - b.body.logId)
+  expect(chain.map(({ body }) => body.prevLogId)).toEqual([null, ...chain.slice(0, -1).map(({ body }) => body.logId)])
+  await until(cursor, (last) => last === Math.max(...logIds))
+})
+
+test('a failure in the middle of what is in flight is decided in its turn, and the others are not sent again', async () => {
+  await using gateway = await startGateway({ overrides: { random: () => 0 } })
+  const failing = new Set<number>()
+  await using receiver = await startReceiver((wake, res) => {
+    failing.add(wake.body.logId)
+    const second = [...failing].sort((a, b) => a - b)[1]
+    res.writeHead(wake.body.logId === second ? 500 : 204).end()
+  })
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { maxInFlight: 8 } })
+  for (let i = 0; i < 5; i++) await gateway.send('donna', `task ${i}`)
+
+  const deliveries = await until(
+    async () =>
+      (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`, undefined, { key: donna.key })).body
+        .deliveries,
+    (all) => all.length === 5 && all.every(({ outcome }: { outcome: string }) => outcome !== 'pending'),
+    15_000,
+  )
+  expect(deliveries.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+    'delivered',
+    'delivered',
+    'delivered',
+    'failed',
+    'delivered',
+  ])
+  expect(receiver.wakes).toHaveLength(4 + 4) // four once, and one four times
+})
+
+test('maxInFlight outside 1 to 64 is refused', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const metadata = { url: 'http://127.0.0.1:9/', maxInFlight: 65 }
+  const answer = await gateway.call(
+    'POST',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', harnessTargetMetadata: metadata },
+    { key: donna.key },
+  )
+  expect(answer.status).toBe(400)
+  expect(answer.body.field).toBe('harnessTargetMetadata.maxInFlight')
+})
