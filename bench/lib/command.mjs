@@ -10,8 +10,9 @@ export async function runIfMain(meta, measurement) {
   if (process.argv[1] !== fileURLToPath(meta.url)) return
   const options = readOptions(measurement)
   const { describeMachine } = await import('./machine.mjs')
+  const machine = describeMachine()
   const tables = await measurement.measure(options)
-  console.log(`## ${measurement.title}\n\n${describeMachine()}\n\n${tables}`)
+  console.log(`## ${measurement.title}\n\n${machine}\n\n${tables}`)
   process.exit(0)
 }
 

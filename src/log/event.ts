@@ -33,6 +33,7 @@ export const eventTypes = {
   'subscription.recovered': 'SUBSCRIPTION_RECOVERED',
   'subscription.key_rotated': 'SIGNING_KEY_ROTATED',
   'subscription.resynced': null,
+  'subscription.replayed': null,
   'wake.failed': 'WAKE_FAILED',
 } as const satisfies Record<string, Trigger | null>
 

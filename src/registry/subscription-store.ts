@@ -66,6 +66,7 @@ const change =
     claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
   where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
+const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
 const removeDeliveries = statement<{ id: string }>(sql`delete from delivery where subscription_id = ${p('id')}`)
 const byId = statement<{ id: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where id = ${p('id')}`,
@@ -94,6 +95,7 @@ export async function changeSubscription(tx: Transaction, subscription: Subscrip
 }
 
 export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
+  await tx.run(removeReplays, { id })
   await tx.run(removeDeliveries, { id })
   await tx.run(remove, { id })
 }

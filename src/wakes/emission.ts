@@ -17,6 +17,8 @@ export interface Emission {
   readonly eventCount: number
   readonly emittedAt: number
   readonly payload: JsonObject
+  /** Sent again on request: the watermark stays where it is. */
+  readonly replayed?: true
   /** The event itself, unless it is a digest. */
   readonly event?: LogEvent
 }

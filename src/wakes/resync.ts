@@ -52,19 +52,25 @@ export async function resyncSubscription(
   return result
 }
 
-async function requireWatermark(tx: Transaction, projectId: string, sinceLogId: number): Promise<void> {
+/** A watermark must lie within the log: what is gone is said, never skipped. */
+export async function requireWatermark(
+  tx: Transaction,
+  projectId: string,
+  sinceLogId: number,
+  field = 'sinceLogId',
+): Promise<void> {
   const { head, tail } = await logBounds(tx, projectId)
   if (sinceLogId > head) {
     throw new Problem('watermark-ahead', {
-      field: 'sinceLogId',
-      detail: `sinceLogId: the log ends at ${head}. Send the logId of the last wake that you handled.`,
+      field,
+      detail: `${field}: the log ends at ${head}. Send the logId of the last wake that you handled.`,
       extra: { lastLogId: head },
     })
   }
   if (sinceLogId < tail) {
     throw new Problem('watermark-expired', {
-      field: 'sinceLogId',
-      detail: `sinceLogId: events up to ${tail} are no longer kept. Resync from ${tail}, and read what was before from the tasks.`,
+      field,
+      detail: `${field}: events up to ${tail} are no longer kept. Start from ${tail}, and read what was before from the tasks.`,
       extra: { earliestLogId: tail },
     })
   }

@@ -10,6 +10,7 @@ import { Lane } from './lane.ts'
 import { handBackLease, releaseLease } from './lease-store.ts'
 import { type Pending, pageMax, readPending } from './pending.ts'
 import type { Claim } from './recorder.ts'
+import { deleteReplays, type Replay, readReplays } from './replay-store.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
 
@@ -59,7 +60,7 @@ class Run {
   async sendAll(): Promise<boolean> {
     const identity = await identityOf(this.#context.db, this.#subscription.agentId)
     const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
-    const went = await this.#inForm(sender, identity)
+    const went = (await this.#sendReplays(sender, identity)) && (await this.#inForm(sender, identity))
     await this.#context.recorder.settled(this.#claim)
     return went
   }
@@ -84,6 +85,8 @@ class Run {
         else after = page.scannedTo
         more = page.more
       }
+      // Asked for while this run was sending.
+      if ((await readReplays(tx, this.#subscription.id, 1)).length > 0) due = tx.now
       const held = await releaseLease(tx, this.#subscription.id, this.#claim.owner, after, due)
       return held && due !== null ? due : undefined
     })
@@ -105,6 +108,40 @@ class Run {
         // Not yet. The failure that brought us here is logged.
       }
     }
+  }
+
+  /** What somebody asked to have again, before anything newer: the cursor and the watermark stay where they are. */
+  async #sendReplays(sender: Sender, identity: string): Promise<boolean> {
+    const { id, kind, coalesceMs } = this.#subscription
+    const { db, recorder } = this.#context
+    for (;;) {
+      const replays = await readReplays(db, id, pageMax)
+      if (replays.length === 0) return true
+      for (const emission of await this.#replayed(replays, kind === 'wake' && coalesceMs > 0, identity)) {
+        if (!(await sender.send({ ...emission, replayed: true }, this.#claim.progress.cursorLogId))) return false
+        await recorder.settled(this.#claim)
+        await db.transaction((tx) => deleteReplays(tx, id, emission.logId))
+      }
+      await db.transaction((tx) => deleteReplays(tx, id, replays.at(-1)!.logId)) // and those whose event is gone
+    }
+  }
+
+  async #replayed(replays: readonly Replay[], together: boolean, identity: string): Promise<Emission[]> {
+    const { db, clock } = this.#context
+    const { lastEmittedLogId } = this.#claim.progress
+    const digest = new DigestBuilder()
+    const emissions: Emission[] = []
+    for (const { logId, requestedAt } of replays) {
+      const again = { ...this.#subscription, generation: requestedAt, generationAt: requestedAt }
+      const [event] = (await readPending(db, this.#subscription, logId - 1, logId)).events
+      if (!event) continue
+      if (together) digest.add(event)
+      else emissions.push(singleEmission(again, event, lastEmittedLogId, clock.now()))
+    }
+    if (digest.count === 0) return emissions
+    const { requestedAt } = replays.at(-1)!
+    const again = { ...this.#subscription, generation: requestedAt, generationAt: requestedAt }
+    return [digestEmission(again, identity, digest, lastEmittedLogId, clock.now())]
   }
 
   /** Sends event by event, in order: each behind the last, or up to `maxInFlight` of them at the same time. */

@@ -160,7 +160,7 @@ export class Sender {
     const leading = (target as WakeTarget).coalesceMode === 'leading'
     return {
       cursorLogId,
-      lastEmittedLogId: emission.logId,
+      lastEmittedLogId: emission.replayed ? this.#claim.progress.lastEmittedLogId : emission.logId,
       failedInARow: result.outcome === 'failed' ? failedInARow + 1 : 0,
       windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
     }

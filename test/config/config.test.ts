@@ -9,6 +9,7 @@ test('an empty environment is the default configuration', () => {
     adminKey: undefined,
     encryptionKeys: undefined,
     webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000 },
+    retention: { eventsMs: 30 * 86_400_000, deliveriesMs: 30 * 86_400_000 },
     a2a: { blockingTimeoutMs: 300_000 },
     logLevel: 'warn',
   })
@@ -25,6 +26,26 @@ test('webhooks reach loopback by default only while the gateway itself listens t
     '192.168.1.0/24',
     'fd00::/8',
   ])
+  for (const none of ['none', ' None ']) expect(allow({ ROUSE_WEBHOOK_ALLOW: none })).toEqual([])
+})
+
+test('days are milliseconds, whole ones, and 0 is for ever', () => {
+  const { retention } = envToConfig({ ROUSE_RETENTION_DAYS: '0', ROUSE_DELIVERY_RETENTION_DAYS: '30.1' })
+  expect(retention).toEqual({ eventsMs: 0, deliveriesMs: 2_600_640_000 })
+})
+
+test.each([
+  ['ROUSE_PORT', '0 to 65535', ['-1', '65536', '4520.5', '1e400']],
+  ['ROUSE_WEBHOOK_TIMEOUT', '1 to 30', ['-1', '31', 'Infinity']],
+  ['ROUSE_BLOCKING_TIMEOUT', '0 to 86400', ['-0.1', '1e9']],
+  ['ROUSE_RETENTION_DAYS', '0 to 36500', ['-1', '1e21', 'ever']],
+  ['ROUSE_DELIVERY_RETENTION_DAYS', '0 to 36500', ['-30', '36501']],
+])('%s outside of %s is refused with the range', (name, range, values) => {
+  for (const value of values) expect(messageOf({ [name]: value })).toMatch(new RegExp(`${name}="${value}": .*${range}`))
+})
+
+test('none is alone: beside an address range it is not one', () => {
+  expect(messageOf({ ROUSE_WEBHOOK_ALLOW: 'none 10.0.0.0/8' })).toContain('"none" is not an address range')
 })
 
 test('what is given is taken, trimmed, with seconds as milliseconds', () => {
@@ -60,6 +81,8 @@ test('all problems are told at once, each with its variable, and no secret among
     ROUSE_BLOCKING_TIMEOUT: 'soon',
     ROUSE_WEBHOOK_ALLOW: 'everything',
     ROUSE_WEBHOOK_TIMEOUT: '0',
+    ROUSE_RETENTION_DAYS: '-1',
+    ROUSE_DELIVERY_RETENTION_DAYS: 'long',
     ROUSE_ENCRYPTION_KEY: 'c2VjcmV0',
     ROUSE_ADMIN_KEY: 'tooshort',
     ROUSE_PUBLIC_URL: 'ftp://rouse.example',

@@ -103,3 +103,25 @@ test('no key and no signing key is ever logged, and a client error is not logged
   for (const secret of [donna.key, gateway.adminKey, signingKey]) expect(text).not.toContain(secret)
   expect(text).not.toContain('request.failed')
 })
+
+test('senders of a filter are written with their @, given with or without it', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    filters: { senderFilter: ['mike', '@lola'] },
+  })
+  const { body } = await gateway.call('GET', `/v1/wake-subscriptions/${id}`, undefined, donna)
+  expect(body.filters.senderFilter).toEqual(['@mike', '@lola'])
+  await gateway.send('donna', 'from mike', { key: mike.key })
+  expect((await receiver.waitFor(1))[0]!.body.payload.from).toBe('@mike')
+  const patched = await gateway.call(
+    'PATCH',
+    `/v1/wake-subscriptions/${id}`,
+    { filters: { senderFilter: ['lola'] } },
+    donna,
+  )
+  expect(patched.body.currentState.filters.senderFilter).toEqual(['@lola'])
+})

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { problems } from '../../src/errors.ts'
+import { triggers } from '../../src/log/event.ts'
+import { priorities, wakePolicies } from '../../src/registry/agent.ts'
+import { permissionScopes } from '../../src/registry/permission-store.ts'
+import { harnessTargets } from '../../src/registry/subscription.ts'
+import { taskStates } from '../../src/tasks/state.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
@@ -62,6 +67,8 @@ test.each<[string, string, unknown, string]>([
   ],
   ['PATCH', '/v1/wake-subscriptions/:sub', { status: 'degraded' }, 'status'],
   ['PATCH', '/v1/wake-subscriptions/:sub', { overlapSeconds: 1e9 }, 'overlapSeconds'],
+  ['PATCH', '/v1/wake-subscriptions/:sub', { overlapSeconds: 60 }, 'overlapSeconds'],
+  ['PATCH', '/v1/wake-subscriptions/:sub', { rotateSigningKey: false, overlapSeconds: 60 }, 'overlapSeconds'],
   ['POST', '/v1/wake-subscriptions/:sub/resync', {}, 'sinceLogId'],
   ['POST', '/v1/wake-subscriptions/:sub/resync', { sinceLogId: 1.5 }, 'sinceLogId'],
   ['POST', '/v1/tasks/:task/transitions', undefined, 'to'],
@@ -85,6 +92,53 @@ test.each<[string, string, unknown, string]>([
   expect(answer.body).toMatchObject({ status: 400, code: 'invalid-request', field })
   expect(answer.body.detail).toMatch(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   expectProblem(answer, path(at))
+})
+
+test.each<[string, string, unknown, string, readonly string[]]>([
+  ['POST', '/v1/agents', { handle: 'x', access: 'x' }, 'access', ['public', 'project', 'private']],
+  ['POST', '/v1/agents', { handle: 'x', defaultWakePolicy: 1 }, 'defaultWakePolicy', wakePolicies],
+  ['POST', '/v1/permissions', { grantee: 'donna', scope: 'x' }, 'scope', permissionScopes],
+  ['POST', '/v1/wake-subscriptions', { trigger: 'x' }, 'trigger', triggers],
+  ['POST', '/v1/wake-subscriptions', { trigger: 'SENT_TO_ME', harnessTarget: 'x' }, 'harnessTarget', harnessTargets],
+  [
+    'POST',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', filters: { priority: null } },
+    'filters.priority',
+    priorities,
+  ],
+  [
+    'POST',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceMode: 'x' } },
+    'harnessTargetMetadata.coalesceMode',
+    ['window', 'leading'],
+  ],
+  ['PATCH', '/v1/wake-subscriptions/:sub', { status: 'degraded' }, 'status', ['active', 'paused']],
+  ['POST', '/v1/tasks/:task/transitions', { to: 'done' }, 'to', taskStates],
+  ['GET', '/v1/tasks?state=done', undefined, 'state', taskStates],
+  ['GET', '/v1/tasks?role=boss', undefined, 'role', ['assignee', 'originator']],
+  ['GET', '/v1/tasks?includeArtifacts=1', undefined, 'includeArtifacts', ['true', 'false']],
+])('%s %s with %j says which words %s can be', async (method, at, body, field, words) => {
+  const answer = await gateway.call(method, path(at), body)
+  expect(answer.body).toMatchObject({ status: 400, field, detail: `${field}: is one of ${words.join(', ')}` })
+})
+
+test('a word that is missing is said to be required, with what it can be', async () => {
+  const { body } = await gateway.call('POST', '/v1/wake-subscriptions', {})
+  expect(body.detail).toBe(`trigger: is required: one of ${triggers.join(', ')}`)
+})
+
+test('an overlap without a rotation is refused with what to do', async () => {
+  const { body } = await gateway.call('PATCH', path('/v1/wake-subscriptions/:sub'), { overlapSeconds: 60 })
+  expect(body.detail).toContain('Send it with rotateSigningKey: true')
+})
+
+test('a URL that may not be reached is told under the name of its field', async () => {
+  const harnessTargetMetadata = { url: 'http://169.254.169.254/' }
+  const { body } = await gateway.call('PATCH', path('/v1/wake-subscriptions/:sub'), { harnessTargetMetadata })
+  expect(body).toMatchObject({ status: 422, field: 'harnessTargetMetadata.url' })
+  expect(body.detail).toMatch(/^harnessTargetMetadata\.url: 169\.254\.169\.254 may not be reached/)
 })
 
 test('several wrong fields are told together', async () => {

@@ -21,7 +21,9 @@ test.each([
 test.each(['', 'example.com', '/hook', 'http://', 'http://a b/', 'http://1.2.3.4.5/', 'http://[::1%25lo]/'])(
   '"%s" is not a URL',
   (url) => {
-    expect(problemOf(() => closed.checkUrl(url))).toMatchObject({ code: 'invalid-request', field: 'url' })
+    const problem = problemOf(() => closed.checkUrl(url))
+    expect(problem).toMatchObject({ code: 'invalid-request', field: 'url' })
+    expect(problem.message).toMatch(/^url: /)
   },
 )
 
@@ -57,10 +59,9 @@ const refused = [
   'http://a.localhost./',
 ]
 test.each(refused)('%s is refused, when it is registered and when it is called', async (url) => {
-  expect(problemOf(() => closed.checkUrl(url, 'harnessTargetMetadata.url'))).toMatchObject({
-    code: 'url-not-allowed',
-    field: 'harnessTargetMetadata.url',
-  })
+  const problem = problemOf(() => closed.checkUrl(url, 'harnessTargetMetadata.url'))
+  expect(problem).toMatchObject({ code: 'url-not-allowed', field: 'harnessTargetMetadata.url' })
+  expect(problem.message).toMatch(/^harnessTargetMetadata\.url: /)
   expect(await errorOf(closed.post(request(url)))).toMatchObject({ kind: 'refused' })
 })
 

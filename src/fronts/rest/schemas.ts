@@ -96,6 +96,15 @@ export const updateInput = z
     path: ['overlapSeconds'],
     error: 'says how long the old key signs beside a new one. Send it with rotateSigningKey: true, or leave it out.',
   })
+/** `POST /v1/wake-subscriptions/{id}/replay`: one of three */
+export const replayInput = z.union(
+  [
+    z.strictObject({ eventId: text(26).min(1) }),
+    z.strictObject({ fromLogId: z.int().min(1), toLogId: z.int().min(1) }),
+    z.strictObject({ failedSince: z.iso.datetime({ offset: true }).transform((at) => Date.parse(at)) }),
+  ],
+  { error: 'Say what to send again: {eventId}, {fromLogId, toLogId} or {failedSince} (an instant in ISO 8601).' },
+)
 /** `POST /v1/wake-subscriptions/{id}/resync` */
 export const resyncInput = z.strictObject({
   sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),

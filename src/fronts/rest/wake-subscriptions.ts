@@ -4,6 +4,7 @@ import { logBounds } from '../../log/event-store.ts'
 import { identityOf } from '../../registry/agents.ts'
 import type { Subscription } from '../../registry/subscription.ts'
 import { listDeliveries } from '../../wakes/delivery-store.ts'
+import { replayDeliveries } from '../../wakes/replay.ts'
 import { resyncSubscription, testSubscription } from '../../wakes/resync.ts'
 import {
   listOwnSubscriptions,
@@ -16,7 +17,7 @@ import { updateSubscription } from '../../wakes/update.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { deliveriesQuery, resyncInput, subscribeInput, updateInput } from './schemas.ts'
+import { deliveriesQuery, replayInput, resyncInput, subscribeInput, updateInput } from './schemas.ts'
 import { deliveryView, subscriptionView } from './views.ts'
 
 const deliveriesDefault = 50
@@ -61,6 +62,9 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   router.post('/:id/resync', async (req, res) => {
     const { sinceLogId } = parse(resyncInput, req.body)
     res.json(await resyncSubscription(context, callerOf(res), req.params.id, sinceLogId))
+  })
+  router.post('/:id/replay', async (req, res) => {
+    res.json(await replayDeliveries(context, callerOf(res), req.params.id, parse(replayInput, req.body)))
   })
   router.post('/:id/test', async (req, res) => {
     res.json(await testSubscription(context, callerOf(res), req.params.id))

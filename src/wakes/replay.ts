@@ -1,0 +1,88 @@
+import { Problem } from '../errors.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { Subscription } from '../registry/subscription.ts'
+import type { Transaction } from '../storage/database.ts'
+import { findDelivery } from './delivery-store.ts'
+import { readPending } from './pending.ts'
+import { insertReplay, makeReplaysDue, readFailedRanges } from './replay-store.ts'
+import { requireWatermark } from './resync.ts'
+import { event, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
+
+/** More at once would be a resync, which needs no row for each. */
+const replaysMax = 10_000
+
+/** What to send again: one delivery, a range of the log, or everything that was given up since an instant. */
+export type ReplayInput =
+  | { readonly eventId: string }
+  | { readonly fromLogId: number; readonly toLogId: number }
+  | { readonly failedSince: number }
+
+/**
+ * Sends events again beside the cursor, which stays where it is: each under its `logId` and a new `eventId`, in log order,
+ * before anything newer; as one digest where the subscription coalesces. What does not match any more is left out.
+ * Errors: `subscription-degraded`, `watermark-expired`, `not-found` for an unknown delivery, `invalid-request` for too many.
+ */
+export async function replayDeliveries(
+  context: SubscriptionContext,
+  caller: Caller,
+  id: string,
+  input: ReplayInput,
+): Promise<{ subscriptionId: string; eventsReplayed: number }> {
+  const eventsReplayed = await context.db.transaction(async (tx) => {
+    const subscription = await requireSubscription(tx, caller, id)
+    if (subscription.status !== 'active') {
+      throw new Problem('subscription-degraded', {
+        detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
+      })
+    }
+    let count = 0
+    for (const range of await rangesOf(tx, subscription, input)) {
+      count += await enqueue(tx, subscription, range, replaysMax - count)
+    }
+    await makeReplaysDue(tx, id)
+    await context.append(tx, subscription.projectId, [
+      event('subscription.replayed', caller, subscription, { eventsReplayed: count }),
+    ])
+    return count
+  })
+  context.changed(id)
+  return { subscriptionId: id, eventsReplayed }
+}
+
+interface Range {
+  readonly fromLogId: number
+  readonly toLogId: number
+}
+
+async function rangesOf(tx: Transaction, subscription: Subscription, input: ReplayInput): Promise<readonly Range[]> {
+  if ('failedSince' in input) return readFailedRanges(tx, subscription.id, input.failedSince)
+  if ('eventId' in input) {
+    const delivery = await findDelivery(tx, subscription.id, input.eventId)
+    if (delivery) return [delivery]
+    throw new Problem('not-found', {
+      field: 'eventId',
+      detail: `eventId: no delivery ${input.eventId} on this subscription. GET …/deliveries lists them.`,
+    })
+  }
+  await requireWatermark(tx, subscription.projectId, input.fromLogId - 1, 'fromLogId')
+  return [input]
+}
+
+async function enqueue(tx: Transaction, subscription: Subscription, range: Range, room: number): Promise<number> {
+  let count = 0
+  let after = range.fromLogId - 1
+  // What the cursor has not passed yet is sent anyhow.
+  const upTo = Math.min(range.toLogId, subscription.cursorLogId)
+  for (let more = after < upTo; more; ) {
+    const page = await readPending(tx, subscription, after, upTo)
+    for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++
+    if (count > room) {
+      throw new Problem('invalid-request', {
+        detail: `More than ${replaysMax} events at once. Ask for a smaller range, or use resync.`,
+      })
+    }
+    after = page.scannedTo
+    more = page.more
+  }
+  return count
+}
