@@ -105,13 +105,19 @@ async function open(config: Config, world: World): Promise<Running> {
   // log and wakes
   const tail = new LiveTail()
   const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
-  const append = createJournal(tail, nudge)
+  const append = createJournal(tail, {
+    due: nudge,
+    offer: () => dispatcher.offer(),
+    begin: (claim) => dispatcher.begin(claim),
+  })
   const tools = { outbound, clock, random, gate: new AttemptGate(), timeoutMs: config.webhooks.timeoutMs }
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(tools, secrets),
     push: createPushChannel(tools, secrets, renderPush(db)),
   }
-  const dispatcher = undo.use(new Dispatcher({ db, clock, log, append, channels, tail, recorder: new Recorder(db) }))
+  const dispatcher = undo.use(
+    new Dispatcher({ db, clock, log, append, channels, tail, recorder: new Recorder(db), identities: new Map() }),
+  )
   // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
   await reclaimAll(db)
 

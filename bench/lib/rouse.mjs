@@ -56,14 +56,27 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
   const outbound = new OutboundFetch({ allow: ['127.0.0.0/8'] })
   const tail = new LiveTail()
   let dispatcher
-  const append = createJournal(tail, (dueAt) => dispatcher?.nudge(dueAt))
+  const append = createJournal(tail, {
+    due: (dueAt) => dispatcher?.nudge(dueAt),
+    offer: () => dispatcher?.offer(),
+    begin: (claim) => dispatcher.begin(claim),
+  })
   const webhook = createWebhookChannel({ outbound, clock, random: Math.random, timeoutMs: 10_000 }, secrets)
   const counted = { delivered: 0 }
   const channels = {
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
   }
   if (dispatch) {
-    dispatcher = new Dispatcher({ db, clock, log: quietLog, append, channels, tail, recorder: new Recorder(db) })
+    dispatcher = new Dispatcher({
+      db,
+      clock,
+      log: quietLog,
+      append,
+      channels,
+      tail,
+      recorder: new Recorder(db),
+      identities: new Map(),
+    })
     dispatcher.start()
   }
   const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets }

@@ -1,5 +1,7 @@
 import { newUuid } from '../lib/ids.ts'
+import type { LogEvent } from '../log/event.ts'
 import type { Subscription } from '../registry/subscription.ts'
+import type { EventClaim } from './journal.ts'
 import { claimDue, nextDueAt } from './lease-store.ts'
 import { runSubscription } from './run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
@@ -21,6 +23,8 @@ export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
   readonly #stopping = new AbortController()
+  readonly #id = newUuid()
+  #offers = 0
   #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
@@ -33,6 +37,16 @@ export class Dispatcher implements AsyncDisposable {
 
   start(): void {
     this.#loop ??= this.#run()
+  }
+
+  /** For who appends an event: a claim's name, while there is room to begin at once. */
+  offer(): string | undefined {
+    return this.isRunning && this.#busyRuns < runsMax ? `${this.#id}.${++this.#offers}` : undefined
+  }
+
+  /** Sends for a subscription that was claimed under an offered name. */
+  begin({ subscription, owner, event }: EventClaim): void {
+    this.#start(subscription, owner, event)
   }
 
   /** Says that something is due now or at `dueAt`. */
@@ -93,11 +107,12 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   /** A run that still holds an older claim of the same subscription ends first: never two senders, never out of order. */
-  #start(subscription: Subscription, owner: string): void {
+  #start(subscription: Subscription, owner: string, event?: LogEvent): void {
     const before = this.#runs.get(subscription.id)
     before?.controller.abort()
     const controller = new AbortController()
-    const control = { signal: controller.signal, waits: (waiting: boolean) => this.#countWaiting(waiting) }
+    if (this.#stopping.signal.aborted) controller.abort()
+    const control = { event, signal: controller.signal, waits: (waiting: boolean) => this.#countWaiting(waiting) }
     const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)

@@ -2,9 +2,16 @@ import type { AppendEvents } from '../log/append.ts'
 import type { LogEvent, Trigger } from '../log/event.ts'
 import { insertEvents } from '../log/event-store.ts'
 import type { LiveTail } from '../log/live-tail.ts'
-import { type Filters, type HarnessTarget, isDeliverable, type WakeTarget } from '../registry/subscription.ts'
+import {
+  type Filters,
+  type HarnessTarget,
+  isDeliverable,
+  type Subscription,
+  type WakeTarget,
+} from '../registry/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
+import { claimIdle } from './lease-store.ts'
 import { matches } from './match.ts'
 
 interface Candidate {
@@ -30,35 +37,67 @@ const setDue = statement<{ id: string; dueAt: number; passedTo: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, cursor_log_id = ${p('passedTo')} where id = ${p('id')} and due_at is null`,
 )
 
+/** An idle subscription that was claimed for one event. */
+export interface EventClaim {
+  readonly subscription: Subscription
+  readonly owner: string
+  readonly event: LogEvent
+}
+
+/** Who sends what falls due. */
+export interface Sending {
+  /** Hears after a commit when something falls due. */
+  due(dueAt: number): void
+  /** A name to claim with in the transaction itself, while there is room to send at once. */
+  offer(): string | undefined
+  /** Begins to send for a subscription that was claimed in its name, now that the commit is on disk. */
+  begin(claim: EventClaim): void
+}
+
 /**
  * The one way into the log: appends events, and in the same transaction makes due the subscriptions that they
- * concern. `onDue` hears of the earliest due time after the commit.
+ * concern, or claims them for sending at once.
  */
-export function createJournal(tail: LiveTail, onDue: (dueAt: number) => void): AppendEvents {
+export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
   return async (tx, projectId, events) => {
     const appended = await insertEvents(tx, projectId, events)
     let earliest = Number.POSITIVE_INFINITY
+    const claims: EventClaim[] = []
     for (const [index, event] of appended.entries()) {
       const audience = events[index]!.audience
       for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
-        earliest = Math.min(earliest, await makeDue(tx, key, event))
+        earliest = Math.min(earliest, await makeDue(tx, key, event, sending, claims))
       }
     }
     tx.onCommit(() => {
       tail.publish(appended)
-      if (earliest !== Number.POSITIVE_INFINITY) onDue(earliest)
+      for (const claim of claims) sending.begin(claim)
+      if (earliest !== Number.POSITIVE_INFINITY) sending.due(earliest)
     })
     return appended
   }
 }
 
-async function makeDue(tx: Transaction, audience: string, event: LogEvent): Promise<number> {
+async function makeDue(
+  tx: Transaction,
+  audience: string,
+  event: LogEvent,
+  sending: Sending,
+  claims: EventClaim[],
+): Promise<number> {
   let earliest = Number.POSITIVE_INFINITY
   for (const candidate of await tx.all(idleOf, { projectId: event.projectId, audience })) {
     if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) continue
     if (!matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)) continue
     const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt)
-    await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo: event.logId - 1 })
+    const passedTo = event.logId - 1
+    const owner = due <= tx.now ? sending.offer() : undefined
+    const subscription = owner === undefined ? undefined : await claimIdle(tx, candidate.id, owner, passedTo)
+    if (owner !== undefined && subscription) {
+      claims.push({ subscription, owner, event })
+      continue
+    }
+    await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo })
     earliest = Math.min(earliest, due)
   }
   return earliest

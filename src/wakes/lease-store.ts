@@ -18,6 +18,13 @@ const claim = statement<
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
   where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at limit ${p('limit')})
   returning ${subscriptionColumns}`)
+const claimOne = statement<
+  { id: string; owner: string; leasedUntil: number; passedTo: number },
+  SubscriptionRow
+>(sql`update subscription
+  set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')}, cursor_log_id = ${p('passedTo')}
+  where id = ${p('id')} and due_at is null
+  returning ${subscriptionColumns}`)
 const nextDue = statement<object, { dueAt: number | null }>(
   sql`select min(due_at) as "dueAt" from subscription where due_at is not null and status = 'active'`,
 )
@@ -28,14 +35,16 @@ const advance = statement<Progress & { id: string; owner: string; leasedUntil: n
   set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
     window_until = ${p('windowUntil')}, due_at = ${p('leasedUntil')}
   where id = ${p('id')} and lease_owner = ${p('owner')}`)
-const release = statement<{
-  id: string
-  owner: string
-  cursorLogId: number
-  dueAt: number | null
-}>(sql`update subscription
-  set cursor_log_id = ${p('cursorLogId')}, due_at = ${p('dueAt')}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0
-  where id = ${p('id')} and lease_owner = ${p('owner')}`)
+// Replays may have been asked for while the run was sending: then it is due at once.
+const release = statement<
+  Progress & { id: string; owner: string; dueAt: number | null; now: number },
+  { dueAt: number | null }
+>(sql`update subscription
+  set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
+    window_until = ${p('windowUntil')}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then ${p('now')} else ${p('dueAt')} end
+  where id = ${p('id')} and lease_owner = ${p('owner')}
+  returning due_at as "dueAt"`)
 const handBack = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
@@ -63,6 +72,20 @@ export function claimDue(db: Database, owner: string, limit: number): Promise<Su
   })
 }
 
+/**
+ * Takes an idle subscription in the transaction that appends an event for it: who accepts an event also sends it, with no
+ * second transaction between. Undefined when it is not idle any more.
+ */
+export async function claimIdle(
+  tx: Transaction,
+  id: string,
+  owner: string,
+  passedTo: number,
+): Promise<Subscription | undefined> {
+  const row = await tx.get(claimOne, { id, owner, leasedUntil: tx.now + leaseMs, passedTo })
+  return row && subscriptionFromRow(row)
+}
+
 /** When the next subscription falls due, or undefined when none waits. */
 export async function nextDueAt(db: Reader): Promise<number | undefined> {
   return (await db.get(nextDue, {}))?.dueAt ?? undefined
@@ -77,15 +100,15 @@ export async function advanceCursor(tx: Transaction, id: string, owner: string, 
   return (await tx.run(advance, { ...progress, id, owner, leasedUntil: tx.now + leaseMs })) > 0
 }
 
-/** Ends a run: nothing is left up to the cursor, and the next due time, if any, is set. */
+/** Ends a run: nothing is left up to its cursor. Answers when it falls due again (null: not by itself), undefined if the lease was lost. */
 export async function releaseLease(
   tx: Transaction,
   id: string,
   owner: string,
-  cursorLogId: number,
+  progress: Progress,
   dueAt: number | null,
-): Promise<boolean> {
-  return (await tx.run(release, { id, owner, cursorLogId, dueAt })) > 0
+): Promise<number | null | undefined> {
+  return (await tx.get(release, { ...progress, id, owner, dueAt, now: tx.now }))?.dueAt
 }
 
 /** Gives an unfinished run to whoever claims next, with the same range. */

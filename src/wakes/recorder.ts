@@ -1,4 +1,4 @@
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
 import { saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
@@ -18,6 +18,12 @@ interface Sent {
 }
 
 type Batch = Map<Claim, Sent[]>
+
+/** Deliveries on their way into somebody else's transaction. */
+export interface Recording {
+  write(tx: Transaction): Promise<void>
+  putBack(): void
+}
 
 /**
  * Records deliveries behind the senders: a run sends its next event while the last one's record waits for its group.
@@ -45,6 +51,22 @@ export class Recorder {
     this.#write().catch(() => {})
   }
 
+  /**
+   * Takes what waits to be written for a claim, for a transaction that writes it itself; `putBack` if that failed. Waits for
+   * what is being written, and rejects when the store refuses that: a claim must not end before its records are kept.
+   */
+  async take(claim: Claim): Promise<Recording> {
+    while (this.#writing.has(claim)) await this.#current
+    const sent = this.#waiting.get(claim) ?? []
+    this.#waiting.delete(claim)
+    return {
+      write: (tx) => saveAll(tx, claim, sent),
+      putBack: () => {
+        if (sent.length > 0) this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
+      },
+    }
+  }
+
   /** How many deliveries of a claim are not on disk yet. */
   backlog(claim: Claim): number {
     return (this.#waiting.get(claim)?.length ?? 0) + (this.#writing.get(claim)?.length ?? 0)
@@ -65,7 +87,9 @@ export class Recorder {
   }
 
   async #writeAfter(before: Promise<void>): Promise<void> {
-    await before.catch(() => {}) // lets every run that finishes meanwhile join
+    await before.catch(() => {})
+    // Every run that finishes in this turn joins, or takes its record along with its release.
+    await new Promise(setImmediate)
     this.#current = this.#next ?? this.#current
     this.#next = undefined
     this.#writing = this.#waiting
@@ -86,10 +110,14 @@ export class Recorder {
       for (const [claim, sent] of batch) {
         const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, claim.progress)
         if (!held) claim.lost = true
-        for (const { emission, attempts } of sent) {
-          await saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null)
-        }
+        await saveAll(tx, claim, sent)
       }
     })
+  }
+}
+
+async function saveAll(tx: Transaction, claim: Claim, sent: readonly Sent[]): Promise<void> {
+  for (const { emission, attempts } of sent) {
+    await saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null)
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppendEvents } from '../log/append.ts'
+import type { LogEvent } from '../log/event.ts'
 import type { LiveTail } from '../log/live-tail.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
@@ -15,10 +16,14 @@ export interface RunContext {
   readonly channels: Channels
   readonly tail: LiveTail
   readonly recorder: Recorder
+  /** Handles by agent id: a handle never changes. */
+  readonly identities: Map<string, string>
 }
 
 /** What a run hears from its dispatcher and tells it. */
 export interface RunControl {
+  /** The event that the subscription was idle before: then nothing older waits, and nobody tried to send it yet. */
+  readonly event?: LogEvent | undefined
   /** Ends waits at once and the run soon: the gateway stops, or the subscription was changed. */
   readonly signal: AbortSignal
   /** Whether the run only waits: then it costs nothing and counts for nothing. */

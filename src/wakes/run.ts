@@ -8,6 +8,7 @@ import { digestEmission, type Emission, singleEmission } from './emission.ts'
 import { dueAt } from './journal.ts'
 import { Lane } from './lane.ts'
 import { handBackLease, releaseLease } from './lease-store.ts'
+import { comesWithMessage } from './match.ts'
 import { type Pending, pageMax, readPending } from './pending.ts'
 import type { Claim } from './recorder.ts'
 import { deleteReplays, type Replay, readReplays } from './replay-store.ts'
@@ -15,6 +16,7 @@ import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
 
 const outageMs = 1_000
+const identitiesMax = 20_000
 /** The first page of a run: thousands of runs may hold one each while they wait for a receiver. Later pages grow. */
 const pageMin = 16
 
@@ -58,11 +60,21 @@ class Run {
 
   /** False: the claim has ended on the way (degraded, lost, stopped). */
   async sendAll(): Promise<boolean> {
-    const identity = await identityOf(this.#context.db, this.#subscription.agentId)
+    const identity = await this.#identity()
     const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
-    const went = (await this.#sendReplays(sender, identity)) && (await this.#inForm(sender, identity))
-    await this.#context.recorder.settled(this.#claim)
-    return went
+    const fresh = this.#control.event !== undefined
+    return (fresh || (await this.#sendReplays(sender, identity))) && (await this.#inForm(sender, identity))
+  }
+
+  async #identity(): Promise<string> {
+    const { db, identities } = this.#context
+    const { agentId } = this.#subscription
+    const known = identities.get(agentId)
+    if (known !== undefined) return known
+    const identity = await identityOf(db, agentId)
+    if (identities.size >= identitiesMax) identities.clear()
+    identities.set(agentId, identity)
+    return identity
   }
 
   #inForm(sender: Sender, identity: string): Promise<boolean> {
@@ -73,23 +85,29 @@ class Run {
     return coalesceMs > 0 ? this.#sendDigest(sender, identity) : this.#sendEach(sender)
   }
 
-  /** Gives the lease back, with the time at which the next matching event's window ends. */
-  release(): Promise<number | undefined> {
-    return this.#context.db.transaction(async (tx) => {
-      let after = this.#claim.progress.cursorLogId
-      let due: number | null = null
-      for (let more = true; more && due === null; ) {
-        const page = await readPending(tx, this.#subscription, after)
-        const first = page.events[0]
-        if (first) due = this.#dueAt(first)
-        else after = page.scannedTo
-        more = page.more
-      }
-      // Asked for while this run was sending.
-      if ((await readReplays(tx, this.#subscription.id, 1)).length > 0) due = tx.now
-      const held = await releaseLease(tx, this.#subscription.id, this.#claim.owner, after, due)
-      return held && due !== null ? due : undefined
-    })
+  /** Records what was sent last and gives the lease back, with the time at which the next matching event's window ends. */
+  async release(): Promise<number | undefined> {
+    const { db, recorder } = this.#context
+    const recording = await recorder.take(this.#claim)
+    try {
+      return await db.transaction(async (tx) => {
+        let { cursorLogId: after } = this.#claim.progress
+        let due: number | null = null
+        for (let more = true; more && due === null; ) {
+          const page = await readPending(tx, this.#subscription, after)
+          const first = page.events[0]
+          if (first) due = this.#dueAt(first)
+          else after = page.scannedTo
+          more = page.more
+        }
+        const progress = { ...this.#claim.progress, cursorLogId: after }
+        await recording.write(tx)
+        return (await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)) ?? undefined
+      })
+    } catch (error) {
+      recording.putBack()
+      throw error
+    }
   }
 
   /** After a failure of the store: once it takes writes again, what was sent is recorded and the rest falls due. */
@@ -151,9 +169,11 @@ class Run {
     const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
     let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
     let pageSize = pageMin
+    let first = this.#knownPage()
     try {
       for (;;) {
-        const page = await this.#nextPage(after, undefined, pageSize)
+        const page = first ?? (await this.#nextPage(after, undefined, pageSize))
+        first = undefined
         for (const event of page.events) {
           lane.start(singleEmission(this.#subscription, event, previous, this.#context.clock.now()), event.logId)
           previous = event.logId
@@ -207,6 +227,13 @@ class Run {
     // A long stretch is read page by page between the work of others.
     if (page.more) await new Promise(setImmediate)
     return page
+  }
+
+  /** The event that an idle subscription was claimed for needs no reading, unless others decide whether it is told here. */
+  #knownPage(): Pending | undefined {
+    const { event } = this.#control
+    if (!event || comesWithMessage(event)) return undefined
+    return { events: [event], scannedTo: event.logId, more: true }
   }
 
   get #rangeEnd(): number {

@@ -24,7 +24,7 @@ export class Sender {
   readonly #claim: Claim
   readonly #control: RunControl
   /** Until the first emission that nobody began before. */
-  #resuming = true
+  #resuming: boolean
   #inFlight = 0
 
   constructor(context: RunContext, subscription: Subscription, identity: string, claim: Claim, control: RunControl) {
@@ -33,6 +33,7 @@ export class Sender {
     this.#identity = identity
     this.#claim = claim
     this.#control = control
+    this.#resuming = control.event === undefined
   }
 
   /** Sends one emission; its cursor is where the subscription stands behind it. False: the claim has ended. */

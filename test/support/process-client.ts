@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 
 export interface ProcessAnswer {
   readonly status: number
+  readonly headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
   readonly body: any
 }
@@ -21,20 +22,29 @@ export interface ProcessClient {
   subscribe(
     agent: ProcessAgent,
     url: string,
-    input?: { trigger?: string; metadata?: JsonObject },
+    input?: { trigger?: string; metadata?: JsonObject; filters?: JsonObject },
   ): Promise<{ id: string; signingKey: string }>
   /** Sends an A2A v1.0 message and answers the task, once the gateway has said that it has it. */
-  send(to: ProcessAgent, text: string, configuration?: JsonObject): Promise<JsonObject & { id: string }>
+  send(
+    to: ProcessAgent,
+    text: string,
+    configuration?: JsonObject,
+    options?: { key?: string; headers?: Record<string, string>; metadata?: JsonObject; messageId?: string },
+  ): Promise<JsonObject & { id: string }>
 }
+
+// A gateway that answers neither yes nor no is a failure to see, not one to wait for.
+const requestMaxMs = 30_000
 
 export function connectClient(url: string, adminKey: string): ProcessClient {
   const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
     const response = await fetch(url + path, {
       method,
+      signal: AbortSignal.timeout(requestMaxMs),
       headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: response.status, body: JSON.parse(await response.text()) }
+    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
   }
   const call: ProcessClient['call'] = (method, path, body, { key = adminKey } = {}) =>
     request(method, path, body, { authorization: `Bearer ${key}` })
@@ -47,19 +57,23 @@ export function connectClient(url: string, adminKey: string): ProcessClient {
       const { body } = await call('POST', '/v1/agents', { handle })
       return { handle, key: body.apiKey }
     },
-    async subscribe(agent, target, { trigger = 'TASK_STATE_CHANGED', metadata = {} } = {}) {
+    async subscribe(agent, target, { trigger = 'TASK_STATE_CHANGED', metadata = {}, filters = {} } = {}) {
       const harnessTargetMetadata = { url: target, coalesceWindow: 0, ...metadata }
-      const input = { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata }
+      const input = { trigger, filters, harnessTarget: 'a2a-webhook', harnessTargetMetadata }
       const { status, body } = await call('POST', '/v1/wake-subscriptions', input, { key: agent.key })
       if (status !== 201) throw new Error(`subscribe: ${JSON.stringify(body)}`)
       return { id: body.subscriptionId, signingKey: body.signingKey }
     },
-    async send(to, text, configuration = { returnImmediately: true }) {
-      const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }
+    async send(to, text, configuration = { returnImmediately: true }, options = {}) {
+      const { key = adminKey, headers = {}, metadata, messageId = crypto.randomUUID() } = options
+      const message = { messageId, role: 'ROLE_USER', parts: [{ text }], ...(metadata ? { metadata } : {}) }
       const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } }
-      const headers = { authorization: `Bearer ${adminKey}`, 'A2A-Version': '1.0' }
-      const { body } = await request('POST', `/agents/${to.handle.slice(1)}`, rpc, headers)
-      if (body.error) throw new Error(`send: ${JSON.stringify(body.error)}`)
+      const { status, body } = await request('POST', `/agents/${to.handle.slice(1)}`, rpc, {
+        authorization: `Bearer ${key}`,
+        'A2A-Version': '1.0',
+        ...headers,
+      })
+      if (!body.result) throw new Error(`send: ${status} ${JSON.stringify(body.error ?? body)}`)
       return body.result.task
     },
   }

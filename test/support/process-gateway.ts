@@ -18,6 +18,7 @@ export interface Exit {
 
 /** A `rouse` command line as a real process. */
 export interface RouseProcess extends AsyncDisposable {
+  readonly pid: number
   readonly exited: Promise<Exit>
   /** What it has printed so far. */
   output(): { stdout: string; stderr: string }
@@ -28,12 +29,17 @@ export interface RouseProcess extends AsyncDisposable {
 export interface ProcessGateway extends AsyncDisposable, ProcessClient {
   readonly dataDir: string
   readonly port: number
+  /** Of the process that runs now. */
+  readonly pid: number
   /** Sends the signal, without waiting: safe to call from within a receiver's handler. */
   signal(signal: NodeJS.Signals): void
   /** Sends the signal and resolves when the process is gone. */
   kill(signal: NodeJS.Signals): Promise<Exit>
   readonly exited: Promise<Exit>
-  /** Starts another process on the same directory and port, once the last one is gone. */
+  /**
+   * Starts another process on the same directory and port, once the last one is gone. It can be killed while it starts;
+   * then this rejects.
+   */
   restart(): Promise<void>
 }
 
@@ -69,6 +75,7 @@ export function runRouse(argv: readonly string[], env: Record<string, string> = 
     return { code, signal, ...printed }
   })
   const rouse: RouseProcess = {
+    pid: child.pid ?? 0,
     exited,
     output: () => ({ ...printed }),
     kill: (signal) => void child.kill(signal),
@@ -81,22 +88,29 @@ export function runRouse(argv: readonly string[], env: Record<string, string> = 
   return rouse
 }
 
-/** `rouse serve` on a free port, resolved when it says that it is up. */
-export async function startProcessGateway(env: Record<string, string> = {}): Promise<ProcessGateway> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'rouse-process-'))
+/** `rouse serve` on a free port, resolved when it says that it is up. A directory that is given is the caller's to remove. */
+export async function startProcessGateway(
+  env: Record<string, string> = {},
+  options: { dataDir?: string } = {},
+): Promise<ProcessGateway> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  let current = await serve()
+  let current = serve()
+  await untilUp(current)
   const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
 
-  function serve(): Promise<RouseProcess> {
-    return startServe(['--port', String(port), '--data-dir', dataDir], env)
+  function serve(): RouseProcess {
+    return runRouse(['serve', '--json', '--port', String(port), '--data-dir', dataDir], env)
   }
 
   return {
     ...connectClient(url, adminKey),
     dataDir,
     port,
+    get pid() {
+      return current.pid
+    },
     get exited() {
       return current.exited
     },
@@ -107,23 +121,22 @@ export async function startProcessGateway(env: Record<string, string> = {}): Pro
     },
     async restart() {
       await current.exited
-      current = await serve()
+      current = serve()
+      await untilUp(current)
     },
     async [Symbol.asyncDispose]() {
       await current[Symbol.asyncDispose]()
-      rmSync(dataDir, { recursive: true, force: true })
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }
 
 /** Resolves when the gateway says that it is up; rejects with what it printed when it ends before that. */
-async function startServe(argv: readonly string[], env: Record<string, string>): Promise<RouseProcess> {
-  const gateway = runRouse(['serve', '--json', ...argv], env)
+async function untilUp(gateway: RouseProcess): Promise<void> {
   let exit: Exit | undefined
   void gateway.exited.then((ended) => (exit = ended))
   await until(gateway.output, ({ stdout }) => exit !== undefined || stdout.includes('"url"'), startMaxMs)
   if (exit) throw new Error(`The gateway ended before it was up: ${JSON.stringify(exit)}`)
-  return gateway
 }
 
 /** Below the range that the system hands out, so that nobody takes it between two processes. */

@@ -24,10 +24,19 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
   await ensureProject(db, defaultProject)
   const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
   const tail = new LiveTail()
-  const append = createJournal(tail, (at) => changes.due?.(at))
+  const append = createJournal(tail, { due: (at) => changes.due?.(at), offer: () => undefined, begin: () => {} })
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
   const channels = { 'a2a-webhook': { deliver, attempt: noAttempt } }
-  const context = { db, clock, log: silentLogger, append, channels, tail, recorder: new Recorder(db) }
+  const context = {
+    db,
+    clock,
+    log: silentLogger,
+    append,
+    channels,
+    tail,
+    recorder: new Recorder(db),
+    identities: new Map(),
+  }
   const subscriptions: SubscriptionContext = {
     db,
     clock,
