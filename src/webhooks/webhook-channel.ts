@@ -31,11 +31,24 @@ export function createWebhookChannel(tools: WebhookTools, secrets: SecretBox): C
   }
 }
 
+/** Keys that were opened before, by what is kept of them: a key is used for thousands of wakes. */
+const openedMax = 10_000
+const opened = new Map<string, string>()
+
+function openKey(secrets: SecretBox, sealed: string, id: string): string {
+  const known = opened.get(sealed)
+  if (known !== undefined) return known
+  const key = secrets.open(sealed, id)
+  if (opened.size >= openedMax) opened.clear()
+  opened.set(sealed, key)
+  return key
+}
+
 /** The key, and during a rotation's overlap the one before it. */
 function signingKeys(subscription: Subscription, secrets: SecretBox, now: number): [string, string?] {
   const { id, signingKey, previousKey, previousKeyUntil } = subscription
   if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
-  const current = secrets.open(signingKey, id)
+  const current = openKey(secrets, signingKey, id)
   const overlapping = previousKey !== null && previousKeyUntil !== null && previousKeyUntil > now
-  return overlapping ? [current, secrets.open(previousKey, id)] : [current]
+  return overlapping ? [current, openKey(secrets, previousKey, id)] : [current]
 }
