@@ -8,7 +8,10 @@ export const keepAliveMs = 15_000
 export function untilClosed(_req: Request, res: Response, stopping: AbortSignal): AbortSignal {
   const closed = new AbortController()
   if (res.closed) closed.abort()
-  res.once('close', () => closed.abort())
+  res.once('close', () => {
+    // Whoever was answered in full has nobody waiting; to abort costs an exception with its stack.
+    if (!res.writableFinished) closed.abort()
+  })
   return AbortSignal.any([closed.signal, stopping])
 }
 
@@ -26,7 +29,7 @@ export function startEventStream(
   })
   res.flushHeaders()
   const timer = setInterval(() => res.write(': keep-alive\n\n'), keepAliveMs)
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+  res.once('close', () => clearInterval(timer))
   return async ({ id, type, data }) => {
     if (signal.aborted) return
     if (!res.write(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`)) {

@@ -57,10 +57,17 @@ async function load(
   options: DocumentOptions,
   identity: (id: string) => Promise<string>,
 ): Promise<TaskDocument> {
+  const originator = await identity(task.originatorId)
+  const assignee = await identity(task.assigneeId)
+  return { ...(await loadTaskContent(db, task, options)), originator, assignee }
+}
+
+/** What was said and made in a task, without the names of its parties. */
+export type TaskContent = Omit<TaskDocument, 'originator' | 'assignee'>
+
+export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
   return {
     task,
-    originator: await identity(task.originatorId),
-    assignee: await identity(task.assigneeId),
     statusMessage: task.statusMessageSeq === null ? null : await readTaskMessage(db, task.id, task.statusMessageSeq),
     history: await readHistory(db, task, options.historyLength ?? everything),
     artifacts: options.artifacts === false ? [] : await readArtifacts(db, task),

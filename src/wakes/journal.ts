@@ -63,10 +63,12 @@ export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
     const appended = await insertEvents(tx, projectId, events)
     let earliest = Number.POSITIVE_INFINITY
     const claims: EventClaim[] = []
+    // Events of one append concern the same few: each is asked for once.
+    const idle = new Map<string, Candidate[]>()
     for (const [index, event] of appended.entries()) {
       const audience = events[index]!.audience
       for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
-        earliest = Math.min(earliest, await makeDue(tx, key, event, sending, claims))
+        earliest = Math.min(earliest, await makeDue(tx, idle, key, event, sending, claims))
       }
     }
     tx.onCommit(() => {
@@ -80,15 +82,20 @@ export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
 
 async function makeDue(
   tx: Transaction,
+  idle: Map<string, Candidate[]>,
   audience: string,
   event: LogEvent,
   sending: Sending,
   claims: EventClaim[],
 ): Promise<number> {
   let earliest = Number.POSITIVE_INFINITY
-  for (const candidate of await tx.all(idleOf, { projectId: event.projectId, audience })) {
-    if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) continue
-    if (!matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)) continue
+  const candidates = idle.get(audience) ?? (await tx.all(idleOf, { projectId: event.projectId, audience }))
+  const left: Candidate[] = []
+  for (const candidate of candidates) {
+    if (!wakes(candidate, event)) {
+      left.push(candidate)
+      continue
+    }
     const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt)
     const passedTo = event.logId - 1
     const owner = due <= tx.now ? sending.offer() : undefined
@@ -100,7 +107,13 @@ async function makeDue(
     await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo })
     earliest = Math.min(earliest, due)
   }
+  idle.set(audience, left)
   return earliest
+}
+
+function wakes(candidate: Candidate, event: LogEvent): boolean {
+  if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) return false
+  return matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)
 }
 
 /**

@@ -72,7 +72,7 @@ function callOfRequest(req: Request): A2aCall {
 function findCalled(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     const { project = defaultProject, handle = '' } = req.params as { project?: string; handle?: string }
-    const projectId = await requireProject(context.db, project)
+    const projectId = project === defaultProject ? project : await requireProject(context.db, project)
     const agent = await requireVisible(context, req, projectId, handle)
     if (agent.access === 'private') res.setHeader('Cache-Control', 'private')
     res.locals.agent = agent
@@ -119,7 +119,7 @@ function beginCall(context: AgentFrontContext): RequestHandler {
     const call = new A2aCall({
       caller: res.locals.caller as Caller,
       agent: calledAgent(res),
-      signal: untilClosed(req, res, context.stopping),
+      untilClosed: () => untilClosed(req, res, context.stopping),
       idempotencyKey: idempotencyKey(req),
       lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
     })

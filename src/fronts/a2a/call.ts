@@ -8,27 +8,36 @@ export class A2aCall {
   readonly userName: string
   readonly caller: Caller
   readonly agent: Agent
-  /** Aborts when the client goes away or the gateway stops: the SDK's transports do not say so. */
-  readonly signal: AbortSignal
   readonly idempotencyKey: string | undefined
   /** Where a reconnecting stream left off: a logId. */
   readonly lastEventId: number | undefined
   /** The logId of what the stream yields next: becomes its SSE id. */
   position: number | undefined
+  readonly #untilClosed: () => AbortSignal
+  #signal: AbortSignal | undefined
 
   constructor(call: {
     caller: Caller
     agent: Agent
-    signal: AbortSignal
+    untilClosed: () => AbortSignal
     idempotencyKey?: string | undefined
     lastEventId?: number | undefined
   }) {
     this.userName = call.caller.identity
     this.caller = call.caller
     this.agent = call.agent
-    this.signal = call.signal
+    this.#untilClosed = call.untilClosed
     this.idempotencyKey = call.idempotencyKey
     this.lastEventId = call.lastEventId
+  }
+
+  /**
+   * Aborts when the client goes away or the gateway stops: the SDK's transports do not say so. Made when somebody waits: most
+   * calls do not.
+   */
+  get signal(): AbortSignal {
+    this.#signal ??= this.#untilClosed()
+    return this.#signal
   }
 }
 

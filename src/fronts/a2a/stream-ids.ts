@@ -11,16 +11,18 @@ export function identifyEvents(callOf: (req: Request) => A2aCall): RequestHandle
     const call = callOf(req)
     const write = res.write.bind(res) as (chunk: unknown, ...rest: unknown[]) => boolean
     const isStream = () => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
+    let timer: NodeJS.Timeout | undefined
+    const keepAlive = () => {
+      timer = setInterval(() => res.writableEnded || write(': keep-alive\n\n'), keepAliveMs)
+      res.once('close', () => clearInterval(timer))
+    }
     res.write = ((chunk: unknown, ...rest: unknown[]) => {
       const position = call.position
       call.position = undefined
+      if (!timer && isStream()) keepAlive()
       const marked = position !== undefined && typeof chunk === 'string' && chunk.startsWith('data:') && isStream()
       return write(marked ? `id: ${position}\n${chunk}` : chunk, ...rest)
     }) as typeof res.write
-    const timer = setInterval(() => {
-      if (res.headersSent && !res.writableEnded && isStream()) write(': keep-alive\n\n')
-    }, keepAliveMs)
-    res.once('close', () => clearInterval(timer))
     next()
   }
 }

@@ -2,9 +2,9 @@ import { Task as A2aTask, type StreamResponse, TaskArtifactUpdateEvent, TaskStat
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
-import { loadTaskDocument } from '../../tasks/read-task.ts'
+import { loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
 import type { TaskState } from '../../tasks/state.ts'
-import type { A2aMessage, Task, TaskDocument } from '../../tasks/task.ts'
+import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { findTask, readChunk, readTaskMessage } from '../../tasks/task-store.ts'
 
 /** `input-required` is `TASK_STATE_INPUT_REQUIRED` on the wire (specification §5.5). */
@@ -13,7 +13,7 @@ export function protoState(state: TaskState): string {
 }
 
 /** A task as the SDK's transports take it. */
-export function toA2aTask(document: TaskDocument): A2aTask {
+export function toA2aTask(document: TaskContent): A2aTask {
   const { task, statusMessage, history, artifacts } = document
   return A2aTask.fromJSON({
     id: task.id,
@@ -28,7 +28,7 @@ export function toA2aTask(document: TaskDocument): A2aTask {
 }
 
 export async function loadA2aTask(db: Reader, task: Task, historyLength?: number, artifacts = true): Promise<A2aTask> {
-  return toA2aTask(await loadTaskDocument(db, task, { historyLength, artifacts }))
+  return toA2aTask(await loadTaskContent(db, task, { historyLength, artifacts }))
 }
 
 /**
@@ -55,7 +55,7 @@ export async function toPushResponse(db: Reader, event: LogEvent): Promise<Strea
   const isNew = event.type === 'task.state_changed' && event.data.previousState === null
   const task = isNew && event.taskId ? await findTask(db, event.taskId) : undefined
   if (!task) return toStreamResponse(db, event)
-  const value = toA2aTask(await loadTaskDocument(db, task))
+  const value = toA2aTask(await loadTaskContent(db, task))
   return {
     payload: { $case: 'task', value: { ...value, status: (await statusUpdate(db, task.id, event.data)).status } },
   }
