@@ -113,7 +113,7 @@ async function open(config: Config, world: World): Promise<Running> {
   const tools = { outbound, clock, random, gate: new AttemptGate(), timeoutMs: config.webhooks.timeoutMs }
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(tools, secrets),
-    push: createPushChannel(tools, secrets, renderPush(db)),
+    push: createPushChannel(tools, secrets, renderPush(db), (token) => signer.signToken(token)),
   }
   const dispatcher = undo.use(
     new Dispatcher({ db, clock, log, append, channels, tail, recorder: new Recorder(db), identities: new Map() }),

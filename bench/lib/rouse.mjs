@@ -28,6 +28,7 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     ])
   const [
     { createWebhookChannel },
+    { AttemptGate },
     { newSigningKey },
     { systemClock: clock },
     projects,
@@ -38,6 +39,7 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     mail,
   ] = await Promise.all([
     load('webhooks/webhook-channel.js'),
+    load('webhooks/attempt-gate.js'),
     load('webhooks/signature.js'),
     load('lib/clock.js'),
     load('registry/project-store.js'),
@@ -61,7 +63,10 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     offer: () => dispatcher?.offer(),
     begin: (claim) => dispatcher.begin(claim),
   })
-  const webhook = createWebhookChannel({ outbound, clock, random: Math.random, timeoutMs: 10_000 }, secrets)
+  const webhook = createWebhookChannel(
+    { outbound, clock, random: Math.random, gate: new AttemptGate(), timeoutMs: 10_000 },
+    secrets,
+  )
   const counted = { delivered: 0 }
   const channels = {
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },

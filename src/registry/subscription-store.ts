@@ -51,9 +51,9 @@ export const subscriptionColumns =
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, cursor_log_id, created_at, updated_at)
+    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, created_at, updated_at)
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
-    ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('cursorLogId')},
+    ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
     ${p('createdAt')}, ${p('updatedAt')})`)
 
 // A change takes the lease away: whoever is sending finds out when it records, and the next claim sees the new settings.

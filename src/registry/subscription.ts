@@ -14,6 +14,9 @@ export const subscriptionTransitions = {
   paused: ['active'],
 } as const satisfies Record<SubscriptionStatus, readonly SubscriptionStatus[]>
 
+/** Why a push subscription is paused for good: what it tells of has come to its end. */
+export const taskFinished = 'task finished'
+
 /** All that is given must hold; a list holds when one of its entries does. Source: S1-43. */
 export interface Filters {
   readonly taggedConcepts?: readonly string[]

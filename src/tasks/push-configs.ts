@@ -2,12 +2,13 @@ import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/caller.ts'
-import type { PushTarget, Subscription } from '../registry/subscription.ts'
+import { type PushTarget, type Subscription, taskFinished } from '../registry/subscription.ts'
 import { deleteSubscription, insertSubscription, listPushSubscriptions } from '../registry/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { requireTask } from './read-task.ts'
+import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
 
 /** An A2A push notification config (specification §4.3.1), flat as in v1.0. */
@@ -27,14 +28,44 @@ export interface PushContext extends TaskContext {
 
 type PushInput = Omit<PushConfig, 'taskId'> & { readonly protocolVersion: PushTarget['protocolVersion'] }
 
-/** Sets a push config on a task; one of the same id is replaced. A finished task takes one too: it has nothing left to tell. */
+/** A config travels in the headers of every push, and is kept for as long as its task. */
+const headerValueMax = 8192
+const idMax = 255
+
+/** Throws `url-not-allowed` or `invalid-request` for a config that could never be sent for. `prefix` is where it stands. */
+export function requireSendable(
+  context: Pick<PushContext, 'checkUrl'>,
+  config: Pick<PushConfig, 'id' | 'url' | 'token' | 'authentication'>,
+  prefix = '',
+): void {
+  context.checkUrl(config.url, `${prefix}url`)
+  const { scheme = '', credentials = '' } = config.authentication ?? {}
+  if (config.id.length > idMax) throw invalid(`${prefix}id`, `has at most ${idMax} characters.`)
+  // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
+  if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
+    throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')
+  }
+  for (const [field, value] of Object.entries({ token: config.token, 'authentication.credentials': credentials })) {
+    if (/^[\x20-\x7e]*$/.test(value) && value.length <= headerValueMax) continue
+    throw invalid(prefix + field, `travels in a header: at most ${headerValueMax} characters of ASCII, no line breaks.`)
+  }
+}
+
+function invalid(field: string, reason: string): Problem {
+  return new Problem('invalid-request', { field, detail: `${field} ${reason}` })
+}
+
+/**
+ * Sets a push config on a task; one of the same id is replaced, and starts afresh even if the old one was given up. A finished
+ * task takes one too: it has nothing left to tell.
+ */
 export function createPushConfig(
   context: PushContext,
   caller: Caller,
   taskId: string,
   input: PushInput,
 ): Promise<PushConfig> {
-  context.checkUrl(input.url, 'url')
+  requireSendable(context, input)
   return context.db.transaction(async (tx) => {
     const { task } = await requireTask(tx, caller, taskId)
     const { head } = await logBounds(tx, task.projectId)
@@ -90,8 +121,7 @@ export async function keepPushConfig(
     signingKey: null,
     previousKey: null,
     previousKeyUntil: null,
-    status: 'active',
-    reason: null,
+    ...(isTerminal(task.state) ? { status: 'paused', reason: taskFinished } : { status: 'active', reason: null }),
     failedInARow: 0,
     cursorLogId: after,
     lastEmittedLogId: null,

@@ -3,6 +3,7 @@ import type { LogEvent } from '../log/event.ts'
 import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
+import { closeIfFinished } from './close-push.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
 import { dueAt } from './journal.ts'
@@ -102,7 +103,9 @@ class Run {
         }
         const progress = { ...this.#claim.progress, cursorLogId: after }
         await recording.write(tx)
-        return (await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)) ?? undefined
+        const dueNext = await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)
+        if (dueNext === null) await closeIfFinished(tx, this.#subscription, progress.lastEmittedLogId)
+        return dueNext ?? undefined
       })
     } catch (error) {
       recording.putBack()

@@ -1,6 +1,6 @@
 import { sleep } from '../lib/clock.ts'
 import type { EventType } from '../log/event.ts'
-import type { Subscription, WakeTarget } from '../registry/subscription.ts'
+import type { PushTarget, Subscription, WakeTarget } from '../registry/subscription.ts'
 import type { Attempt, Channel, Channels, DeliveryResult } from './channel.ts'
 import { findDelivery, saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
@@ -214,7 +214,15 @@ export class Sender {
       return true
     })
     this.#claim.progress = progress
+    if (held && degradedBecause !== null) this.#warn(degradedBecause)
     return this.#keep(held) && degradedBecause === null
+  }
+
+  /** Whoever asked for pushes has no other place to see it: A2A has no field for a config's health. */
+  #warn(reason: string): void {
+    const { id, kind, audience, target } = this.#subscription
+    const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
+    this.#context.log.warn({ subscriptionId: id, agent: this.#identity, ...about, reason }, 'subscription.degraded')
   }
 
   #keep(held: boolean): boolean {

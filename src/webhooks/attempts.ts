@@ -6,12 +6,15 @@ import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts
 import type { AttemptGate } from './attempt-gate.ts'
 import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
 
-/** What one try sends. Built anew for each try, so that its timestamp is fresh. */
+/** What one try sends. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: string
 }
+
+/** Makes the request of one try: anew for each, so that its timestamp is fresh. */
+export type BuildRequest = () => WebhookRequest | Promise<WebhookRequest>
 
 export interface WebhookTools {
   readonly outbound: OutboundFetch
@@ -31,7 +34,7 @@ class AnotherTry extends Error {}
 export async function deliverWithRetries(
   tools: WebhookTools,
   order: DeliveryOrder,
-  buildRequest: () => WebhookRequest,
+  buildRequest: BuildRequest,
 ): Promise<DeliveryResult> {
   const { clock, random } = tools
   const { signal } = order
@@ -69,10 +72,10 @@ const promptMs = 1_000
 async function takeTurn(
   tools: WebhookTools,
   order: DeliveryOrder,
-  buildRequest: () => WebhookRequest,
+  buildRequest: BuildRequest,
 ): Promise<Tried | undefined> {
   const { gate } = tools
-  let request = buildRequest()
+  let request = await buildRequest()
   const origin = originOf(request.url)
   const turn = gate.enter(origin, order.signal)
   if (turn) {
@@ -82,10 +85,10 @@ async function takeTurn(
       gate.leave(origin, true)
       return undefined
     }
-    request = buildRequest() // with the time of now
   }
   let prompt = true
   try {
+    if (turn) request = await buildRequest() // with the time of now
     const tried = await tryOnce(tools, request, order.signal)
     prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
     return tried

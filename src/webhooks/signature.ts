@@ -20,9 +20,8 @@ export interface WakeToSign {
 
 /** Every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
 export function signHeaders(wake: WakeToSign): Record<string, string> {
-  const { body, eventId, subscriptionId, timestampSeconds, keys } = wake
+  const { body, eventId, subscriptionId, keys } = wake
   const [current, previous] = keys
-  const standard = keys.filter((key) => key !== undefined).map((key) => standardSignature(wake, key))
   return {
     'Content-Type': 'application/json',
     'X-Neo-Wake-Signature': neoSignature(body, current),
@@ -30,9 +29,19 @@ export function signHeaders(wake: WakeToSign): Record<string, string> {
     'X-Neo-Wake-Event-Id': eventId,
     'X-Neo-Wake-Subscription-Id': subscriptionId,
     'X-Neo-Wake-Schema-Version': '1.0',
-    'webhook-id': eventId,
-    'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': standard.join(' '),
+    ...standardHeaders(wake),
+  }
+}
+
+/** The headers of Standard Webhooks 1.0, with a signature for each key; without a key, what is sent and when. */
+export function standardHeaders(
+  sent: Pick<WakeToSign, 'body' | 'eventId' | 'timestampSeconds'> & { readonly keys: readonly (string | undefined)[] },
+): Record<string, string> {
+  const signatures = sent.keys.filter((key) => key !== undefined).map((key) => standardSignature(sent, key))
+  return {
+    'webhook-id': sent.eventId,
+    'webhook-timestamp': String(sent.timestampSeconds),
+    ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
   }
 }
 

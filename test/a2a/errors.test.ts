@@ -193,10 +193,58 @@ describe('parameters', () => {
     expect(body.error.code).toBe(-32602)
   })
 
+  const v03 = (fields: JsonObject, configuration: JsonObject = {}) => ({
+    message: { kind: 'message', messageId: 'a', role: 'user', parts: [{ kind: 'text', text: 'x' }], ...fields },
+    configuration: { blocking: false, ...configuration },
+  })
+  const hook = (authentication: unknown) => ({ url: 'http://127.0.0.1:9/', authentication })
+
+  test.each<[string, JsonObject, RegExp]>([
+    ['message/send', v03({ parts: [null] }), /params\.message\.parts\[0\]/],
+    ['message/send', v03({ parts: [{ kind: 'smoke' }] }), /parts\[0\]\.kind: must be "text", "file" or "data"/],
+    ['message/send', v03({ parts: [{ kind: 'file' }] }), /parts\[0\]\.file: is required/],
+    ['message/stream', v03({ parts: [{ kind: 'file' }] }), /parts\[0\]\.file: is required/],
+    ['message/send', v03({ parts: [{ kind: 'file', file: { bytes: 5 } }] }), /file\.bytes: .*string/],
+    ['message/send', v03({ parts: [{ kind: 'data', data: 5, metadata: null }] }), /parts\[0\]\.metadata/],
+    ['message/send', v03({ referenceTaskIds: {} }), /message\.referenceTaskIds: .*array/],
+    ['message/send', v03({ extensions: 5 }), /message\.extensions: .*array/],
+    ['message/send', v03({}, { acceptedOutputModes: 5 }), /acceptedOutputModes: .*array/],
+    ['message/send', v03({}, { pushNotificationConfig: hook({ schemes: 'Bearer' }) }), /schemes: .*array/],
+    [
+      'tasks/pushNotificationConfig/set',
+      { taskId: 'a', pushNotificationConfig: hook({ schemes: 'Bearer' }) },
+      /params\.pushNotificationConfig\.authentication\.schemes: .*array/,
+    ],
+    ['tasks/pushNotificationConfig/set', { taskId: 'a', pushNotificationConfig: hook(5) }, /authentication: .*object/],
+  ])('v0.3 %s %j names what is malformed', async (method, params, words) => {
+    const { body } = await wire.rpc(method, params, legacy)
+    expect(body).toMatchObject({ id: 7, error: { code: -32602, data: [{ ...errorInfo, reason: 'INVALID_PARAMS' }] } })
+    expect(body.error.message).toMatch(words)
+  })
+
+  test.each<[unknown, RegExp]>([
+    [null, /parts\[0\] needs one of/],
+    [{ raw: 5 }, /parts\[0\] has bytes/],
+  ])('a part %j is the caller’s fault in v1.0 too', async (part, words) => {
+    const params = sending({ parts: [part] })
+    const rpc = await wire.rpc('SendMessage', params)
+    expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringMatching(words) })
+    const rest = await wire.rest('POST', '/message:send', params)
+    expect([rest.status, rest.body.error.status]).toEqual([400, 'INVALID_ARGUMENT'])
+    expect(rest.body.error.message).toMatch(words)
+  })
+
+  test('bytes that are no text are the caller’s fault over REST in v0.3', async () => {
+    const content = [{ file: { fileWithBytes: 5 } }]
+    const body = { message: { messageId: 'a', role: 'ROLE_USER', content } }
+    const answer = await wire.rest('POST', '/v1/message:send', body, legacy)
+    expect(answer.status).toBe(400)
+    expect(answer.body.message).toMatch(/parts\[0\] has bytes/)
+  })
+
   test('v0.3 takes ids of the wrong type for what they say', async () => {
     const part = { kind: 'text', text: 'hello' }
-    const v03 = { kind: 'message', messageId: 'a', role: 'user', parts: [part], taskId: 5 }
-    const { body } = await wire.rpc('message/send', { message: v03, configuration: { blocking: false } }, legacy)
+    const { body } = await wire.rpc('message/send', v03({ parts: [part], taskId: 5 }), legacy)
     expect(body.error.code).toBe(-32001)
   })
 

@@ -3,6 +3,8 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'key', pattern: /rk_[A-Za-z0-9_-]{43}/ },
   { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
   { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },
+  { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}/ },
+  { name: 'signature', pattern: /(?<=v1,)[A-Za-z0-9+/]{43}=/ },
   { name: 'hash', pattern: /(?<=")[A-Za-z0-9_-]{43}(?=")/ },
   { name: 'port', pattern: /(?<=127\.0\.0\.1:)\d{4,5}/ },
 ]

@@ -3,21 +3,41 @@ import { inWorld, stableHeaders } from './exchange.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import { createPlaceholders } from './placeholders.ts'
 
-export const pushCases: readonly FixtureCase[] = [
-  push('v1.0', 'An A2A v1.0 push notification: the assignee has begun.', '1.0'),
-  push('v0.3', 'The same push notification for a config that was registered over A2A v0.3.', '0.3'),
-]
-
-function push(name: string, shows: string, version: '1.0' | '0.3'): FixtureCase {
-  return { folder: `push/${name}`, shows, render: () => pushed(version) }
+/** v1.0's authentication; v0.3 has the same under another name. */
+interface Authentication {
+  readonly scheme: string
+  readonly credentials?: string
 }
 
-function pushed(version: '1.0' | '0.3'): Promise<Files> {
+const ofTheClient = { token: 'a-token-of-the-client', authentication: { scheme: 'Bearer', credentials: 'c2VjcmV0' } }
+
+export const pushCases: readonly FixtureCase[] = [
+  push('v1.0', 'An A2A v1.0 push notification: the assignee has begun.', '1.0', ofTheClient),
+  push('v0.3', 'The same push notification for a config that was registered over A2A v0.3.', '0.3', ofTheClient),
+  push(
+    'gateway-token',
+    'The same for a config that asks for `Bearer` and brings neither credentials nor a token: the gateway vouches for itself.',
+    '1.0',
+    { authentication: { scheme: 'Bearer' } },
+  ),
+]
+
+interface Config {
+  readonly token?: string
+  readonly authentication: Authentication
+}
+
+function push(name: string, shows: string, version: '1.0' | '0.3', config: Config): FixtureCase {
+  return { folder: `push/${name}`, shows, render: () => pushed(version, config) }
+}
+
+function pushed(version: '1.0' | '0.3', config: Config): Promise<Files> {
   return inWorld(async ({ gateway }) => {
     await using receiver = await startReceiver()
     const donna = await gateway.addAgent('@donna')
     const { id } = await gateway.send('@donna', 'Please review PR 7')
-    const { status, body } = await gateway.call('POST', '/agents/donna', register(version, id, receiver.url), {
+    const request = register(version, id, { url: receiver.url, ...config })
+    const { status, body } = await gateway.call('POST', '/agents/donna', request, {
       headers: { 'A2A-Version': version },
     })
     if (status !== 200 || body.error) throw new Error(`No push config: ${JSON.stringify(body)}`)
@@ -28,18 +48,11 @@ function pushed(version: '1.0' | '0.3'): Promise<Files> {
   })
 }
 
-function register(version: '1.0' | '0.3', taskId: string, url: string): object {
-  const config = { url, token: 'a-token-of-the-client' }
-  const authentication = {
-    '1.0': { scheme: 'Bearer', credentials: 'c2VjcmV0' },
-    '0.3': { schemes: ['Bearer'], credentials: 'c2VjcmV0' },
-  }
-  return version === '1.0'
-    ? rpc('CreateTaskPushNotificationConfig', { taskId, ...config, authentication: authentication[version] })
-    : rpc('tasks/pushNotificationConfig/set', {
-        taskId,
-        pushNotificationConfig: { ...config, authentication: authentication[version] },
-      })
+function register(version: '1.0' | '0.3', taskId: string, config: Config & { url: string }): object {
+  if (version === '1.0') return rpc('CreateTaskPushNotificationConfig', { taskId, ...config })
+  const { scheme, ...rest } = config.authentication
+  const pushNotificationConfig = { ...config, authentication: { schemes: [scheme], ...rest } }
+  return rpc('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig })
 }
 
 function rpc(method: string, params: object): object {

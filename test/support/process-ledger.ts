@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import type { ProcessClient } from './process-client.ts'
 import type { ReceivedWake } from './receiver.ts'
 
 /** The first coming of every event that a receiver got, in the order of their coming. */
@@ -18,4 +20,22 @@ export function expectOrderlyWakes(wakes: readonly ReceivedWake[]): void {
   expect(arrivals.map(({ body }) => body.prevLogId)).toEqual([null, ...logIds.slice(0, -1)])
   const first = new Map(arrivals.map(({ body }) => [body.logId, { ...body, emittedAt: undefined }]))
   for (const { body } of wakes) expect({ ...body, emittedAt: undefined }).toEqual(first.get(body.logId))
+}
+
+export interface LogEntry {
+  readonly logId: number
+  readonly type: string
+  readonly data: JsonObject
+}
+
+/** What the log says has happened, all of it or what concerns one agent: the truth that deliveries are measured by. */
+export async function readLog(client: ProcessClient, key = client.adminKey): Promise<LogEntry[]> {
+  const entries: LogEntry[] = []
+  for (let since = 0; ; ) {
+    const { status, body } = await client.call('GET', `/v1/events?since=${since}&limit=1000`, undefined, { key })
+    if (status !== 200) throw new Error(`events: ${JSON.stringify(body)}`)
+    entries.push(...body.events)
+    if (!body.more) return entries
+    since = body.nextSince
+  }
 }

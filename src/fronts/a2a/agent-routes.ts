@@ -13,6 +13,7 @@ import { serveCard } from './cards.ts'
 import { checkEnvelope } from './envelope.ts'
 import { jsonRpcRoute } from './json-rpc.ts'
 import { completePushConfig, normaliseRequest } from './leniency.ts'
+import { checkParts } from './message-parts.ts'
 import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
 import { identifyEvents } from './stream-ids.ts'
 
@@ -46,6 +47,7 @@ export function agentRoutes(context: AgentFrontContext): Router {
   router.use(express.json({ limit: bodyMax, type: ['application/json', 'application/a2a+json'], strict: false }))
   router.use(completePushConfig)
   router.use(checkEnvelope)
+  router.use(checkParts)
   router.use(beginCall(context))
   router.use(identifyEvents(callOfRequest))
   router.use(atAddress)

@@ -2,6 +2,8 @@ import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_
 import type { Request, RequestHandler } from 'express'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { sendRpcError } from './answer.ts'
+import { legacyParamsFlaw } from './legacy-params.ts'
+import { partsFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 
 const versions = ['1.0', '0.3']
@@ -51,10 +53,8 @@ function flawOf(req: Request): Flaw | undefined {
 
 function paramsFlawOf(method: string, { params }: JsonObject): Flaw | undefined {
   if (!isJsonObject(params)) return [-32602, `params is required: an object, as ${method} takes it.`, 'INVALID_PARAMS']
-  if (method === 'tasks/pushNotificationConfig/set' && !isJsonObject(params.pushNotificationConfig)) {
-    return [-32602, 'params.pushNotificationConfig is required: an object with a url.', 'INVALID_PARAMS']
-  }
-  return undefined
+  const flaw = legacyParamsFlaw(method, params) ?? partsFlaw(params)
+  return flaw === undefined ? undefined : [-32602, `params.${flaw}`, 'INVALID_PARAMS']
 }
 
 function invalid(reason: string): Flaw {

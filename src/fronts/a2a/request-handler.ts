@@ -15,34 +15,26 @@ import {
   SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
-  TaskPushNotificationConfig,
+  type TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { CardDocuments } from '../../agent-card/documents.ts'
 import { Problem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { logBounds } from '../../log/event-store.ts'
 import type { Logger } from '../../logger.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { listTasks } from '../../tasks/list-tasks.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
-import {
-  createPushConfig,
-  deletePushConfig,
-  keepPushConfig,
-  listPushConfigs,
-  type PushConfig,
-  type PushContext,
-  readPushConfig,
-} from '../../tasks/push-configs.ts'
-import { requireTask } from '../../tasks/read-task.ts'
+import type { PushContext } from '../../tasks/push-configs.ts'
 import { type SendMessageInput, sendMessage } from '../../tasks/send-message.ts'
 import { isInterrupted, isTerminal, type TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { type A2aCall, callOf } from './call.ts'
+import { requireCalledTask } from './called-task.ts'
 import { cardAgent } from './card-agent.ts'
 import { toA2aError } from './errors.ts'
-import { historyLimit, listQuery, requireId, requireMessage, typed } from './params.ts'
+import { historyLimit, listQuery, requireMessage, typed } from './params.ts'
+import { createConfig, deleteConfig, getConfig, keepingConfig, listConfigs } from './push-operations.ts'
 import { sharedCard } from './shared-card.ts'
 import { positionSeen, streamFromNow, streamSince } from './task-stream.ts'
 import { loadA2aTask } from './task-view.ts'
@@ -113,7 +105,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     return this.#stream('resubscribe', async function* (this: DurableRequestHandler) {
       const call = callOf(context)
-      const task = await this.#requireTask(call, params.id)
+      const task = await requireCalledTask(this.#context.db, call, params.id)
       const position = await positionSeen(this.#context, call, task.id)
       if (position !== undefined) return yield* streamSince(this.#context, call, task, position)
       if (isTerminal(task.state)) {
@@ -129,7 +121,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   getTask(params: GetTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('getTask', async () => {
       const historyLength = historyLimit(params.historyLength)
-      const task = await this.#requireTask(callOf(context), params.id)
+      const task = await requireCalledTask(this.#context.db, callOf(context), params.id)
       return loadA2aTask(this.#context.db, task, historyLength)
     })
   }
@@ -161,7 +153,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('cancelTask', async () => {
       const call = callOf(context)
-      await this.#requireTask(call, params.id)
+      await requireCalledTask(this.#context.db, call, params.id)
       return loadA2aTask(this.#context.db, await cancelTask(this.#context, call.caller, params.id))
     })
   }
@@ -170,77 +162,46 @@ export class DurableRequestHandler implements A2ARequestHandler {
     params: TaskPushNotificationConfig,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#run('createTaskPushNotificationConfig', async () => {
-      const call = callOf(context)
-      await this.#requireTask(call, params.taskId, 'taskId')
-      const protocolVersion = pushVersion(context.requestedVersion)
-      return pushView(
-        await createPushConfig(this.#context, call.caller, params.taskId, { ...pushInput(params), protocolVersion }),
-      )
-    })
+    return this.#run('createTaskPushNotificationConfig', async () =>
+      createConfig(this.#context, callOf(context), params, context.requestedVersion),
+    )
   }
 
   getTaskPushNotificationConfig(
     params: GetTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#run('getTaskPushNotificationConfig', async () => {
-      const call = callOf(context)
-      await this.#requireTask(call, params.taskId, 'taskId')
-      return pushView(await readPushConfig(this.#context, call.caller, params.taskId, params.id))
-    })
+    return this.#run('getTaskPushNotificationConfig', async () => getConfig(this.#context, callOf(context), params))
   }
 
   listTaskPushNotificationConfigs(
     params: ListTaskPushNotificationConfigsRequest,
     context: ServerCallContext,
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    return this.#run('listTaskPushNotificationConfigs', async () => {
-      const call = callOf(context)
-      await this.#requireTask(call, params.taskId, 'taskId')
-      const configs = await listPushConfigs(this.#context, call.caller, params.taskId)
-      return { configs: configs.map(pushView), nextPageToken: '' }
-    })
+    return this.#run('listTaskPushNotificationConfigs', async () => listConfigs(this.#context, callOf(context), params))
   }
 
   deleteTaskPushNotificationConfig(
     params: DeleteTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<void> {
-    return this.#run('deleteTaskPushNotificationConfig', async () => {
-      const call = callOf(context)
-      await this.#requireTask(call, params.taskId, 'taskId')
-      await deletePushConfig(this.#context, call.caller, params.taskId, params.id)
-    })
+    return this.#run('deleteTaskPushNotificationConfig', async () =>
+      deleteConfig(this.#context, callOf(context), params),
+    )
   }
 
   #send(request: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
     const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
     const message = Message.toJSON(requireMessage(params.message)) as A2aMessage
     const push = params.configuration?.taskPushNotificationConfig
-    if (push) this.#context.checkUrl(push.url, 'configuration.taskPushNotificationConfig.url')
     const { idempotencyKey: key, caller } = call
     const input: SendMessageInput = {
       message,
       metadata: params.metadata as JsonObject | undefined,
       idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
-      within: push
-        ? async (tx, task) => {
-            const { head } = await logBounds(tx, task.projectId)
-            const config = { ...pushInput(push), protocolVersion: pushVersion(requestedVersion) }
-            await keepPushConfig(this.#context, tx, caller, task, config, head)
-          }
-        : undefined,
+      within: push && keepingConfig(this.#context, call, push, requestedVersion),
     }
     return sendMessage(this.#context, caller, call.agent, input)
-  }
-
-  /** A task is reached through its assignee's address only, and only by those whom it concerns. */
-  async #requireTask(call: A2aCall, id: string, field = 'id'): Promise<Task> {
-    requireId(id, field)
-    const { task } = await requireTask(this.#context.db, call.caller, id)
-    if (task.assigneeId === call.agent.id) return task
-    throw new Problem('task-not-found', { detail: `No task ${id} with ${call.agent.handle}.`, extra: { taskId: id } })
   }
 
   async #run<T>(operation: string, act: () => Promise<T>): Promise<T> {
@@ -268,17 +229,4 @@ function fingerprint(params: SendMessageRequest): string {
   return createHash('sha256')
     .update(JSON.stringify([params.message, params.configuration, params.metadata]))
     .digest('hex')
-}
-
-function pushVersion(requestedVersion: string): '1.0' | '0.3' {
-  return requestedVersion === '0.3' ? '0.3' : '1.0'
-}
-
-function pushInput(config: TaskPushNotificationConfig): Omit<PushConfig, 'taskId'> {
-  const { id, url, token, authentication } = typed(TaskPushNotificationConfig, config)
-  return { id, url, token, authentication }
-}
-
-function pushView(config: PushConfig): TaskPushNotificationConfig {
-  return { tenant: '', ...config, authentication: config.authentication }
 }

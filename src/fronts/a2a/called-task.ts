@@ -1,0 +1,14 @@
+import { Problem } from '../../errors.ts'
+import type { Reader } from '../../storage/database.ts'
+import { requireTask } from '../../tasks/read-task.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { A2aCall } from './call.ts'
+import { requireId } from './params.ts'
+
+/** A task is reached through its assignee's address only, and only by those whom it concerns. */
+export async function requireCalledTask(db: Reader, call: A2aCall, id: string, field = 'id'): Promise<Task> {
+  requireId(id, field)
+  const { task } = await requireTask(db, call.caller, id)
+  if (task.assigneeId === call.agent.id) return task
+  throw new Problem('task-not-found', { detail: `No task ${id} with ${call.agent.handle}.`, extra: { taskId: id } })
+}

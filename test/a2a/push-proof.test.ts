@@ -1,0 +1,159 @@
+import { createHmac } from 'node:crypto'
+import * as jose from 'jose'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { type ReceivedWake, startReceiver } from '../support/receiver.ts'
+import { advanceUntil } from '../wakes/acts.ts'
+import { legacy, sending, wireTo } from './wire.ts'
+
+let gateway: TestGateway
+let donna: TestAgent
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  donna = await gateway.addAgent('donna')
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+/** Sets a config on a new task over v1.0, moves the task on, and answers the push of that. */
+async function pushFor(config: JsonObject): Promise<{ push: ReceivedWake; taskId: string; origin: string }> {
+  await using receiver = await startReceiver()
+  const { id: taskId } = await gateway.send('donna', 'work')
+  const made = await wireTo(gateway, donna, gateway.adminKey).rpc('CreateTaskPushNotificationConfig', {
+    taskId,
+    url: `${receiver.url}hook?a=b`,
+    ...config,
+  })
+  expect(made.body.error).toBeUndefined()
+  await gateway.move(donna, taskId, 'working')
+  const [push] = await receiver.waitFor(1)
+  return { push: push!, taskId, origin: new URL(receiver.url).origin }
+}
+
+function bearer({ headers }: ReceivedWake): string {
+  const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
+  if (!token) throw new Error(`No bearer token in ${headers.authorization}.`)
+  return token
+}
+
+describe('authentication', () => {
+  test.each([
+    ['Bearer', 'secret', 'Bearer secret'],
+    ['Basic', 'dXNlcjpwYXNz', 'Basic dXNlcjpwYXNz'],
+    ['bearer', 'secret', 'bearer secret'],
+    ['Basic', '', undefined],
+    ['', 'secret', undefined],
+  ])('scheme "%s" with credentials "%s" is Authorization: %s', async (scheme, credentials, sent) => {
+    const { push } = await pushFor({ authentication: { scheme, credentials } })
+    expect(push.headers.authorization).toBe(sent)
+  })
+
+  test.each(['Bearer', 'bearer', 'BEARER'])('%s without credentials is a JWT of the gateway', async (scheme) => {
+    const { push, taskId, origin } = await pushFor({ authentication: { scheme } })
+    const jwks = jose.createRemoteJWKSet(new URL('/.well-known/jwks.json', gateway.url))
+    const verified = await jose.jwtVerify(bearer(push), jwks, {
+      algorithms: ['ES256'],
+      issuer: gateway.url,
+      audience: origin,
+    })
+    expect(verified.payload).toMatchObject({ taskId, jti: expect.any(String) })
+    expect(verified.payload.exp! - verified.payload.iat!).toBe(300)
+    await expect(jose.jwtVerify(bearer(push), jwks, { audience: 'http://other.example' })).rejects.toThrow(/aud/)
+  })
+
+  test('a config of v0.3 asks for it with schemes alone', async () => {
+    await using receiver = await startReceiver()
+    const { id: taskId } = await gateway.send('donna', 'work')
+    const pushNotificationConfig = { url: receiver.url, authentication: { schemes: ['Bearer'] } }
+    const wire = wireTo(gateway, donna, gateway.adminKey)
+    await wire.rpc('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig }, legacy)
+    await gateway.move(donna, taskId, 'working')
+    const [push] = await receiver.waitFor(1)
+    const { body } = await gateway.call('GET', '/.well-known/jwks.json', undefined, { key: null })
+    const { payload } = await jose.jwtVerify(bearer(push!), jose.createLocalJWKSet(body))
+    expect(payload).toMatchObject({ iss: gateway.url, taskId })
+  })
+
+  test('each try has a token and a time of its own, and the same webhook-id', async () => {
+    const clock = new FakeClock()
+    const env = { ROUSE_PUBLIC_URL: 'https://rouse.example/' }
+    await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
+    await using receiver = await startReceiver((_, res, nth) => {
+      res.statusCode = nth < 3 ? 500 : 200
+      res.end()
+    })
+    await gateway.addAgent('donna')
+    const taskPushNotificationConfig = { url: receiver.url, token: 't0ken', authentication: { scheme: 'Bearer' } }
+    const { id } = await gateway.send('donna', 'work', { configuration: { taskPushNotificationConfig } })
+    await advanceUntil(
+      clock,
+      1000,
+      () => receiver.wakes.length,
+      (count) => count === 3,
+    )
+    const { body } = await gateway.call('GET', '/.well-known/jwks.json', undefined, { key: null })
+    const tries = await Promise.all(
+      receiver.wakes.map(async (push) => {
+        const options = { currentDate: new Date(clock.now()), issuer: 'https://rouse.example' }
+        return (await jose.jwtVerify(bearer(push), jose.createLocalJWKSet(body), options)).payload
+      }),
+    )
+    expect(new Set(tries.map(({ jti }) => jti)).size).toBe(3)
+    expect(new Set(tries.map(({ iat }) => iat)).size).toBe(3)
+    expect(tries.map(({ taskId }) => taskId)).toEqual([id, id, id])
+    const headersOf = (name: string) => new Set(receiver.wakes.map(({ headers }) => headers[name]))
+    expect(headersOf('webhook-id').size).toBe(1)
+    expect(tries.map(({ iat }) => String(iat))).toEqual([...headersOf('webhook-timestamp')])
+    expect(headersOf('webhook-signature').size).toBe(3)
+  })
+})
+
+describe('the token', () => {
+  test('in the form of a Standard Webhooks secret is one: its library verifies the push', async () => {
+    const token = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const { push } = await pushFor({ token })
+    const headers = push.headers as Record<string, string>
+    expect(new Webhook(token).verify(push.raw, headers)).toEqual(push.body)
+    expect(() => new Webhook(token).verify(`${push.raw} `, headers)).toThrow()
+    expect(headers['x-a2a-notification-token']).toBe(token)
+  })
+
+  test('in any other form counts as text: id, time and the exact body are signed with it', async () => {
+    const { push } = await pushFor({ token: 'correct horse battery' })
+    const signed = `${push.headers['webhook-id']}.${push.headers['webhook-timestamp']}.${push.raw}`
+    const expected = createHmac('sha256', Buffer.from('correct horse battery', 'utf8')).update(signed).digest('base64')
+    expect(push.headers['webhook-signature']).toBe(`v1,${expected}`)
+  })
+
+  test('that was not given signs nothing; id and time are told all the same', async () => {
+    const { push } = await pushFor({})
+    expect(push.headers).not.toHaveProperty('webhook-signature')
+    expect(push.headers).not.toHaveProperty('authorization')
+    expect(push.headers['webhook-id']).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/)
+    expect(Number(push.headers['webhook-timestamp'])).toBeGreaterThan(Date.now() / 1000 - 60)
+  })
+})
+
+describe('what no header can carry is refused', () => {
+  test.each<[JsonObject, string]>([
+    [{ token: 'a\r\nX-Evil: 1' }, 'token'],
+    [{ token: 'schlüssel' }, 'token'],
+    [{ token: 'x'.repeat(8193) }, 'token'],
+    [{ authentication: { scheme: 'Bearer', credentials: 'a\nb' } }, 'authentication.credentials'],
+    [{ authentication: { scheme: 'Bearer x', credentials: 'a' } }, 'authentication.scheme'],
+    [{ id: 'x'.repeat(256) }, 'id'],
+  ])('%j', async (fields, field) => {
+    const wire = wireTo(gateway, donna, gateway.adminKey)
+    const { id: taskId } = await gateway.send('donna', 'work')
+    const config = { url: 'http://127.0.0.1:9/', ...fields }
+    const added = await wire.rpc('CreateTaskPushNotificationConfig', { taskId, ...config })
+    expect(added.body.error).toMatchObject({ code: -32602, data: [{ metadata: { field } }] })
+    const withMessage = await wire.rpc('SendMessage', sending({}, { taskPushNotificationConfig: config }))
+    const path = `configuration.taskPushNotificationConfig.${field}`
+    expect(withMessage.body.error).toMatchObject({ code: -32602, data: [{ metadata: { field: path } }] })
+  })
+})

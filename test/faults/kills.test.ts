@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
+import { readLog } from '../support/process-ledger.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { Inbox } from './inbox.ts'
+import { tell } from './insist.ts'
+import { forgotten, Load } from './load.ts'
+import { numberFromEnv, seededRandom } from './random.ts'
+import { balance, watch } from './watch.ts'
+
+const kills = numberFromEnv('FAULTS_KILLS', 100)
+const seed = numberFromEnv('FAULTS_SEED', Date.now() % 1_000_000)
+/** From the start of one process to its end, at the most; its first part is the start itself. */
+const lifeMaxMs = 2_000
+
+test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
+  const random = seededRandom(seed)
+  const inbox = new Inbox()
+  await using gateway = await startProcessGateway()
+  await using first = await startReceiver(inbox.answering(() => random() * 10))
+  await using second = await startReceiver(inbox.answering())
+  await using third = await startReceiver(inbox.answering(() => random() * 40))
+  const donna = await gateway.addAgent('@donna')
+  const lola = await gateway.addAgent('@lola')
+  const mail = { trigger: 'SENT_TO_ME' } as const
+  const watches = [
+    await watch(gateway, donna, first.url, '@donna tasks'),
+    await watch(gateway, donna, second.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, third.url, '@donna tasks, 8 in flight', { metadata: { maxInFlight: 8 } }),
+    await watch(gateway, donna, second.url, '@donna tasks, high', { priority: 'high' }),
+    await watch(gateway, donna, first.url, '@donna mail', mail),
+    await watch(gateway, donna, third.url, '@donna mail, high', { ...mail, priority: 'high' }),
+    await watch(gateway, lola, third.url, '@lola tasks'),
+    await watch(gateway, lola, first.url, '@lola mail', mail),
+  ]
+  const load = new Load(gateway, {
+    senders: [{ from: lola, to: donna }, { to: donna }, { to: donna }, { from: donna, to: lola }],
+    pauseMs: 60,
+    push: { url: `${second.url}push`, every: 25 },
+    harness: donna,
+  })
+  inbox.onWake = load.onWake
+
+  const whileStarting = await killAgainAndAgain(gateway, random)
+  await load.stop()
+
+  const notes = [
+    `seed ${seed} · ${kills} kills, ${whileStarting} of them while it started · ${load.acceptedCount} messages accepted`,
+    tell(load.trouble),
+  ]
+  await balance(`kill -9, ${kills} times`, { client: gateway, inbox, watches, pushed: load.pushed }, notes)
+  expect(load.contradictions).toEqual([])
+  expect(await forgotten(gateway, load.told)).toEqual([])
+  // Not one more than was asked for: a message that was sent again under its key was taken once.
+  const taken = (await readLog(gateway)).filter(({ type }) => type === 'message.sent')
+  expect(taken).toHaveLength(load.acceptedCount)
+  expect([...load.trouble.keys()].filter((kind) => /: 5\d\d /.test(kind))).toEqual([])
+})
+
+/** Kills each process at a moment of its life, and starts the next at once. Answers how many had not come up. */
+async function killAgainAndAgain(gateway: ProcessGateway, random: () => number): Promise<number> {
+  let whileStarting = 0
+  let isUp = true
+  let started: Promise<unknown> = Promise.resolve()
+  for (let i = 0; i < kills; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 100 + random() * (lifeMaxMs - 100)))
+    if (!isUp) whileStarting++
+    // One that ended by itself is a fault of its own.
+    expect(await gateway.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+    await started
+    isUp = false
+    const restart = gateway.restart()
+    started = restart.then(
+      () => (isUp = true),
+      () => {},
+    )
+    if (i === kills - 1) await restart
+  }
+  return whileStarting
+}

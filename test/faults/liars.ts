@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { OutboundErrorKind } from '../../src/security/outbound-error.ts'
+
+/** A receiver that says one thing and does another, and what a try at it is recorded as. */
+export interface Liar {
+  readonly name: string
+  /** A status, or the kind of failure. */
+  readonly recorded: number | OutboundErrorKind
+  answer(socket: Socket): void
+}
+
+const endOf = (socket: Socket, work: () => void): void => void socket.once('close', work)
+const bigBytes = 100 * 1024 * 1024
+let bytesTaken = 0
+
+/** How much of all the hundred megabytes left for the gateway. */
+export const bigBytesTaken = (): number => bytesTaken
+
+export const liars: readonly Liar[] = [
+  {
+    name: 'says 200 and hangs up',
+    recorded: 200,
+    answer: (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', () => socket.destroy()),
+  },
+  {
+    name: 'answers a hundred megabytes',
+    recorded: 200,
+    answer(socket) {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bigBytes}\r\n\r\n`)
+      const chunk = Buffer.alloc(256 * 1024, '.')
+      const pour = (): void => {
+        while (!socket.destroyed) if (!socket.write(chunk)) return void socket.once('drain', pour)
+      }
+      pour()
+      endOf(socket, () => (bytesTaken += socket.bytesWritten))
+    },
+  },
+  {
+    name: 'drips headers',
+    recorded: 'timeout',
+    answer(socket) {
+      socket.write('HTTP/1.1 200 OK\r\nX-Slow: ')
+      const drip = setInterval(() => socket.write('.'), 50)
+      endOf(socket, () => clearInterval(drip))
+    },
+  },
+  { name: 'never answers', recorded: 'timeout', answer: () => {} },
+  {
+    name: 'says 103 for ever',
+    recorded: 'timeout',
+    answer(socket) {
+      const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'.repeat(10)
+      const again = setInterval(() => socket.write(hints), 5)
+      endOf(socket, () => clearInterval(again))
+    },
+  },
+  {
+    name: 'says 100 to a request without Expect',
+    recorded: 'reset',
+    answer: (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+  },
+  {
+    name: 'hangs up in the middle of a body',
+    recorded: 'reset',
+    answer: (socket) =>
+      void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nsome', () => socket.destroy()),
+  },
+  { name: 'speaks no HTTP', recorded: 'network', answer: (socket) => void socket.write('220 mail.test ESMTP\r\n') },
+  {
+    name: 'sends a megabyte of headers',
+    recorded: 'network',
+    answer: (socket) => void socket.write(`HTTP/1.1 200 OK\r\nX-Huge: ${'h'.repeat(1024 * 1024)}\r\n\r\n`),
+  },
+]
+
+export interface RunningLiar extends AsyncDisposable {
+  readonly name: string
+  readonly recorded: Liar['recorded']
+  readonly url: string
+}
+
+/** Takes a whole request on a raw socket, then does what it does. */
+export function startLiar({ name, recorded, answer }: Liar): Promise<RunningLiar> {
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      // A wake's body is JSON and comes with its end, in the last piece.
+      if (data.at(-1) === '}'.charCodeAt(0)) answer(socket)
+    })
+  })
+  return listen(server, { name, recorded, scheme: 'http' })
+}
+
+/** Has a certificate that nobody vouches for, and that is for another name. */
+export function startImpostor(): Promise<RunningLiar> {
+  const pem = (name: string) => readFileSync(new URL(`self-signed/${name}.pem`, import.meta.url))
+  const server = createHttpsServer({ key: pem('key'), cert: pem('certificate') }, (_req, res) => void res.end())
+  return listen(server, { name: 'is somebody else (TLS)', recorded: 'tls', scheme: 'https' })
+}
+
+async function listen(
+  server: Server,
+  { scheme, ...liar }: Pick<RunningLiar, 'name' | 'recorded'> & { scheme: string },
+): Promise<RunningLiar> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    ...liar,
+    url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((done) => server.close(done))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

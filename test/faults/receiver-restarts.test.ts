@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { startProcessGateway } from '../support/process-gateway.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Inbox } from './inbox.ts'
+import { tell } from './insist.ts'
+import { forgotten, Load } from './load.ts'
+import { numberFromEnv, seededRandom } from './random.ts'
+import { balance, readDeliveries, watch } from './watch.ts'
+
+const restarts = 20
+const seed = numberFromEnv('FAULTS_SEED', Date.now() % 1_000_000)
+/** Four tries take between 7 and 7.7 s: one event of each subscription is given up, and the next one's retry gets through. */
+const outageMs = 8_600
+
+test('a receiver that comes and goes misses nothing but what is on record', { timeout: 300_000 }, async () => {
+  const random = seededRandom(seed)
+  const inbox = new Inbox()
+  await using gateway = await startProcessGateway()
+  await using steady = await startReceiver(inbox.answering())
+  let restless: Receiver = await startReceiver(inbox.answering())
+  const { url, port } = restless
+  const away = async (ms: number): Promise<void> => {
+    await restless[Symbol.asyncDispose]()
+    await pause(ms)
+    restless = await startReceiver(inbox.answering(), port)
+  }
+  const donna = await gateway.addAgent('@donna')
+  const lola = await gateway.addAgent('@lola')
+  const watches = [
+    await watch(gateway, donna, url, '@donna tasks'),
+    await watch(gateway, donna, url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, url, '@donna mail, 2 in flight', {
+      trigger: 'SENT_TO_ME',
+      metadata: { maxInFlight: 8 },
+    }),
+    await watch(gateway, lola, steady.url, '@lola tasks, steady receiver'),
+  ]
+  const load = new Load(gateway, { senders: [{ from: lola, to: donna }, { to: donna }], pauseMs: 30, harness: donna })
+  inbox.onWake = load.onWake
+
+  for (let i = 0; i < restarts; i++) {
+    await pause(300 + random() * 700)
+    await away(random() * 400)
+  }
+  await pause(3_000)
+  await away(outageMs)
+  await pause(1_000)
+
+  await load.stop()
+  const notes = [
+    `seed ${seed} · ${restarts} restarts, then ${outageMs} ms away · ${load.acceptedCount} messages accepted`,
+    tell(load.trouble),
+  ]
+  const rows = await balance('a receiver that restarts', { client: gateway, inbox, watches }, notes)
+  await using _last = restless
+  // The hole is on record, and the books have seen it in prevLogId; nobody else has one.
+  expect(rows[0]!.failed).toBeGreaterThan(0)
+  expect(rows[3]).toMatchObject({ failed: 0, repeats: 0 })
+  for (const { id } of watches) {
+    const given = (await readDeliveries(gateway, id)).filter(({ outcome }) => outcome === 'failed')
+    for (const { attempts } of given)
+      expect(attempts.map(({ error }) => error)).toEqual(attempts.map(() => expect.stringMatching(/connect|reset/)))
+    expect(await gateway.call('GET', `/v1/wake-subscriptions/${id}`)).toMatchObject({ body: { status: 'active' } })
+  }
+  expect(await forgotten(gateway, load.told)).toEqual([])
+})
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import type { LogEvent } from '../../src/log/event.ts'
+import type { PushTarget, Subscription } from '../../src/registry/subscription.ts'
+import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
+import { SecretBox } from '../../src/security/secret.ts'
+import type { DeliveryOrder } from '../../src/wakes/channel.ts'
+import { singleEmission } from '../../src/wakes/emission.ts'
+import { AttemptGate } from '../../src/webhooks/attempt-gate.ts'
+import { createPushChannel, type SignToken } from '../../src/webhooks/push-channel.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { subscriptionOf } from '../wakes/builders.ts'
+
+const event: LogEvent = {
+  projectId: 'default',
+  logId: 7,
+  type: 'task.state_changed',
+  trigger: 'TASK_STATE_CHANGED',
+  taskId: 'task-1',
+  actor: '@donna',
+  data: { newState: 'working' },
+  createdAt: Date.parse('2026-04-26T10:00:00.000Z'),
+}
+
+/** A channel whose receiver answers with these statuses in turn, and what was sent to it. */
+function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: SignToken) {
+  const clock = new FakeClock()
+  const sent: OutboundRequest[] = []
+  const post = async (request: OutboundRequest) => {
+    sent.push(request)
+    return { status: statuses.shift() ?? 200, bodySnippet: '', durationMs: 1 }
+  }
+  const tools = {
+    outbound: { post } as unknown as OutboundFetch,
+    clock,
+    random: () => 0,
+    gate: new AttemptGate(),
+    timeoutMs: 10_000,
+  }
+  const secrets = new SecretBox([Buffer.alloc(32).toString('base64')])
+  const render = async () => ({ body: '{}', contentType: 'application/a2a+json' })
+  const subscription: Subscription = subscriptionOf({
+    kind: 'push',
+    audience: 'task-1',
+    target: { url: 'https://client.example:8443/hook?secret=1', configId: 'c', protocolVersion: '1.0', ...target },
+  })
+  const order: DeliveryOrder = {
+    subscription,
+    agentIdentity: '@donna',
+    emission: singleEmission(subscription, event, null, clock.now()),
+    attempts: [],
+    signal: new AbortController().signal,
+    retryAt: async (_, at) => {
+      clock.advance(at - clock.now())
+      return true
+    },
+    idle: async (wait) => {
+      await wait
+      return true
+    },
+  }
+  return { sent, deliver: () => createPushChannel(tools, secrets, render, signToken).deliver(order) }
+}
+
+test('a token is asked for anew at each try, for the origin alone', async () => {
+  const asked: Parameters<SignToken>[0][] = []
+  const signToken: SignToken = async (token) => {
+    asked.push(token)
+    return `jwt-${asked.length}`
+  }
+  const { sent, deliver } = channelFor({ scheme: 'Bearer' }, [500, 503, 200], signToken)
+  expect(await deliver()).toMatchObject({ outcome: 'delivered' })
+  expect(sent.map(({ headers }) => headers.Authorization)).toEqual(['Bearer jwt-1', 'Bearer jwt-2', 'Bearer jwt-3'])
+  const seconds = event.createdAt / 1000
+  expect(asked.map(({ issuedAt }) => issuedAt)).toEqual([seconds, seconds + 1, seconds + 3])
+  expect(sent.map(({ headers }) => headers['webhook-timestamp'])).toEqual(asked.map(({ issuedAt }) => `${issuedAt}`))
+  expect(asked[0]).toMatchObject({
+    audience: 'https://client.example:8443',
+    seconds: 300,
+    claims: { taskId: 'task-1' },
+  })
+  expect(new Set(asked.map(({ id }) => id)).size).toBe(3)
+})
+
+test('without the token that a config asks for nothing is sent', async () => {
+  const { sent, deliver } = channelFor({ scheme: 'Bearer' }, [], () => Promise.reject(new Error('no key')))
+  await expect(deliver()).rejects.toThrow('no key')
+  expect(sent).toEqual([])
+})
