@@ -76,7 +76,10 @@ async function takeStock({ client, inbox, watches, pushed = new Set() }: Books):
       .filter((entry) => matches(watched, entry))
       .map(({ logId }) => logId)
     const failed = await givenUp(client, watched, logIds)
-    rows.push(account({ subscription: watched.name, logIds, failed, inOrder: watched.inOrder }, inbox.of(watched.id)))
+    const row = account({ subscription: watched.name, logIds, failed, inOrder: watched.inOrder }, inbox.of(watched.id))
+    const { body } = await client.call('GET', `/v1/wake-subscriptions/${watched.id}`)
+    const idle = body.status === 'active' ? [] : [`it is ${body.status}: ${body.reason}`]
+    rows.push({ ...row, faults: [...idle, ...row.faults] })
   }
   if (pushed.size > 0) rows.push(accountPushes(statesOf(await readLog(client), pushed), inbox.pushes))
   return rows
