@@ -76,7 +76,10 @@ class Refusals {
   before(inbox: Inbox) {
     const answer = inbox.answering()
     return (wake: ReceivedWake, res: ServerResponse): void => {
-      if (++this.#requestCount % this.#every > 0) return answer(wake, res)
+      if (++this.#requestCount % this.#every > 0) {
+        answer(wake, res)
+        return
+      }
       this.count++
       res.statusCode = this.#status
       if (this.#retryAfter) res.setHeader('Retry-After', this.#retryAfter)

@@ -13,10 +13,6 @@ export interface Liar {
 
 const endOf = (socket: Socket, work: () => void): void => void socket.once('close', work)
 const bigBytes = 100 * 1024 * 1024
-let bytesTaken = 0
-
-/** How much of all the hundred megabytes left for the gateway. */
-export const bigBytesTaken = (): number => bytesTaken
 
 export const liars: readonly Liar[] = [
   {
@@ -31,10 +27,13 @@ export const liars: readonly Liar[] = [
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bigBytes}\r\n\r\n`)
       const chunk = Buffer.alloc(256 * 1024, '.')
       const pour = (): void => {
-        while (!socket.destroyed) if (!socket.write(chunk)) return void socket.once('drain', pour)
+        while (socket.writable && socket.bytesWritten < bigBytes) {
+          if (socket.write(chunk)) continue
+          socket.once('drain', pour)
+          return
+        }
       }
       pour()
-      endOf(socket, () => (bytesTaken += socket.bytesWritten))
     },
   },
   {
@@ -75,7 +74,7 @@ export const liars: readonly Liar[] = [
   },
 ]
 
-export interface RunningLiar extends AsyncDisposable {
+export interface RunningLiar {
   readonly name: string
   readonly recorded: Liar['recorded']
   readonly url: string
@@ -103,20 +102,8 @@ async function listen(
   server: Server,
   { scheme, ...liar }: Pick<RunningLiar, 'name' | 'recorded'> & { scheme: string },
 ): Promise<RunningLiar> {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-  })
+  server.on('connection', (socket: Socket) => socket.on('error', () => {}))
+  server.on('secureConnection', (socket: Socket) => socket.on('error', () => {}))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return {
-    ...liar,
-    url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise((done) => server.close(done))
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-  }
+  return { ...liar, url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
