@@ -74,9 +74,14 @@ async function untilRefused(client: ProcessClient): Promise<string> {
     20_000,
   )
   expect(refusal).toMatchObject({ status: 503, body: { code: 'storage-unavailable' } })
+  const message = { messageId: 'full', role: 'ROLE_USER', parts: [{ text: 'full' }] }
+  const peer = await client.call('POST', '/agents/donna/message:send', {
+    message,
+    configuration: { returnImmediately: true },
+  })
   const retryAfter = refusal.headers.get('retry-after')
   expect(Number(retryAfter)).toBeGreaterThan(0)
-  return `503 ${refusal.body.code}, Retry-After: ${retryAfter}`
+  return `503 ${refusal.body.code}, Retry-After: ${retryAfter}; a peer over HTTP+JSON with ${peer.status}, Retry-After: ${peer.headers.get('retry-after')}`
 }
 
 async function dieAndStartWithoutRoom(gateway: Awaited<ReturnType<typeof startProcessGateway>>): Promise<string> {
