@@ -87,6 +87,21 @@ export function isOvertaken(subscription: Subscription, logTail: number): boolea
   return cursorLogId < logTail && !isIdle
 }
 
+/** A cursor that has sent nothing yet: what every new subscription begins with. */
+export const unsent = {
+  previousKey: null,
+  previousKeyUntil: null,
+  failedInARow: 0,
+  lastEmittedLogId: null,
+  claimedToLogId: null,
+  generation: 0,
+  generationAt: 0,
+  resumeWithDigest: false,
+  windowUntil: 0,
+  dueAt: null,
+  leaseOwner: null,
+} as const satisfies Partial<Subscription>
+
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */
 export const coalesceWindowDefault = 30
 export const coalesceWindowMax = 300

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/caller.ts'
-import { type PushTarget, type Subscription, taskFinished } from '../registry/subscription.ts'
+import { type PushTarget, type Subscription, taskFinished, unsent } from '../registry/subscription.ts'
 import { deleteSubscription, insertSubscription, listPushSubscriptions } from '../registry/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -108,6 +108,7 @@ export async function keepPushConfig(
     ...(authentication?.credentials ? { sealedCredentials: context.secrets.seal(authentication.credentials, id) } : {}),
   }
   await insertSubscription(tx, {
+    ...unsent,
     id,
     kind: 'push',
     projectId: task.projectId,
@@ -119,19 +120,8 @@ export async function keepPushConfig(
     target,
     coalesceMs: 0,
     signingKey: null,
-    previousKey: null,
-    previousKeyUntil: null,
     ...(isTerminal(task.state) ? { status: 'paused', reason: taskFinished } : { status: 'active', reason: null }),
-    failedInARow: 0,
     cursorLogId: after,
-    lastEmittedLogId: null,
-    claimedToLogId: null,
-    generation: 0,
-    generationAt: 0,
-    resumeWithDigest: false,
-    windowUntil: 0,
-    dueAt: null,
-    leaseOwner: null,
     createdAt: tx.now,
     updatedAt: tx.now,
   })

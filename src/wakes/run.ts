@@ -12,7 +12,7 @@ import { handBackLease, releaseLease } from './lease-store.ts'
 import { comesWithMessage } from './match.ts'
 import { type Pending, pageMax, readPending } from './pending.ts'
 import type { Claim } from './recorder.ts'
-import { deleteReplays, type Replay, readReplays } from './replay-store.ts'
+import { sendReplays } from './replay-run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
 
@@ -64,7 +64,10 @@ class Run {
     const identity = await this.#identity()
     const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
     const fresh = this.#control.event !== undefined
-    return (fresh || (await this.#sendReplays(sender, identity))) && (await this.#inForm(sender, identity))
+    return (
+      (fresh || (await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))) &&
+      (await this.#inForm(sender, identity))
+    )
   }
 
   async #identity(): Promise<string> {
@@ -129,40 +132,6 @@ class Run {
         // Not yet. The failure that brought us here is logged.
       }
     }
-  }
-
-  /** What somebody asked to have again, before anything newer: the cursor and the watermark stay where they are. */
-  async #sendReplays(sender: Sender, identity: string): Promise<boolean> {
-    const { id, kind, coalesceMs } = this.#subscription
-    const { db, recorder } = this.#context
-    for (;;) {
-      const replays = await readReplays(db, id, pageMax)
-      if (replays.length === 0) return true
-      for (const emission of await this.#replayed(replays, kind === 'wake' && coalesceMs > 0, identity)) {
-        if (!(await sender.send({ ...emission, replayed: true }, this.#claim.progress.cursorLogId))) return false
-        await recorder.settled(this.#claim)
-        await db.transaction((tx) => deleteReplays(tx, id, emission.logId))
-      }
-      await db.transaction((tx) => deleteReplays(tx, id, replays.at(-1)!.logId)) // and those whose event is gone
-    }
-  }
-
-  async #replayed(replays: readonly Replay[], together: boolean, identity: string): Promise<Emission[]> {
-    const { db, clock } = this.#context
-    const { lastEmittedLogId } = this.#claim.progress
-    const digest = new DigestBuilder()
-    const emissions: Emission[] = []
-    for (const { logId, requestedAt } of replays) {
-      const again = { ...this.#subscription, generation: requestedAt, generationAt: requestedAt }
-      const [event] = (await readPending(db, this.#subscription, logId - 1, logId)).events
-      if (!event) continue
-      if (together) digest.add(event)
-      else emissions.push(singleEmission(again, event, lastEmittedLogId, clock.now()))
-    }
-    if (digest.count === 0) return emissions
-    const { requestedAt } = replays.at(-1)!
-    const again = { ...this.#subscription, generation: requestedAt, generationAt: requestedAt }
-    return [digestEmission(again, identity, digest, lastEmittedLogId, clock.now())]
   }
 
   /** Sends event by event, in order: each behind the last, or up to `maxInFlight` of them at the same time. */

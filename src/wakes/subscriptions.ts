@@ -18,6 +18,7 @@ import {
   type Filters,
   type HarnessTarget,
   type Subscription,
+  unsent,
   type WakeTarget,
 } from '../registry/subscription.ts'
 import {
@@ -78,6 +79,7 @@ export function subscribe(
     const signingKey = harnessTarget === 'a2a-webhook' ? context.newSigningKey() : undefined
     const { head } = await logBounds(tx, caller.projectId)
     await insertSubscription(tx, {
+      ...unsent,
       id,
       kind: 'wake',
       projectId: caller.projectId,
@@ -89,20 +91,9 @@ export function subscribe(
       target: wakeTarget(metadata),
       coalesceMs: coalesceMs(metadata),
       signingKey: signingKey ? context.secrets.seal(signingKey, id) : null,
-      previousKey: null,
-      previousKeyUntil: null,
       status: 'active',
       reason: null,
-      failedInARow: 0,
       cursorLogId: head,
-      lastEmittedLogId: null,
-      claimedToLogId: null,
-      generation: 0,
-      generationAt: 0,
-      resumeWithDigest: false,
-      windowUntil: 0,
-      dueAt: null,
-      leaseOwner: null,
       createdAt: tx.now,
       updatedAt: tx.now,
     })
