@@ -21,7 +21,7 @@ export async function measure(engine, work, { timed = false, pathOf, deadPort, p
   try {
     const { ports } = await nextMessage(receiver)
     if (deadPort) ports[ports.length - 1] = deadPort
-    if (!engine) throw new Error("No such engine: bench/lib/engines.mjs has their names.")
+    if (!engine) throw new Error('No such engine: bench/lib/engines.mjs has their names.')
     if (engine.service) service = await (await services[engine.service]()).start(engine.serviceSettings)
     const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : []
     sender = startNode('./sender.mjs', [], { execArgv })
