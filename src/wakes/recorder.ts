@@ -15,6 +15,8 @@ export interface Claim {
 interface Sent {
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
+  /** Up to this one and no further: what is sent while the record waits for its turn is not part of it. */
+  readonly progress: Progress
 }
 
 type Batch = Map<Claim, Sent[]>
@@ -45,7 +47,7 @@ export class Recorder {
   /** Notes a delivery. `claim.progress` must already include it. */
   delivered(claim: Claim, emission: Emission, attempts: readonly Attempt[]): void {
     const sent = this.#waiting.get(claim) ?? []
-    sent.push({ emission, attempts })
+    sent.push({ emission, attempts, progress: claim.progress })
     this.#waiting.set(claim, sent)
     // A refusal is told to whoever settles the claim.
     this.#write().catch(() => {})
@@ -108,7 +110,7 @@ export class Recorder {
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
       for (const [claim, sent] of batch) {
-        const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, claim.progress)
+        const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
         if (!held) claim.lost = true
         await saveAll(tx, claim, sent)
       }
