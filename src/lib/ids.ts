@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { ulid } from 'ulid'
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -24,10 +24,9 @@ export const newUlid = (now: number): string => ulid(now)
  * and ids of the same millisecond sort by their sequence.
  */
 export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly (string | number)[]): string {
-  const hash = createHash('sha256').update(parts.join('\n')).digest()
   const random = Buffer.alloc(10)
   random.writeUInt16BE(sequence & 0xffff, 0)
-  hash.copy(random, 2, 0, 8)
+  hash('sha256', parts.join('\n'), 'buffer').copy(random, 2, 0, 8)
   return encodeTime(timeMs) + encodeRandom(random)
 }
 

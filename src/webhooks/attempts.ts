@@ -54,6 +54,12 @@ export async function deliverWithRetries(
     if (!(await order.retryAt(attempts, clock.now() + step.delayMs))) return stopped()
     throw new AnotherTry()
   }
+  try {
+    // Nearly every wake is taken at once: the machinery of retries is for the others.
+    return await tryUntilDecided()
+  } catch (error) {
+    if (!(error instanceof AnotherTry)) throw error
+  }
   // The waiting is the policy's, not p-retry's: it may come from Retry-After, and it is on disk before it begins.
   return pRetry(tryUntilDecided, {
     retries: attemptsMax,

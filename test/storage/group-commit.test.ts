@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { Connection } from '../../src/storage/sqlite/connection.ts'
 import { GroupCommit } from '../../src/storage/sqlite/group-commit.ts'
+import { WalFile } from '../../src/storage/sqlite/wal-file.ts'
 import { p, sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -14,6 +15,7 @@ const bulky = statement<object>(sql`insert into bulk (body) values (randomblob(2
 let directory: ReturnType<typeof dataDirectory>
 let writer: Connection
 let reader: Connection
+let wal: WalFile
 let commits: GroupCommit
 let clock: FakeClock
 
@@ -23,11 +25,13 @@ beforeEach(() => {
   writer.raw.exec('create table note (id integer primary key); create table bulk (body blob)')
   reader = new Connection(`${directory.path}/test.db`, { readonly: true })
   clock = new FakeClock()
-  commits = new GroupCommit(writer, clock)
+  wal = new WalFile(`${directory.path}/test.db`)
+  commits = new GroupCommit(writer, wal, clock)
 })
 afterEach(async () => {
   vi.restoreAllMocks()
   await commits.close()
+  wal.close()
   reader.close()
   writer.close()
   directory[Symbol.dispose]()
@@ -175,4 +179,69 @@ test('work that a writer did not wait for never reaches the store', async () => 
   })
   await expect(late).rejects.toThrow('was not awaited')
   expect(ids()).toEqual([])
+})
+
+/** A disk that takes its time: each flush ends when the test says so. */
+class SlowDisk {
+  readonly flushes: { done: () => void; fail: (error: Error) => void }[] = []
+
+  flush(): Promise<void> {
+    return new Promise((done, fail) => this.flushes.push({ done, fail }))
+  }
+
+  async reached(count: number): Promise<void> {
+    await vi.waitUntil(() => this.flushes.length >= count, { interval: 1 })
+  }
+}
+
+test('nobody hears of a commit before it is on the disk; who arrives meanwhile shares the next one', async () => {
+  const disk = new SlowDisk()
+  const slow = new GroupCommit(writer, disk, clock)
+  const commitCount = spyOnCommits()
+  const heard: string[] = []
+  const write = (id: number) =>
+    slow
+      .transaction(async (tx) => {
+        tx.onCommit(() => heard.push(`hook ${id}`))
+        await tx.run(insert, { id })
+      })
+      .then(() => heard.push(`answer ${id}`))
+  const first = write(1)
+  await disk.reached(1)
+  expect(ids()).toEqual([1])
+  expect(heard).toEqual([])
+  const second = write(2)
+  await new Promise(setImmediate)
+  const third = write(3)
+  await new Promise(setImmediate)
+  expect(ids()).toEqual([1])
+  disk.flushes[0]!.done()
+  await first
+  await disk.reached(2)
+  expect(heard).toEqual(['hook 1', 'answer 1'])
+  disk.flushes[1]!.done()
+  await Promise.all([second, third])
+  expect(heard.slice(2)).toEqual(['hook 2', 'hook 3', 'answer 2', 'answer 3'])
+  expect(commitCount()).toBe(2)
+  await slow.close()
+})
+
+test('a disk that fails while it takes a commit refuses it, and everything after it', async () => {
+  const disk = new SlowDisk()
+  const failing = new GroupCommit(writer, disk, clock)
+  const hook = vi.fn()
+  const first = failing.transaction(async (tx) => {
+    tx.onCommit(hook)
+    await tx.run(insert, { id: 1 })
+  })
+  await disk.reached(1)
+  const second = failing.transaction((tx) => tx.run(insert, { id: 2 }))
+  disk.flushes[0]!.fail(Object.assign(new Error('i/o error'), { code: 'EIO' }))
+  const uncertain = { code: 'storage-unavailable', message: expect.stringContaining('uncertain') }
+  await expect(first).rejects.toMatchObject(uncertain)
+  await expect(second).rejects.toMatchObject(uncertain)
+  await expect(failing.transaction((tx) => tx.run(insert, { id: 3 }))).rejects.toMatchObject(uncertain)
+  expect(hook).not.toHaveBeenCalled()
+  expect(ids()).not.toContain(2)
+  await failing.close()
 })

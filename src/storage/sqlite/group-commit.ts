@@ -2,6 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
+import { isSqliteError, storageProblem } from './storage-problem.ts'
 
 /** How many writers share a commit at the most: bounds how long the first of them waits for the last. */
 const groupMax = 512
@@ -14,13 +15,20 @@ interface Writer {
 
 type Settled = { writer: Writer; value: unknown; hooks: (() => void)[] } | { writer: Writer; error: unknown }
 
+/** What forces commits to the disk. */
+export interface Flushable {
+  flush(): Promise<void>
+}
+
 /**
  * The write lock of the SQLite engine. Writers queue; whoever is waiting when the lock frees shares one
- * `BEGIN IMMEDIATE … COMMIT`, each behind a savepoint of its own. While a commit's fsync blocks the thread,
- * the sockets fill; the next group takes all that arrived.
+ * `BEGIN IMMEDIATE … COMMIT`, each behind a savepoint of its own. A commit is written at once and forced to the disk
+ * beside the thread; meanwhile the next group runs, takes in whoever arrives, and commits when the disk is free.
+ * Nobody hears of a commit before it is on the disk.
  */
 export class GroupCommit {
   readonly #connection: Connection
+  readonly #disk: Flushable
   readonly #clock: Clock
   readonly #queue: Writer[] = []
   // Run for every writer, so they are prepared.
@@ -28,10 +36,14 @@ export class GroupCommit {
   readonly #release: () => void
   readonly #takeBack: () => void
   #draining: Promise<void> | undefined
+  #flushing: Promise<void> | undefined
+  #arrived = () => {}
   #closed = false
+  #failure: Problem | undefined
 
-  constructor(connection: Connection, clock: Clock) {
+  constructor(connection: Connection, disk: Flushable, clock: Clock) {
     this.#connection = connection
+    this.#disk = disk
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
     this.#release = connection.control('RELEASE writer')
@@ -42,33 +54,46 @@ export class GroupCommit {
     if (this.#closed) return Promise.reject(new Problem('storage-unavailable', { detail: 'The store is closed.' }))
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#arrived()
       this.#draining ??= this.#drain()
     })
+  }
+
+  /** The commit that is on its way to the disk, if one is: what a reader sees of it is not certain before. */
+  get flushing(): Promise<void> | undefined {
+    return this.#flushing
   }
 
   /** Lets the queued writers finish, then refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
+    await this.#flushing
   }
 
   async #drain(): Promise<void> {
     // One turn of the event loop lets every request that is already on a socket join this group.
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
-      await this.#commitGroup(this.#queue.splice(0, groupMax))
+      await this.#commitGroup()
       await new Promise(setImmediate)
     }
     this.#draining = undefined
   }
 
-  async #commitGroup(group: readonly Writer[]): Promise<void> {
+  async #commitGroup(): Promise<void> {
     const raw = this.#connection.raw
-    let settled: Settled[]
+    const group = this.#queue.splice(0, groupMax)
+    const settled: Settled[] = []
     try {
       raw.exec('BEGIN IMMEDIATE')
-      settled = []
-      for (const writer of group) settled.push(await this.#runWriter(writer))
+      for (;;) {
+        for (const writer of group.slice(settled.length)) settled.push(await this.#runWriter(writer))
+        if (!this.#flushing) break
+        await (group.length < groupMax ? Promise.race([this.#flushing, this.#arrival()]) : this.#flushing)
+        group.push(...this.#queue.splice(0, groupMax - group.length))
+      }
+      if (this.#failure) throw this.#failure
       raw.exec('COMMIT')
     } catch (error) {
       rollBack(raw)
@@ -76,14 +101,38 @@ export class GroupCommit {
       for (const writer of group) writer.reject(problem)
       return
     }
-    for (const result of settled) {
-      if ('error' in result) {
-        result.writer.reject(result.error)
-        continue
-      }
-      for (const hook of result.hooks) runHook(hook)
-      result.writer.resolve(result.value)
+    this.#flushing = this.#flush(settled)
+  }
+
+  /** Forces the commit to the disk, and only then lets its writers know. */
+  async #flush(settled: readonly Settled[]): Promise<void> {
+    try {
+      await this.#disk.flush()
+    } catch (error) {
+      // What the disk has of it nobody knows, nor of what would follow: only opening the store anew tells.
+      this.#failure = new Problem('storage-unavailable', {
+        detail:
+          'The disk failed while it took a write; whether it was kept is uncertain. Look at the disk and restart the gateway.',
+        cause: error,
+      })
     }
+    this.#flushing = undefined
+    for (const result of settled) {
+      if (this.#failure) result.writer.reject(this.#failure)
+      else if ('error' in result) result.writer.reject(result.error)
+      else {
+        for (const hook of result.hooks) runHook(hook)
+        result.writer.resolve(result.value)
+      }
+    }
+  }
+
+  /** Resolves with the next writer that queues. */
+  #arrival(): Promise<void> {
+    if (this.#queue.length > 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#arrived = resolve
+    })
   }
 
   /** Throws only when the whole group is lost: SQLite itself has rolled back (disk full, I/O error). */
@@ -136,18 +185,4 @@ function rollBack(raw: Connection['raw']): void {
   } catch {
     // The engine has rolled back by itself; what brought us here is the error to tell.
   }
-}
-
-const outages = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM)/
-
-function storageProblem(error: unknown): unknown {
-  if (!isSqliteError(error) || !outages.test(error.code)) return error
-  return new Problem('storage-unavailable', {
-    detail: `The store refused the write (${error.code}); nothing of it was kept. Free the disk and try again.`,
-    cause: error,
-  })
-}
-
-function isSqliteError(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && error.name === 'SqliteError' && 'code' in error
 }

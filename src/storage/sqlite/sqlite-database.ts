@@ -8,6 +8,7 @@ import { migrate } from '../migrate.ts'
 import type { Statement } from '../statement.ts'
 import { Connection } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
+import { WalFile } from './wal-file.ts'
 
 /**
  * The embedded store: `rouse.db` in the data directory, one writing connection behind the group commit and one
@@ -16,14 +17,16 @@ import { GroupCommit } from './group-commit.ts'
 export class SqliteDatabase implements Database {
   readonly #writer: Connection
   readonly #reader: Connection
+  readonly #wal: WalFile
   readonly #commits: GroupCommit
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
 
-  private constructor(writer: Connection, reader: Connection, clock: Clock, unlock: () => void) {
+  private constructor(path: string, writer: Connection, clock: Clock, unlock: () => void) {
     this.#writer = writer
-    this.#reader = reader
-    this.#commits = new GroupCommit(writer, clock)
+    this.#reader = new Connection(path, { readonly: true })
+    this.#wal = new WalFile(path)
+    this.#commits = new GroupCommit(writer, this.#wal, clock)
     this.#unlock = unlock
   }
 
@@ -37,7 +40,7 @@ export class SqliteDatabase implements Database {
       createPrivately(path)
       writer = new Connection(path, { readonly: false })
       migrate(writer.raw, clock.now())
-      return new SqliteDatabase(writer, new Connection(path, { readonly: true }), clock, unlock)
+      return new SqliteDatabase(path, writer, clock, unlock)
     } catch (error) {
       writer?.close()
       unlock()
@@ -46,11 +49,11 @@ export class SqliteDatabase implements Database {
   }
 
   async all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
-    return this.#open().all(statement, params)
+    return this.#onceDurable(this.#open().all(statement, params))
   }
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
-    return this.#open().get(statement, params)
+    return this.#onceDurable(this.#open().get(statement, params))
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -62,6 +65,12 @@ export class SqliteDatabase implements Database {
     return this.#closing
   }
 
+  /** What was read may be of a commit that is on its way to the disk: nothing is told of it before it is there. */
+  async #onceDurable<T>(rows: T): Promise<T> {
+    await this.#commits.flushing
+    return rows
+  }
+
   /** A request that outlives the store is told so. */
   #open(): Connection {
     if (this.#reader.raw.open) return this.#reader
@@ -70,6 +79,7 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#commits.close()
+    this.#wal.close()
     this.#reader.close()
     this.#writer.close()
     this.#unlock()

@@ -1,0 +1,16 @@
+import { Problem } from '../../errors.ts'
+
+const outages = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM)/
+
+/** What SQLite throws when the machine refuses, as the problem that callers are told; any other error as it is. */
+export function storageProblem(error: unknown): unknown {
+  if (!isSqliteError(error) || !outages.test(error.code)) return error
+  return new Problem('storage-unavailable', {
+    detail: `The store refused the write (${error.code}); nothing of it was kept. Free the disk and try again.`,
+    cause: error,
+  })
+}
+
+export function isSqliteError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && error.name === 'SqliteError' && 'code' in error
+}
