@@ -1,23 +1,41 @@
 import type { LogEvent } from './event.ts'
 
-type Listener = (events: readonly LogEvent[]) => void
+type Listener = () => void
 
 /**
- * The live plane in one process: tells listeners that a project's log has grown, after the commit. It carries
- * no truth: a listener that misses a call finds everything in the log.
+ * The live plane: tells listeners that a log has grown, after the commit. It carries no truth: a listener that misses a
+ * call finds everything in the log.
  */
 export class LiveTail {
   readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #elsewhere: (keys: readonly string[]) => void
 
+  /** `elsewhere` tells the other gateways of the store what was published here. */
+  constructor(elsewhere: (keys: readonly string[]) => void = () => {}) {
+    this.#elsewhere = elsewhere
+  }
+
+  /** Says that these events, of one project, were committed here. */
   publish(events: readonly LogEvent[]): void {
     const first = events[0]
     if (!first) return
-    for (const listener of this.#listeners.get(first.projectId) ?? []) listener(events)
-    const tasks = new Set(events.map((event) => event.taskId))
-    for (const taskId of tasks) {
-      if (taskId === null) continue
-      for (const listener of this.#listeners.get(taskId) ?? []) listener(events)
+    const keys = new Set([first.projectId])
+    for (const { taskId } of events) if (taskId !== null) keys.add(taskId)
+    const grown = [...keys]
+    this.touch(grown)
+    this.#elsewhere(grown)
+  }
+
+  /** Calls whoever listens to one of these: projects' ids and tasks' ids. */
+  touch(keys: readonly string[]): void {
+    for (const key of keys) {
+      for (const listener of this.#listeners.get(key) ?? []) listener()
     }
+  }
+
+  /** Calls everybody: something may have been missed. */
+  touchAll(): void {
+    this.touch([...this.#listeners.keys()])
   }
 
   /** Calls `listener` for each commit that touches the key, a project's id or a task's id. Answers the way out. */

@@ -1,0 +1,81 @@
+import { type Clock, sleep } from '../lib/clock.ts'
+import type { Logger } from '../logger.ts'
+import type { Database } from '../storage/database.ts'
+import { gatewaysUnseenSince, removeGateway, seeGateway, takeOver } from './gateway-store.ts'
+
+const beatMs = 3_000
+/** Behind this a gateway asks the store before it sends: it may have been held up, and its work taken over. */
+const doubtMs = 9_000
+/** Behind this the others take over. Clocks may differ by as much as lies between the two. */
+const deadMs = 20_000
+
+interface GatewaysContext {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Logger
+  /** This gateway's id: what its claims' names begin with. */
+  readonly id: string
+  /** Hears that something fell due. */
+  due(): void
+}
+
+/** The gateways of one store: each says that it is alive, and whoever notices first takes over from one that does not. */
+export class Gateways implements AsyncDisposable {
+  readonly #context: GatewaysContext
+  readonly #stopping = new AbortController()
+  #loop: Promise<void> | undefined
+  #seenAt: number
+
+  constructor(context: GatewaysContext) {
+    this.#context = context
+    this.#seenAt = context.clock.now()
+  }
+
+  /** Says for the first time that this gateway is alive, and goes on saying it. Rejects when the store does not answer. */
+  async start(): Promise<void> {
+    await this.#beat()
+    this.#loop ??= this.#run()
+  }
+
+  /** Whether nobody can have taken over from this gateway meanwhile. */
+  readonly isSure = (): boolean => this.#context.clock.now() - this.#seenAt < doubtMs
+
+  async stop(): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#stopping.abort()
+    await this.#loop
+    const { db, id, log } = this.#context
+    await removeGateway(db, id).catch((error: unknown) => log.warn({ err: error }, 'gateway.left_unsaid'))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  /** Says that this gateway is alive, then takes over from those that did not. */
+  async #beat(): Promise<void> {
+    const { db, clock, log, id, due } = this.#context
+    const now = clock.now()
+    await seeGateway(db, id)
+    this.#seenAt = now
+    for (const dead of await gatewaysUnseenSince(db, now - deadMs)) {
+      const freed = await takeOver(db, dead, now - deadMs)
+      log.warn({ gateway: dead, subscriptions: freed }, 'gateway.taken_over')
+      if (freed > 0) due()
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#context
+    const { signal } = this.#stopping
+    for (;;) {
+      await sleep(clock, beatMs, signal)
+      if (signal.aborted) return
+      try {
+        await this.#beat()
+      } catch (error) {
+        log.warn({ err: error }, 'gateway.unseen')
+      }
+    }
+  }
+}
