@@ -1,12 +1,39 @@
 import { defineConfig } from 'vitest/config'
 
+// Kills, full disks and lying receivers take minutes: npm run test:faults.
+const exclude = ['test/faults/**', '**/node_modules/**']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // Kills, full disks and lying receivers take minutes: npm run test:faults.
-    exclude: ['test/faults/**', '**/node_modules/**'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, 'test/storage/postgres/**', 'test/gateways/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: [
+            'test/storage/{database,statements}.test.ts',
+            'test/storage/postgres/**/*.test.ts',
+            'test/gateways/**/*.test.ts',
+            'test/{a2a,claims,log,mailbox,registry,rest,tasks,wakes}/**/*.test.ts',
+          ],
+          exclude,
+          env: { ROUSE_TEST_ENGINE: 'postgres' },
+          globalSetup: ['test/support/postgres-server.ts'],
+          // Each test begins on an empty schema, and a machine has one disk.
+          testTimeout: 40_000,
+        },
+      },
+    ],
   },
 })

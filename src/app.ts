@@ -1,22 +1,33 @@
-import { randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Express } from 'express'
 import { CardDocuments } from './agent-card/documents.ts'
-import { createCardSigner, createCardSigningKey } from './agent-card/signing.ts'
+import { createCardSigner } from './agent-card/signing.ts'
 import type { Config } from './config.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { createFront } from './fronts/front.ts'
+import { createGrpcServices } from './fronts/grpc/services.ts'
+import { GrpcServer } from './fronts/grpc-server.ts'
 import { HttpServer } from './fronts/http-server.ts'
+import { openKeys } from './keys.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { LiveTail } from './log/live-tail.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { drain } from './mailbox/hand-out.ts'
+import { createHandOverMail } from './mailbox/hand-over.ts'
 import { recordMail } from './mailbox/mail.ts'
+import { pruneMessages } from './mailbox/retention.ts'
+import { strategies } from './mailbox/strategies.ts'
+import { createAnnounce } from './mailbox/system-signals.ts'
+import { noteTold } from './mailbox/told.ts'
+import { isInHand } from './mailbox/waiting-store.ts'
+import { openNeighbours } from './neighbours.ts'
 import { defaultProject, ensureProject } from './registry/project-store.ts'
-import { loadOrCreateKeyFile } from './security/key-files.ts'
+import { SessionActivity } from './registry/session-activity.ts'
+import { listPresentAgents, newestLiveSession } from './registry/session-store.ts'
+import { SessionSweeper } from './registry/session-sweeper.ts'
 import { OutboundFetch } from './security/outbound-fetch.ts'
-import { newApiKey, SecretBox } from './security/secret.ts'
-import { SqliteDatabase } from './storage/sqlite/sqlite-database.ts'
+import { openDatabase } from './storage/open-database.ts'
 import { ExpirySweeper } from './tasks/expiry-sweeper.ts'
 import type { Channels } from './wakes/channel.ts'
 import { Dispatcher } from './wakes/dispatcher.ts'
@@ -39,7 +50,7 @@ export interface Overrides {
 /** A running gateway. */
 export interface Gateway extends AsyncDisposable {
   /** Opens the store, listens and dispatches. Answers where it listens, and where the admin key is if it was made here. */
-  start(): Promise<{ url: string; adminKeyFile: string | undefined }>
+  start(): Promise<{ url: string; grpcTarget: string | undefined; adminKeyFile: string | undefined }>
   /** Stops accepting, ends streams, finishes what is in flight, closes the store. Twice is the same as once. */
   stop(): Promise<void>
   /** The operator's key, once started. */
@@ -61,7 +72,7 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
     },
     async start() {
       running = await open(config, { clock, log, random: overrides.random ?? Math.random, stopping: stopping.signal })
-      return { url: running.url, adminKeyFile: running.adminKeyFile }
+      return { url: running.url, grpcTarget: running.grpcTarget, adminKeyFile: running.adminKeyFile }
     },
     stop() {
       stopping.abort()
@@ -76,6 +87,7 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
 
 interface Running {
   readonly url: string
+  readonly grpcTarget: string | undefined
   readonly adminKey: string
   readonly adminKeyFile: string | undefined
   close(): Promise<void>
@@ -93,17 +105,17 @@ async function open(config: Config, world: World): Promise<Running> {
   await using undo = new Cleanup()
 
   // storage
-  const db = undo.use(SqliteDatabase.open(resolve(config.dataDir), clock))
+  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock))
   await ensureProject(db, defaultProject)
 
   // security
-  const keys = await openKeys(config)
-  const secrets = new SecretBox(keys.encryptionKeys)
+  const keys = await openKeys(config, db)
+  const { secrets } = keys
   const outbound = undo.use(new OutboundFetch({ allow: config.webhooks.allow }))
   const checkUrl = (url: string, field: string): void => void outbound.checkUrl(url, field)
 
   // log and wakes
-  const tail = new LiveTail()
+  const tail = new LiveTail((keys) => neighbours.grew(keys))
   const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
   const append = createJournal(tail, {
     due: nudge,
@@ -115,61 +127,115 @@ async function open(config: Config, world: World): Promise<Running> {
     'a2a-webhook': createWebhookChannel(tools, secrets),
     push: createPushChannel(tools, secrets, renderPush(db), (token) => signer.signToken(token)),
   }
-  const dispatcher = undo.use(
-    new Dispatcher({ db, clock, log, append, channels, tail, recorder: new Recorder(db), identities: new Map() }),
+  const neighbours = undo.use(
+    openNeighbours(
+      config,
+      { db, clock, log, cardKey: keys.cardKey },
+      {
+        grown: (grown) => tail.touch(grown),
+        changed: (ids) => ids.forEach(interrupt),
+        missed: () => {
+          tail.touchAll()
+          nudge()
+        },
+        due: nudge,
+      },
+    ),
+  )
+  const dispatcher: Dispatcher = undo.use(
+    new Dispatcher(
+      {
+        db,
+        clock,
+        log,
+        append,
+        channels,
+        tail,
+        recorder: new Recorder(db, noteTold),
+        isInHand,
+        identities: new Map(),
+        isSure: () => neighbours.isSure(),
+      },
+      neighbours.id,
+    ),
   )
   // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
-  await reclaimAll(db)
+  if (config.databaseUrl === undefined) await reclaimAll(db)
 
   // features
   const tasks = { db, clock, append, tail, recordMail, secrets, checkUrl }
-  const sweeper = undo.use(new ExpirySweeper(tasks, log))
-  const retention = undo.use(new RetentionSweeper({ db, clock, log, retention: config.retention }))
-  const changed = (subscriptionId: string): void => {
+  const { isTurn } = neighbours
+  const sweeper = undo.use(new ExpirySweeper(tasks, log, isTurn))
+  const prune = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
+  const retention = undo.use(
+    new RetentionSweeper({ db, clock, log, retention: config.retention, pruneMessages: prune, isTurn }),
+  )
+  const mail = { db, append, limits: config.mail, strategies, findSession: newestLiveSession }
+  const claims = { db, append, sendHandOver: createHandOverMail(mail) }
+  const interrupt = (subscriptionId: string): void => {
     dispatcher.interrupt(subscriptionId)
     nudge()
   }
+  const changed = (subscriptionId: string): void => {
+    interrupt(subscriptionId)
+    neighbours.changed(subscriptionId)
+  }
+  const announce = createAnnounce(append, listPresentAgents)
+  const sessions = { db, clock, append, timeoutMs: config.sessions.timeoutMs, drain, announce, changed }
+  const activity = undo.use(new SessionActivity({ db, clock, log }))
+  const sessionSweeper = undo.use(new SessionSweeper(sessions, clock, log, isTurn))
   const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
 
   // fronts
-  const server = undo.use(new HttpServer())
-  const url = await server.listen(config.http.host, config.http.port)
+  const server = new HttpServer()
+  const grpc = new GrpcServer()
+  undo.defer(() => Promise.all([server.close(), grpc.close()]))
+  const { host } = config.http
+  const url = await server.listen(host, config.http.port)
+  const grpcTarget = config.grpc.port === undefined ? undefined : await grpc.listen(host, config.grpc.port)
   const publicUrl = config.http.publicUrl ?? url
   const signer = await createCardSigner([JSON.parse(keys.cardKey)], publicUrl)
-  const cards = new CardDocuments(signer, { publicUrl })
-  const front: Express = createFront({
+  const cards = new CardDocuments(signer, { publicUrl, ...advertisedGrpc(config, grpcTarget) })
+  const a2a = {
     ...tasks,
     log,
     cards,
-    signer,
-    subscriptions,
     adminKey: keys.adminKey,
     blockingTimeoutMs: config.a2a.blockingTimeoutMs,
     stopping: world.stopping,
+    saw: activity.saw,
+  }
+  const front: Express = createFront({
+    ...a2a,
+    signer,
+    subscriptions,
+    mail,
+    claims,
+    sessions,
     isReady: () => dispatcher.isRunning,
   })
+  await neighbours.start()
   dispatcher.start()
   sweeper.start()
   retention.start()
+  sessionSweeper.start()
   server.serve(front)
+  grpc.serve(createGrpcServices(a2a))
 
   const resources = undo.move()
   return {
     url,
+    grpcTarget,
     adminKey: keys.adminKey,
     adminKeyFile: keys.adminKeyFile,
     close: () => resources[Symbol.asyncDispose](),
   }
 }
 
-async function openKeys(config: Config) {
-  const directory = resolve(config.dataDir)
-  const adminKey = config.adminKey ?? (await loadOrCreateKeyFile(directory, 'admin.key', newApiKey))
-  const encryptionKeys = config.encryptionKeys ?? [
-    await loadOrCreateKeyFile(directory, 'encryption.key', () => randomBytes(32).toString('base64')),
-  ]
-  const cardKey = await loadOrCreateKeyFile(directory, 'card-signing.jwk', async () =>
-    JSON.stringify(await createCardSigningKey()),
-  )
-  return { adminKey, adminKeyFile: config.adminKey ? undefined : join(directory, 'admin.key'), encryptionKeys, cardKey }
+/** Cards name the public host with the port that is listened on, unless the configuration knows better. */
+function advertisedGrpc({ http, grpc }: Config, listening: string | undefined): { grpcTarget?: string } {
+  if (listening === undefined) return {}
+  if (grpc.publicTarget !== undefined) return { grpcTarget: grpc.publicTarget }
+  if (http.publicUrl === undefined) return { grpcTarget: listening }
+  return { grpcTarget: `${new URL(http.publicUrl).hostname}${listening.slice(listening.lastIndexOf(':'))}` }
 }

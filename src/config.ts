@@ -4,13 +4,23 @@ import { isLocalhost } from './security/url-guard.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
+  /** Without a port gRPC is off. `publicTarget` is the `host:port` that cards advertise. */
+  readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   readonly dataDir: string
+  /** PostgreSQL, which several gateways can share; undefined: the embedded store in the data directory. */
+  readonly databaseUrl: string | undefined
+  /** Redis for the live plane between gateways; undefined: PostgreSQL's NOTIFY. */
+  readonly busUrl: string | undefined
   /** Given keys win over those kept in the data directory. */
   readonly adminKey: string | undefined
   readonly encryptionKeys: readonly string[] | undefined
   readonly webhooks: { readonly allow: readonly string[]; readonly timeoutMs: number }
   /** 0 keeps for ever. */
-  readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number }
+  readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number; readonly messagesMs: number }
+  /** 0 is no limit. */
+  readonly mail: { readonly perMinute: number; readonly stormTurns: number }
+  /** How long a session may be silent. */
+  readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
   readonly logLevel: string
 }
@@ -44,6 +54,12 @@ export function envToConfig(env: Env): Config {
       problems.push(`${name}="${value}": give a whole number from 0 to 65535; 0 is any free port.`)
     return value
   }
+  const whole = (name: string, fallback: number, max: number): number => {
+    const value = number(name, fallback, 0, max)
+    if (!Number.isInteger(value))
+      problems.push(`${name}="${value}": give a whole number from 0 to ${max}; 0 is no limit.`)
+    return value
+  }
   const days = (name: string): number => Math.round(number(name, 30, 0, daysMax) * dayMs)
   const text = (name: string): string | undefined => env[name]?.trim() || undefined
   const check = (name: string, act: () => void): void => {
@@ -54,9 +70,11 @@ export function envToConfig(env: Env): Config {
     }
   }
 
-  for (const name of ['ROUSE_DATABASE_URL', 'ROUSE_BUS_URL', 'ROUSE_JWT_ISSUERS']) {
-    if (text(name)) problems.push(`${name}: this build has the embedded store and API keys only. Unset it.`)
-  }
+  if (text('ROUSE_JWT_ISSUERS')) problems.push('ROUSE_JWT_ISSUERS: this build takes API keys only. Unset it.')
+  const databaseUrl = text('ROUSE_DATABASE_URL')
+  if (databaseUrl) check('ROUSE_DATABASE_URL', () => requirePostgres(databaseUrl))
+  const busUrl = text('ROUSE_BUS_URL')
+  if (busUrl) check('ROUSE_BUS_URL', () => requireRedis(busUrl, databaseUrl))
   const host = text('ROUSE_HOST') ?? '127.0.0.1'
   const allowed = text('ROUSE_WEBHOOK_ALLOW')
   const allow = allowed === undefined ? (isLoopback(host) ? loopback : []) : cidrs(allowed)
@@ -70,19 +88,35 @@ export function envToConfig(env: Env): Config {
     problems.push('ROUSE_ADMIN_KEY: at least 16 characters (openssl rand -base64 32).')
   const publicUrl = text('ROUSE_PUBLIC_URL')?.replace(/\/+$/, '')
   if (publicUrl) check('ROUSE_PUBLIC_URL', () => requireHttp(publicUrl))
+  const httpPort = port('ROUSE_PORT', 4520)
+  const grpcPort = text('ROUSE_GRPC_PORT')?.toLowerCase() === 'off' ? undefined : port('ROUSE_GRPC_PORT', 4521)
+  if (grpcPort === httpPort && grpcPort !== 0)
+    problems.push(`ROUSE_GRPC_PORT="${grpcPort}": HTTP listens there. Give another port, or "off" for no gRPC.`)
+  const publicTarget = text('ROUSE_GRPC_PUBLIC_TARGET')
+  if (publicTarget && !/^(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$/.test(publicTarget))
+    problems.push(`ROUSE_GRPC_PUBLIC_TARGET="${publicTarget}": give host:port, e.g. rouse.example:443.`)
   const logLevel = text('ROUSE_LOG_LEVEL') ?? 'warn'
   if (!logLevels.includes(logLevel)) problems.push(`ROUSE_LOG_LEVEL="${logLevel}": one of ${logLevels.join(', ')}.`)
 
   const config: Config = {
-    http: { host, port: port('ROUSE_PORT', 4520), publicUrl },
+    http: { host, port: httpPort, publicUrl },
+    grpc: { port: grpcPort, publicTarget },
     dataDir: text('ROUSE_DATA_DIR') ?? '.rouse',
+    databaseUrl,
+    busUrl,
     adminKey,
     encryptionKeys,
     webhooks: { allow, timeoutMs: number('ROUSE_WEBHOOK_TIMEOUT', 10, 1, 30) * 1000 },
     retention: {
       eventsMs: days('ROUSE_RETENTION_DAYS'),
       deliveriesMs: days('ROUSE_DELIVERY_RETENTION_DAYS'),
+      messagesMs: days('ROUSE_MESSAGE_RETENTION'),
     },
+    mail: {
+      perMinute: whole('ROUSE_MESSAGES_PER_MINUTE', 300, 60_000),
+      stormTurns: whole('ROUSE_STORM_TURNS', 60, 100_000),
+    },
+    sessions: { timeoutMs: number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: number('ROUSE_BLOCKING_TIMEOUT', 300, 0, 86_400) * 1000 },
     logLevel,
   }
@@ -103,4 +137,19 @@ function isLoopback(host: string): boolean {
 function requireHttp(text: string): void {
   const { protocol } = new URL(text)
   if (protocol !== 'http:' && protocol !== 'https:') throw new Error('give an http or https URL.')
+}
+
+/** The URL may hold a password: it is not repeated. */
+function requirePostgres(text: string): void {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  if (!['postgres:', 'postgresql:'].includes(protocol))
+    throw new Error('give a URL such as postgres://rouse@127.0.0.1:5432/rouse, or none for the embedded store.')
+}
+
+/** It may hold a password too. */
+function requireRedis(text: string, databaseUrl: string | undefined): void {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  if (!['redis:', 'rediss:'].includes(protocol)) throw new Error('give a URL such as redis://127.0.0.1:6379.')
+  if (databaseUrl === undefined)
+    throw new Error('the bus joins the gateways of one PostgreSQL: set ROUSE_DATABASE_URL too, or unset this.')
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, type Statement, sql, statement } from '../storage/statement.ts'
+import { forUpdate, p, type Statement, sql, statement } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
@@ -17,10 +17,11 @@ const insertEvent = statement<{
   now: number
 }>(sql`insert into event (project_id, log_id, type, task_id, actor, data, created_at)
   values (${p('projectId')}, ${p('logId')}, ${p('type')}, ${p('taskId')}, ${p('actor')}, ${p('data')}, ${p('now')})`)
-const insertAudience = statement<{ audience: string; projectId: string; logId: number; trigger: string | null }>(
-  sql`insert into event_audience (audience, project_id, log_id, trigger)
-    values (${p('audience')}, ${p('projectId')}, ${p('logId')}, ${p('trigger')})`,
-)
+type AudienceRows = Record<string, string | number | null>
+/** What a broadcast writes in one statement: the project's counter is held meanwhile. */
+const audienceChunk = 50
+const insertAudience = insertAudienceOf(1)
+const insertAudienceChunk = insertAudienceOf(audienceChunk)
 
 /**
  * Appends events in the given order and answers them with their logIds. The ids come from the project's own
@@ -34,6 +35,7 @@ export async function insertEvents(
   const row = await tx.get(takeLogIds, { projectId, count: events.length })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
   const appended: LogEvent[] = []
+  const inserts: Promise<unknown>[] = []
   for (const [index, event] of events.entries()) {
     const logId = row.head - events.length + 1 + index
     const trigger = eventTypes[event.type]
@@ -47,7 +49,7 @@ export async function insertEvents(
       data: JSON.stringify(event.data),
       now: tx.now,
     })
-    for (const audience of event.audience) await tx.run(insertAudience, { audience, projectId, logId, trigger })
+    await insertAudiences(tx, event.audience, { projectId, logId, trigger })
     appended.push({
       projectId,
       logId,
@@ -59,7 +61,27 @@ export async function insertEvents(
       createdAt: tx.now,
     })
   }
+  await Promise.all(inserts)
   return appended
+}
+
+function insertAudienceOf(rows: number): Statement<AudienceRows> {
+  const values = Array.from(
+    { length: rows },
+    (_, row) => sql`(${p(`audience${row}`)}, ${p('projectId')}, ${p('logId')}, ${p('trigger')})`,
+  )
+  return statement<AudienceRows>(
+    sql`insert into event_audience (audience, project_id, log_id, trigger) values ${sql.join(values, sql`, `)}`,
+  )
+}
+
+async function insertAudiences(tx: Transaction, audience: readonly string[], row: AudienceRows): Promise<void> {
+  for (let at = 0; at < audience.length; ) {
+    const rows = audience.length - at >= audienceChunk ? audienceChunk : 1
+    const ids = Object.fromEntries(audience.slice(at, at + rows).map((id, index) => [`audience${index}`, id]))
+    await tx.run(rows === 1 ? insertAudience : insertAudienceChunk, { ...row, ...ids })
+    at += rows
+  }
 }
 
 const columns = sql.raw(
@@ -164,4 +186,16 @@ export async function logBounds(db: Reader, projectId: string): Promise<{ head: 
   const row = await db.get(bounds, { projectId })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
   return row
+}
+
+const hold = statement<{ projectId: string }, { id: string }>(
+  sql`select id from project where id = ${p('projectId')} ${forUpdate}`,
+)
+
+/**
+ * Keeps other gateways from appending to a project's log until the transaction is over, and waits for those that are at it:
+ * what is read of the log behind this is all there is, and who appends later finds what this transaction did.
+ */
+export async function holdLog(tx: Transaction, projectId: string): Promise<void> {
+  await tx.get(hold, { projectId })
 }

@@ -1,7 +1,12 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** What an agent's subscription can be triggered by. Source: S1-43. */
-export const agentTriggers = ['SENT_TO_ME', 'TASK_STATE_CHANGED', 'PERMISSION_GRANTED'] as const
+/** What an agent's subscription can be triggered by. Source: S1-43; the last is ours: S4-6. */
+export const agentTriggers = [
+  'SENT_TO_ME',
+  'TASK_STATE_CHANGED',
+  'PERMISSION_GRANTED',
+  'MESSAGE_STATUS_CHANGED',
+] as const
 /** What the engine itself has to say: for the operator of a project, and for the agent whose subscription it is about. */
 export const signalTriggers = [
   'SUBSCRIPTION_DEGRADED',
@@ -15,15 +20,29 @@ export type Trigger = (typeof triggers)[number]
 /** Every kind of row that the log can hold, with the trigger it fires, if any. */
 export const eventTypes = {
   'message.sent': 'SENT_TO_ME',
+  'message.seen': 'MESSAGE_STATUS_CHANGED',
+  'message.acked': 'MESSAGE_STATUS_CHANGED',
+  'message.resolved': 'MESSAGE_STATUS_CHANGED',
+  'message.superseded': 'MESSAGE_STATUS_CHANGED',
+  'mail.rate_limited': null,
+  'mail.storm_tripped': null,
   'task.state_changed': 'TASK_STATE_CHANGED',
   'task.artifact_added': null,
   'permission.granted': 'PERMISSION_GRANTED',
   'permission.revoked': null,
+  'project.created': null,
   'agent.created': null,
   'agent.updated': null,
   'agent.deleted': null,
+  'claim.taken': null,
+  'claim.taken_over': null,
+  'claim.released': null,
+  'claim.handed_off': null,
   'key.created': null,
   'key.revoked': null,
+  'peer.joined': null,
+  'peer.left': null,
+  'master.preempted': null,
   'push_config.created': null,
   'push_config.deleted': null,
   'subscription.created': null,

@@ -14,14 +14,32 @@ export interface Transaction extends Reader {
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>
   /** Side effects wait here until the commit is on disk. They must not throw. */
   onCommit(work: () => void): void
+  /**
+   * Leaves something to be done at the end of the transaction, behind the work of every writer that shares it: once for all
+   * that was left for the same function. It joins the transaction; should it throw, nothing of the transaction is kept.
+   */
+  atEnd<Item>(closing: Closing<Item>, item: Item): void
 }
+
+/** What is done with everything that was left for the end of a transaction, in the order in which it was left. */
+export type Closing<Item> = (tx: Transaction, items: readonly Item[]) => Promise<void>
+
+/**
+ * Thrown by work that finds what it read changed by somebody else before it could write: it is run again from its start. On
+ * an engine that lets one writer in at a time it never happens.
+ */
+export class Collision extends Error {}
 
 /**
  * The one door to the store. Writers that arrive together share a commit, so that one fsync answers many;
  * a writer that throws takes back only what it wrote itself.
  */
 export interface Database extends Reader, AsyncDisposable {
-  /** Resolves when the commit is durable; rejects with what `work` threw, or with `storage-unavailable`. */
+  /**
+   * Resolves when the commit is durable; rejects with what `work` threw, or with `storage-unavailable`. Other writers may run
+   * meanwhile, and see what it wrote: what it reads holds until its next statement and no longer, unless it was read with a
+   * lock. `work` may be run more than once; what it did in vain is forgotten, hooks included.
+   */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   close(): Promise<void>
 }

@@ -9,6 +9,8 @@ export type SqlValue = string | number | null
  */
 export interface Statement<Params extends object = object, Row = unknown> {
   readonly sql: SQL
+  /** Set where the row that is read stays the reader's until its transaction ends: the name of the table. */
+  readonly locks?: string
   /** Never set: carries the types. */
   readonly types?: (params: Params) => Row
 }
@@ -17,6 +19,22 @@ export interface Statement<Params extends object = object, Row = unknown> {
 export function statement<Params extends object, Row = never>(text: SQL): Statement<Params, Row> {
   return { sql: text }
 }
+
+/**
+ * Declares a statement that reads one row by its `id` in order to change it: nobody else changes it, or reads it so, before
+ * the transaction is over. What the transaction read of that row before is old; read it again behind the lock.
+ */
+export function lockingStatement<Params extends { id: string }, Row = never>(
+  table: string,
+  text: SQL,
+): Statement<Params, Row> {
+  return { sql: text, locks: table }
+}
+
+/** Of rows that another gateway is changing: leave them to it. What only PostgreSQL knows is a comment to the embedded store. */
+export const skipLocked: SQL = sql.raw('/*postgres for update skip locked */')
+/** Nobody else changes the row before this transaction is over. */
+export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
 
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)

@@ -14,6 +14,9 @@ export interface Attempt {
   readonly response?: string
 }
 
+/** The longest that a channel may let an emission wait between two tries: the subscription's other events wait behind it. */
+export const retryWaitMaxMs = 300_000
+
 export interface DeliveryOrder {
   readonly subscription: Subscription
   /** Whose harness it is: `@donna`. */

@@ -22,6 +22,7 @@ export class DigestBuilder {
     SENT_TO_ME: { count: 0, latest: undefined },
     TASK_STATE_CHANGED: { count: 0, latest: undefined },
     PERMISSION_GRANTED: { count: 0, latest: undefined },
+    MESSAGE_STATUS_CHANGED: { count: 0, latest: undefined },
     SIGNAL: { count: 0, latest: undefined },
   }
 
@@ -56,7 +57,7 @@ export class DigestBuilder {
     const last = this.#last
     if (!first || !last) throw new Error('A digest needs at least one event.')
     const { SENT_TO_ME: messages, TASK_STATE_CHANGED: transitions, PERMISSION_GRANTED: permissions } = this.#kinds
-    const { SIGNAL: signals } = this.#kinds
+    const { MESSAGE_STATUS_CHANGED: statuses, SIGNAL: signals } = this.#kinds
     return {
       summary: this.#summary(digest, first.createdAt),
       eventCount: this.#count,
@@ -66,6 +67,7 @@ export class DigestBuilder {
       latestMessage: messages.latest ?? null,
       latestTaskTransition: transitions.latest ?? null,
       latestPermission: permissions.latest ?? null,
+      ...(statuses.latest ? { messageStatuses: statuses.count, latestMessageStatus: statuses.latest } : {}),
       ...(signals.latest ? { signals: signals.count, latestSignal: signals.latest } : {}),
       fromLogId: first.logId,
       toLogId: last.logId,
@@ -92,7 +94,12 @@ export class DigestBuilder {
       parts.push(plural(permissions.count, 'permission granted', 'permissions granted'))
       lines.push(`- ${parts.at(-1)} (latest: ${permissions.latest.scope} by ${permissions.latest.grantedBy})`)
     }
-    const { SIGNAL: signals } = this.#kinds
+    const { MESSAGE_STATUS_CHANGED: statuses, SIGNAL: signals } = this.#kinds
+    if (statuses.latest) {
+      const { subject, status, recipient } = statuses.latest
+      parts.push(plural(statuses.count, 'message status', 'message statuses'))
+      lines.push(`- ${parts.at(-1)} (latest: "${subject}" ${status} by ${recipient})`)
+    }
     if (signals.latest) {
       const { signal, subscriptionId, agent } = signals.latest
       parts.push(plural(signals.count, 'signal', 'signals'))

@@ -2,7 +2,7 @@ import { newUuid } from '../lib/ids.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import type { EventClaim } from './journal.ts'
-import { claimDue, nextDueAt } from './lease-store.ts'
+import { claimDue, nextDueAt, pullInDue } from './lease-store.ts'
 import { runSubscription } from './run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 
@@ -23,16 +23,20 @@ export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
   readonly #stopping = new AbortController()
-  readonly #id = newUuid()
-  #offers = 0
+  readonly #id: string
+  #claims = 0
   #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
   #nudged = false
   #waitingUntil = 0
+  /** The newest that the clock has said. While no gateway ran it may have been set too. */
+  #lookedAt = Number.POSITIVE_INFINITY
 
-  constructor(context: RunContext) {
+  /** `id` is the gateway's: every claim's name begins with it. */
+  constructor(context: RunContext, id = newUuid()) {
     this.#context = context
+    this.#id = id
   }
 
   start(): void {
@@ -41,7 +45,7 @@ export class Dispatcher implements AsyncDisposable {
 
   /** For who appends an event: a claim's name, while there is room to begin at once. */
   offer(): string | undefined {
-    return this.isRunning && this.#busyRuns < runsMax ? `${this.#id}.${++this.#offers}` : undefined
+    return this.isRunning && this.#busyRuns < runsMax ? this.#newOwner() : undefined
   }
 
   /** Sends for a subscription that was claimed under an offered name. */
@@ -90,6 +94,7 @@ export class Dispatcher implements AsyncDisposable {
       this.#nudged = false
       const wanted = Math.min(claimMax, runsMax - this.#busyRuns)
       try {
+        await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
         else if ((await this.#claim(wanted)) < wanted) await this.#idle()
       } catch (error) {
@@ -99,8 +104,18 @@ export class Dispatcher implements AsyncDisposable {
     }
   }
 
+  #newOwner(): string {
+    return `${this.#id}.${++this.#claims}`
+  }
+
+  async #followClock(): Promise<void> {
+    const now = this.#context.clock.now()
+    if (now < this.#lookedAt) await pullInDue(this.#context.db)
+    this.#lookedAt = now
+  }
+
   async #claim(limit: number): Promise<number> {
-    const owner = newUuid()
+    const owner = this.#newOwner()
     const claimed = await claimDue(this.#context.db, owner, limit)
     for (const subscription of claimed) this.#start(subscription, owner)
     return claimed.length

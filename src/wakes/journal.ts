@@ -11,8 +11,8 @@ import {
 } from '../registry/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
+import { holdBack, mayBeHeld } from './hold.ts'
 import { claimIdle } from './lease-store.ts'
-import { matches } from './match.ts'
 
 interface Candidate {
   id: string
@@ -23,15 +23,20 @@ interface Candidate {
   target: string
   coalesceMs: number
   windowUntil: number
+  cursorLogId: number
+  dueAt: number | null
 }
 
-// A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left.
-const idleOf = statement<
-  { projectId: string; audience: string },
-  Candidate
->(sql`select id, kind, trigger, filters, harness_target as "harnessTarget", target,
-    coalesce_ms as "coalesceMs", window_until as "windowUntil"
-  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active' and due_at is null`)
+const columns =
+  sql.raw(`id, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
+  window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
+// A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left. Only a bridge asks, event
+// by event, what its harness is doing.
+const idleOf = statement<{ projectId: string; audience: string }, Candidate>(sql`select ${columns}
+  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active'
+    and (due_at is null or harness_target = 'bridge-daemon')`)
+const activeOf = statement<{ projectId: string; audience: string }, Candidate>(sql`select ${columns}
+  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active'`)
 // An idle subscription has nothing before it but this event: what lies between was not for it, and is never read again.
 const setDue = statement<{ id: string; dueAt: number; passedTo: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, cursor_log_id = ${p('passedTo')} where id = ${p('id')} and due_at is null`,
@@ -54,77 +59,110 @@ export interface Sending {
   begin(claim: EventClaim): void
 }
 
+/** An event on its way to the subscriptions of those whom it concerns. */
+interface Appended {
+  readonly event: LogEvent
+  readonly audience: readonly string[]
+}
+
 /**
- * The one way into the log: appends events, and in the same transaction makes due the subscriptions that they
+ * The one way into the log: appends events, and at the end of the same transaction makes due the subscriptions that they
  * concern, or claims them for sending at once.
  */
 export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
-  return async (tx, projectId, events) => {
-    const appended = await insertEvents(tx, projectId, events)
-    let earliest = Number.POSITIVE_INFINITY
+  // For all writers of a transaction at once, in the order of the log: whichever event comes first is what a run begins with.
+  const wake = async (tx: Transaction, appended: readonly Appended[]): Promise<void> => {
     const claims: EventClaim[] = []
-    // Events of one append concern the same few: each is asked for once.
-    const idle = new Map<string, Candidate[]>()
-    for (const [index, event] of appended.entries()) {
-      const audience = events[index]!.audience
-      for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
-        earliest = Math.min(earliest, await makeDue(tx, idle, key, event, sending, claims))
-      }
-    }
+    let earliest = Number.POSITIVE_INFINITY
+    const making = [...byAudience(appended).values()].map(async ({ projectId, audience, events }) => {
+      const candidates = await tx.all(events.some(mayBeHeld) ? activeOf : idleOf, { projectId, audience })
+      await Promise.all(
+        candidates.map(async (candidate) => {
+          const event = await firstToWake(tx, candidate, audience, events)
+          if (!event) return
+          const due = await makeDue(tx, candidate, event, sending, claims)
+          earliest = Math.min(earliest, due)
+        }),
+      )
+    })
+    await Promise.all(making)
     tx.onCommit(() => {
-      tail.publish(appended)
       for (const claim of claims) sending.begin(claim)
       if (earliest !== Number.POSITIVE_INFINITY) sending.due(earliest)
     })
+  }
+
+  return async (tx, projectId, events) => {
+    const appended = await insertEvents(tx, projectId, events)
+    for (const [index, event] of appended.entries()) tx.atEnd(wake, { event, audience: events[index]!.audience })
+    tx.onCommit(() => tail.publish(appended))
     return appended
   }
 }
 
+/** The events of each audience of each project, in the order of the log. */
+function byAudience(
+  appended: readonly Appended[],
+): Map<string, { projectId: string; audience: string; events: LogEvent[] }> {
+  const ordered = [...appended].sort((a, b) => a.event.logId - b.event.logId)
+  const places = new Map<string, { projectId: string; audience: string; events: LogEvent[] }>()
+  for (const { event, audience } of ordered) {
+    for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
+      const { projectId } = event
+      const place = places.get(`${projectId} ${key}`)
+      if (place) place.events.push(event)
+      else places.set(`${projectId} ${key}`, { projectId, audience: key, events: [event] })
+    }
+  }
+  return places
+}
+
+/** Answers when the subscription falls due, or infinity when it was claimed for sending at once. */
 async function makeDue(
   tx: Transaction,
-  idle: Map<string, Candidate[]>,
-  audience: string,
+  candidate: Candidate,
   event: LogEvent,
   sending: Sending,
   claims: EventClaim[],
 ): Promise<number> {
-  let earliest = Number.POSITIVE_INFINITY
-  const candidates = idle.get(audience) ?? (await tx.all(idleOf, { projectId: event.projectId, audience }))
-  const left: Candidate[] = []
-  for (const candidate of candidates) {
-    if (!wakes(candidate, event)) {
-      left.push(candidate)
-      continue
-    }
-    const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt)
-    const passedTo = event.logId - 1
-    const owner = due <= tx.now ? sending.offer() : undefined
-    const subscription = owner === undefined ? undefined : await claimIdle(tx, candidate.id, owner, passedTo)
-    if (owner !== undefined && subscription) {
-      claims.push({ subscription, owner, event })
-      continue
-    }
-    await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo })
-    earliest = Math.min(earliest, due)
+  const due = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt, tx.now)
+  const passedTo = event.logId - 1
+  const owner = due <= tx.now ? sending.offer() : undefined
+  const subscription = owner === undefined ? undefined : await claimIdle(tx, candidate.id, owner, passedTo)
+  if (owner !== undefined && subscription) {
+    claims.push({ subscription, owner, event })
+    return Number.POSITIVE_INFINITY
   }
-  idle.set(audience, left)
-  return earliest
+  await tx.run(setDue, { id: candidate.id, dueAt: due, passedTo })
+  return due
 }
 
-function wakes(candidate: Candidate, event: LogEvent): boolean {
-  if (candidate.kind === 'wake' && !isDeliverable(candidate.harnessTarget)) return false
-  return matches({ ...candidate, filters: JSON.parse(candidate.filters) as Filters }, event)
+/** The first of the events that is to be sent to an idle subscription; why others are not is kept. */
+async function firstToWake(
+  tx: Transaction,
+  candidate: Candidate,
+  audience: string,
+  events: readonly LogEvent[],
+): Promise<LogEvent | undefined> {
+  const { kind, harnessTarget, cursorLogId, dueAt } = candidate
+  const news = events.filter((event) => event.logId > cursorLogId)
+  const subject = { ...candidate, audience, filters: JSON.parse(candidate.filters) as Filters }
+  const [first] = await holdBack(tx, subject, news)
+  return dueAt === null && (kind === 'push' || isDeliverable(harnessTarget)) ? first : undefined
 }
 
 /**
  * When the window that an event opens, or finds open, is over. Source: S1-39, D3.
- * `leading`: at once after a quiet spell, else when the window behind the last wake closes.
+ * `leading`: at once after a quiet spell, else when the window behind the last wake closes. All instants in ms since the epoch.
  */
 export function dueAt(
   subscription: { coalesceMs: number; windowUntil: number },
   target: WakeTarget,
   createdAt: number,
+  now: number,
 ): number {
-  if (target.coalesceMode === 'leading') return Math.max(createdAt, subscription.windowUntil)
-  return createdAt + subscription.coalesceMs
+  const { coalesceMs, windowUntil } = subscription
+  const closesAt = target.coalesceMode === 'leading' ? Math.max(createdAt, windowUntil) : createdAt + coalesceMs
+  // No window is longer than this, unless the clock was set back while it was open.
+  return Math.min(closesAt, now + coalesceMs)
 }

@@ -1,7 +1,7 @@
 import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { p, skipLocked, sql, statement } from '../storage/statement.ts'
 
 /**
  * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
@@ -16,7 +16,7 @@ const claim = statement<
 >(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at limit ${p('limit')})
+  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at limit ${p('limit')} ${skipLocked})
   returning ${subscriptionColumns}`)
 const claimOne = statement<
   { id: string; owner: string; leasedUntil: number; passedTo: number },
@@ -42,7 +42,7 @@ const release = statement<
 >(sql`update subscription
   set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
     window_until = ${p('windowUntil')}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
-    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then ${p('now')} else ${p('dueAt')} end
+    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then ${p('now')} else cast(${p('dueAt')} as bigint) end
   where id = ${p('id')} and lease_owner = ${p('owner')}
   returning due_at as "dueAt"`)
 const handBack = statement<{ id: string; owner: string; dueAt: number }>(
@@ -52,6 +52,11 @@ const degrade = statement<{ id: string; owner: string; reason: string; now: numb
   set status = 'degraded', reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
     resume_with_digest = 0, updated_at = ${p('now')}
   where id = ${p('id')} and lease_owner = ${p('owner')}`)
+// Nobody waits longer than a window, or a lease; a claimed one is renewed from then on by whoever works it.
+const pullIn = statement<{ now: number; leasedUntil: number }>(sql`update subscription
+  set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
+  where status = 'active'
+    and due_at > case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end`)
 const reclaim = statement<{ now: number }>(
   sql`update subscription set lease_owner = null, due_at = ${p('now')} where lease_owner is not null`,
 )
@@ -123,6 +128,14 @@ export async function degradeSubscription(
   reason: string,
 ): Promise<boolean> {
   return (await tx.run(degrade, { id, owner, reason, now: tx.now })) > 0
+}
+
+/**
+ * For when the clock was set back: what falls due later than any window or lease explains is pulled in. A wait that a receiver
+ * asked for is longer than that: it is looked at early, and goes on. Answers how many were pulled in.
+ */
+export function pullInDue(db: Database): Promise<number> {
+  return db.transaction((tx) => tx.run(pullIn, { now: tx.now, leasedUntil: tx.now + leaseMs }))
 }
 
 /** Makes every leased subscription due now. Only where no other gateway can be alive on this store. */

@@ -1,5 +1,8 @@
 import type { LogEvent } from '../log/event.ts'
+import { type WakePolicy, wakePolicies } from '../registry/agent.ts'
+import { presenceOf } from '../registry/presence.ts'
 import type { Filters, Subscription } from '../registry/subscription.ts'
+import { decide, isGated, isWake, routeOf } from './policy.ts'
 
 /** What a filter can look at, as the events carry it. */
 interface Filterable {
@@ -11,20 +14,37 @@ interface Filterable {
   threadId?: string
 }
 
-type Matched = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters'>
+type Matched = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget'>
 
 /** Which events a client of one task hears of: its states and its artifacts (A2A specification §4.3.3). */
 const pushed = new Set(['task.state_changed', 'task.artifact_added'])
 
-/** Whether a subscription is to be woken by an event that concerns its audience. Pure. Source: S1-15, S1-43. */
+/**
+ * Whether a subscription is to be woken by an event that concerns its audience. Where presence has a part in it, that was decided
+ * when the event came, and this says what could be. Pure. Source: S1-15, S1-43.
+ */
 export function matches(subscription: Matched, event: LogEvent): boolean {
+  if (!concerns(subscription, event)) return false
+  const { kind, harnessTarget } = subscription
+  if (kind === 'push') return true
+  const wakePolicy = wakePolicyOf(event)
+  if (isGated(harnessTarget)) return wakePolicy === 'immediate'
+  return isWake(decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt)))
+}
+
+/** The sender's contract for an event; what nobody sent, such as a signal of the engine, is `immediate`. */
+export function wakePolicyOf({ data }: LogEvent): WakePolicy {
+  const said = (data as Filterable).wakePolicy ?? 'immediate'
+  return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
+}
+
+/** Whether an event is what a subscription listens to, whatever becomes of it. Pure. */
+export function concerns(subscription: Omit<Matched, 'harnessTarget'>, event: LogEvent): boolean {
   if (subscription.kind === 'push') return pushed.has(event.type)
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
   // What the engine says of a subscription is not told through that same one: it would answer itself.
   if (event.data.subscriptionId === subscription.id) return false
   const subject = event.data as Filterable
-  // The sender's contract: anything but `immediate` is stored for the recipient's next turn and wakes nobody.
-  if ((subject.wakePolicy ?? 'immediate') !== 'immediate') return false
   return passes(subscription.filters, { ...subject, from: subject.from ?? event.actor })
 }
 

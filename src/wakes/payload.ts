@@ -7,6 +7,7 @@ export type WakeEventType =
   | 'wake/sent_to_me'
   | 'wake/task_state_changed'
   | 'wake/permission_granted'
+  | 'wake/message_status_changed'
   | 'wake/digest'
   | 'wake/subscription_degraded'
   | 'wake/subscription_recovered'
@@ -31,6 +32,20 @@ const stateNames: Record<string, string> = {
 
 export const wakeState = (state: unknown): string | null =>
   typeof state === 'string' ? (stateNames[state] ?? state) : null
+
+/** How far a recipient of one's mail has come with it. Source: S4-6. */
+const statusChanged = {
+  eventType: 'wake/message_status_changed',
+  payload: ({ messageId, threadId, subject, recipient, previousStatus, status, changedAt }: JsonObject) => ({
+    messageId,
+    threadId,
+    subject: cutText(String(subject ?? ''), subjectMax),
+    recipient,
+    previousStatus,
+    status,
+    changedAt,
+  }),
+} as const
 
 type Shape = { eventType: WakeEventType; payload: (data: JsonObject) => JsonObject }
 
@@ -63,6 +78,10 @@ const shapes: Partial<Record<EventType, Shape>> = {
     eventType: 'wake/permission_granted', // S1-26
     payload: (data) => ({ scope: data.scope, grantedBy: data.grantedBy, grantedAt: data.grantedAt }),
   },
+  'message.seen': statusChanged,
+  'message.acked': statusChanged,
+  'message.resolved': statusChanged,
+  'message.superseded': statusChanged,
   'subscription.degraded': {
     eventType: 'wake/subscription_degraded',
     payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),

@@ -4,7 +4,10 @@ import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Reader } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
+import { heldWithin } from './held-store.ts'
 import { comesWithMessage, isToldElsewhere, matches } from './match.ts'
+import { isGated } from './policy.ts'
+import type { RunContext } from './run-context.ts'
 
 /** What a subscription has before it: the matching events of one page, and how far that page reached. */
 export interface Pending {
@@ -37,15 +40,27 @@ export async function readPending(
           upTo,
           limit: pageSize,
         })
+  const scannedTo = page.at(-1)?.logId ?? after
+  const matching = page.filter((event) => matches(subscription, event))
+  const waking = await withoutHeld(db, subscription, matching, after, scannedTo)
   return {
-    events: await withoutToldElsewhere(
-      db,
-      subscription,
-      page.filter((event) => matches(subscription, event)),
-    ),
-    scannedTo: page.at(-1)?.logId ?? after,
+    events: await withoutToldElsewhere(db, subscription, waking),
+    scannedTo,
     more: page.length === pageSize,
   }
+}
+
+/** Where presence has a part in it, what was held when it came stays held: its agent finds it at the next turn. */
+async function withoutHeld(
+  db: Reader,
+  { id, kind, harnessTarget }: Subscription,
+  events: readonly LogEvent[],
+  after: number,
+  upTo: number,
+): Promise<readonly LogEvent[]> {
+  if (kind === 'push' || !isGated(harnessTarget) || events.length === 0) return events
+  const held = await heldWithin(db, id, after, upTo)
+  return events.filter(({ logId }) => !held.has(logId))
 }
 
 async function withoutToldElsewhere(
@@ -57,4 +72,15 @@ async function withoutToldElsewhere(
   const { agentId, harnessTarget } = subscription
   const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(subscriptionFromRow)
   return events.filter((event) => !isToldElsewhere(subscription, event, siblings))
+}
+
+/** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
+export async function withoutInHand(
+  { db, isInHand }: Pick<RunContext, 'db' | 'isInHand'>,
+  { trigger, agentId }: Subscription,
+  events: readonly LogEvent[],
+): Promise<readonly LogEvent[]> {
+  if (!isInHand || trigger !== 'SENT_TO_ME') return events
+  const known = await Promise.all(events.map(({ data }) => isInHand(db, agentId, String(data.messageId))))
+  return events.filter((_, index) => !known[index])
 }

@@ -21,6 +21,9 @@ interface Sent {
 
 type Batch = Map<Claim, Sent[]>
 
+/** Hears, in the transaction that records it, of every wake that was acknowledged. */
+export type NoteTold = (tx: Transaction, subscriptionId: string, emission: Emission) => Promise<void>
+
 /** Deliveries on their way into somebody else's transaction. */
 export interface Recording {
   write(tx: Transaction): Promise<void>
@@ -34,14 +37,16 @@ export interface Recording {
  */
 export class Recorder {
   readonly #db: Database
+  readonly #noteTold: NoteTold
   #waiting: Batch = new Map()
   #writing: Batch = new Map()
   /** The write that is under way, and the one behind it, which takes all that waits by then. */
   #current: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
-  constructor(db: Database) {
+  constructor(db: Database, noteTold: NoteTold = async () => {}) {
     this.#db = db
+    this.#noteTold = noteTold
   }
 
   /** Notes a delivery. `claim.progress` must already include it. */
@@ -62,7 +67,7 @@ export class Recorder {
     const sent = this.#waiting.get(claim) ?? []
     this.#waiting.delete(claim)
     return {
-      write: (tx) => saveAll(tx, claim, sent),
+      write: (tx) => this.#saveAll(tx, claim, sent),
       putBack: () => {
         if (sent.length > 0) this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
       },
@@ -112,14 +117,15 @@ export class Recorder {
       for (const [claim, sent] of batch) {
         const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
         if (!held) claim.lost = true
-        await saveAll(tx, claim, sent)
+        await this.#saveAll(tx, claim, sent)
       }
     })
   }
-}
 
-async function saveAll(tx: Transaction, claim: Claim, sent: readonly Sent[]): Promise<void> {
-  for (const { emission, attempts } of sent) {
-    await saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null)
+  async #saveAll(tx: Transaction, claim: Claim, sent: readonly Sent[]): Promise<void> {
+    for (const { emission, attempts } of sent) {
+      await saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null)
+      await this.#noteTold(tx, claim.subscriptionId, emission)
+    }
   }
 }

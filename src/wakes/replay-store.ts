@@ -19,7 +19,7 @@ const remove = statement<{ subscriptionId: string; upTo: number }>(
 )
 // Not one that is being sent for: its run looks for replays before it ends.
 const makeDue = statement<{ id: string; now: number }>(sql`update subscription
-  set due_at = min(coalesce(due_at, ${p('now')}), ${p('now')})
+  set due_at = case when due_at < ${p('now')} then due_at else ${p('now')} end
   where id = ${p('id')} and status = 'active' and lease_owner is null`)
 const failedSince = statement<
   { subscriptionId: string; since: number },

@@ -6,7 +6,7 @@ import { findDelivery } from './delivery-store.ts'
 import { readPending } from './pending.ts'
 import { insertReplay, makeReplaysDue, readFailedRanges } from './replay-store.ts'
 import { requireWatermark } from './resync.ts'
-import { event, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
+import { event, requireOwnSubscription, type SubscriptionContext } from './subscriptions.ts'
 
 /** More at once would be a resync, which needs no row for each. */
 const replaysMax = 10_000
@@ -29,7 +29,7 @@ export async function replayDeliveries(
   input: ReplayInput,
 ): Promise<{ subscriptionId: string; eventsReplayed: number }> {
   const eventsReplayed = await context.db.transaction(async (tx) => {
-    const subscription = await requireSubscription(tx, caller, id)
+    const subscription = await requireOwnSubscription(tx, caller, id)
     if (subscription.status !== 'active') {
       throw new Problem('subscription-degraded', {
         detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,

@@ -1,15 +1,15 @@
 import { Problem } from '../errors.ts'
 import { newUlid } from '../lib/ids.ts'
-import { logBounds } from '../log/event-store.ts'
+import { holdLog, logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import { isDeliverable, type Subscription } from '../registry/subscription.ts'
-import { changeSubscription } from '../registry/subscription-store.ts'
+import { changeSubscription, lockSubscription } from '../registry/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
 import type { Emission } from './emission.ts'
 import { readPending } from './pending.ts'
-import { event, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
+import { event, requireOwnSubscription, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
 
 /**
  * Moves a cursor back to a watermark: everything behind it that matches now is sent again, under its `logId` and a new
@@ -23,7 +23,8 @@ export async function resyncSubscription(
   sinceLogId: number,
 ): Promise<{ subscriptionId: string; eventsReplayed: number; lastLogId: number }> {
   const result = await context.db.transaction(async (tx) => {
-    const before = await requireSubscription(tx, caller, id)
+    await lockSubscription(tx, id)
+    const before = await requireOwnSubscription(tx, caller, id)
     if (before.status !== 'active') {
       throw new Problem('subscription-degraded', {
         detail: `The subscription is ${before.status}${before.reason ? ` (${before.reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
@@ -31,7 +32,7 @@ export async function resyncSubscription(
     }
     await requireWatermark(tx, before.projectId, sinceLogId)
     const replay = await measureReplay(tx, before, sinceLogId)
-    await changeSubscription(tx, {
+    await changeSubscription(tx, before, {
       ...before,
       cursorLogId: sinceLogId,
       // What the receiver says it has seen: the first re-emission continues from there.
@@ -59,6 +60,7 @@ export async function requireWatermark(
   sinceLogId: number,
   field = 'sinceLogId',
 ): Promise<void> {
+  await holdLog(tx, projectId)
   const { head, tail } = await logBounds(tx, projectId)
   if (sinceLogId > head) {
     throw new Problem('watermark-ahead', {

@@ -3,6 +3,7 @@ import { pruneEvents } from '../log/retention.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
 import { pruneDeliveries } from './delivery-store.ts'
+import { pruneHeld } from './held-store.ts'
 
 const sweepMs = 60_000
 
@@ -10,6 +11,7 @@ const sweepMs = 60_000
 export interface Retention {
   readonly eventsMs: number
   readonly deliveriesMs: number
+  readonly messagesMs: number
 }
 
 interface RetentionContext {
@@ -17,9 +19,13 @@ interface RetentionContext {
   readonly clock: Clock
   readonly log: Logger
   readonly retention: Retention
+  /** Whether this gateway is the one to sweep. */
+  readonly isTurn?: (name: string) => Promise<boolean>
+  /** Takes away the mail that is older than it is kept, and answers how much. */
+  readonly pruneMessages?: (now: number, retentionMs: number, signal: AbortSignal) => Promise<number>
 }
 
-/** Takes away the events of the log, and the records of deliveries, that are older than they are kept. */
+/** Takes away the events of the log, the records of deliveries, and the mail, that are older than they are kept. */
 export class RetentionSweeper implements AsyncDisposable {
   readonly #context: RetentionContext
   readonly #stopping = new AbortController()
@@ -42,26 +48,29 @@ export class RetentionSweeper implements AsyncDisposable {
     return this.stop()
   }
 
-  /** One pass. Answers how many events and how many deliveries went. */
-  async runOnce(): Promise<{ events: number; deliveries: number }> {
-    const { db, clock, retention } = this.#context
+  /** One pass. Answers how many events, deliveries and messages went. */
+  async runOnce(): Promise<{ events: number; deliveries: number; messages: number }> {
+    const { db, clock, retention, pruneMessages } = this.#context
     const { signal } = this.#stopping
     const now = clock.now()
     const events = retention.eventsMs > 0 ? await pruneEvents(db, now - retention.eventsMs, signal) : 0
+    if (retention.eventsMs > 0) await pruneHeld(db, now - retention.eventsMs, signal)
     const deliveries = retention.deliveriesMs > 0 ? await pruneDeliveries(db, now - retention.deliveriesMs, signal) : 0
-    return { events, deliveries }
+    const messages = (await pruneMessages?.(now, retention.messagesMs, signal)) ?? 0
+    return { events, deliveries, messages }
   }
 
   // The first pass comes a minute after the start: what a gateway that was down for long still has to send goes out before it.
   async #run(): Promise<void> {
-    const { clock, log } = this.#context
+    const { clock, log, isTurn } = this.#context
     const { signal } = this.#stopping
     for (;;) {
       await sleep(clock, sweepMs, signal)
       if (signal.aborted) return
       try {
-        const { events, deliveries } = await this.runOnce()
-        if (events + deliveries > 0) log.info({ events, deliveries }, 'retention.pruned')
+        if (isTurn && !(await isTurn('retention'))) continue
+        const { events, deliveries, messages } = await this.runOnce()
+        if (events + deliveries + messages > 0) log.info({ events, deliveries, messages }, 'retention.pruned')
       } catch (error) {
         log.error({ err: error }, 'retention.sweep_failed')
       }

@@ -3,7 +3,7 @@ import type { AppendEvents } from '../log/append.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { LiveTail } from '../log/live-tail.ts'
 import type { Logger } from '../logger.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Reader } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -16,8 +16,12 @@ export interface RunContext {
   readonly channels: Channels
   readonly tail: LiveTail
   readonly recorder: Recorder
+  /** Whether an agent was handed a message by something else than a wake: then none is sent for it any more. */
+  readonly isInHand?: (db: Reader, agentId: string, messageId: string) => Promise<boolean>
   /** Handles by agent id: a handle never changes. */
   readonly identities: Map<string, string>
+  /** Whether no other gateway can have taken over from this one: if not, a lease is looked at before it is relied on. */
+  readonly isSure: () => boolean
 }
 
 /** What a run hears from its dispatcher and tells it. */

@@ -1,5 +1,6 @@
 import { sleep } from '../lib/clock.ts'
 import type { LogEvent } from '../log/event.ts'
+import { holdLog } from '../log/event-store.ts'
 import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
@@ -10,7 +11,7 @@ import { dueAt } from './journal.ts'
 import { Lane } from './lane.ts'
 import { handBackLease, releaseLease } from './lease-store.ts'
 import { comesWithMessage } from './match.ts'
-import { type Pending, pageMax, readPending } from './pending.ts'
+import { type Pending, pageMax, readPending, withoutInHand } from './pending.ts'
 import type { Claim } from './recorder.ts'
 import { sendReplays } from './replay-run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
@@ -97,10 +98,12 @@ class Run {
       return await db.transaction(async (tx) => {
         let { cursorLogId: after } = this.#claim.progress
         let due: number | null = null
+        // Whatever comes later finds the subscription idle, and makes it due.
+        await holdLog(tx, this.#subscription.projectId)
         for (let more = true; more && due === null; ) {
           const page = await readPending(tx, this.#subscription, after)
           const first = page.events[0]
-          if (first) due = this.#dueAt(first)
+          if (first) due = this.#dueAt(first, tx.now)
           else after = page.scannedTo
           more = page.more
         }
@@ -196,9 +199,10 @@ class Run {
 
   async #nextPage(after: number, upTo?: number, pageSize?: number): Promise<Pending> {
     const page = await readPending(this.#context.db, this.#subscription, after, upTo, pageSize)
+    const events = await withoutInHand(this.#context, this.#subscription, page.events)
     // A long stretch is read page by page between the work of others.
     if (page.more) await new Promise(setImmediate)
-    return page
+    return { ...page, events }
   }
 
   /** The event that an idle subscription was claimed for needs no reading, unless others decide whether it is told here. */
@@ -222,8 +226,9 @@ class Run {
     this.#claim.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
   }
 
-  #dueAt(event: LogEvent): number {
+  #dueAt(event: LogEvent, now: number): number {
     const { coalesceMs, target } = this.#subscription
-    return dueAt({ coalesceMs, windowUntil: this.#claim.progress.windowUntil }, target as WakeTarget, event.createdAt)
+    const { windowUntil } = this.#claim.progress
+    return dueAt({ coalesceMs, windowUntil }, target as WakeTarget, event.createdAt, now)
   }
 }

@@ -1,7 +1,7 @@
 import { sleep } from '../lib/clock.ts'
 import type { EventType } from '../log/event.ts'
 import type { PushTarget, Subscription, WakeTarget } from '../registry/subscription.ts'
-import type { Attempt, Channel, Channels, DeliveryResult } from './channel.ts'
+import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from './channel.ts'
 import { findDelivery, saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
 import { advanceCursor, degradeSubscription, handBackLease, leaseMs, type Progress, renewLease } from './lease-store.ts'
@@ -43,9 +43,11 @@ export class Sender {
 
   /** Begins to send an emission. Rejects only when the store fails. */
   async start(emission: Emission): Promise<DeliveryResult> {
-    if (this.#claim.lost || this.#control.signal.aborted) return { outcome: 'stopped', reason: null, attempts: [] }
+    const stopped: DeliveryResult = { outcome: 'stopped', reason: null, attempts: [] }
+    if (this.#claim.lost || this.#control.signal.aborted) return stopped
     this.#inFlight++
     try {
+      if (!this.#context.isSure() && !(await this.#stillHeld())) return stopped
       return await this.#deliver(emission)
     } finally {
       this.#inFlight--
@@ -132,11 +134,14 @@ export class Sender {
     const { signal } = this.#control
     const { owner } = this.#claim
     const { id } = this.#subscription
-    if (at - clock.now() > waitMaxMs) {
+    const waitMs = at - clock.now()
+    // No wait was ever that long: the clock has been set back since, and when it is over cannot be told.
+    if (waitMs > retryWaitMaxMs) return this.#stillHeld()
+    if (waitMs > waitMaxMs) {
       await db.transaction((tx) => handBackLease(tx, id, owner, at))
       return this.#keep(false)
     }
-    await this.#idle(sleep(clock, at - clock.now(), signal))
+    await this.#idle(sleep(clock, waitMs, signal))
     return this.#stillHeld()
   }
 

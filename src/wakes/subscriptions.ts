@@ -10,9 +10,12 @@ import {
   signalTriggers,
   type Trigger,
 } from '../log/event.ts'
-import { logBounds } from '../log/event-store.ts'
+import { holdLog, logBounds } from '../log/event-store.ts'
+import { lockAgent } from '../registry/agent-store.ts'
 import { requireAgent } from '../registry/agents.ts'
 import { type Caller, requireSelf } from '../registry/caller.ts'
+import { mayManageSubscriptions, requireMayManage } from '../registry/grants.ts'
+import { newestLiveSession } from '../registry/session-store.ts'
 import {
   coalesceWindowDefault,
   type Filters,
@@ -62,6 +65,8 @@ export interface SubscribeInput {
   harnessTargetMetadata?: TargetMetadata
   /** For the operator, who has no subscriptions of its own. */
   agentIdentity?: string
+  /** The live session that opens it: when that ends, the subscription is paused. */
+  sessionId?: string
 }
 
 /** Makes a subscription that starts behind the log's head. The signing key is told once, here. Source: S1-36, S1-44. */
@@ -75,8 +80,13 @@ export function subscribe(
   requireTarget(context, harnessTarget, metadata)
   return context.db.transaction(async (tx) => {
     const agentId = await ownerId(tx, caller, input.trigger, input.agentIdentity)
+    if (agentId !== operatorAudience && !(await lockAgent(tx, agentId))) {
+      throw new Problem('agent-not-found', { detail: 'The agent was removed meanwhile.' })
+    }
+    if (input.sessionId !== undefined) await requireSessionOf(tx, agentId, input.sessionId)
     const id = newSubscriptionId()
     const signingKey = harnessTarget === 'a2a-webhook' ? context.newSigningKey() : undefined
+    await holdLog(tx, caller.projectId)
     const { head } = await logBounds(tx, caller.projectId)
     await insertSubscription(tx, {
       ...unsent,
@@ -94,6 +104,7 @@ export function subscribe(
       status: 'active',
       reason: null,
       cursorLogId: head,
+      sessionId: input.sessionId ?? null,
       createdAt: tx.now,
       updatedAt: tx.now,
     })
@@ -114,20 +125,45 @@ export async function unsubscribe(context: SubscriptionContext, caller: Caller, 
   context.changed(id)
 }
 
-/** The caller's own subscriptions; the operator sees the project's. */
-export function listOwnSubscriptions(db: Reader, caller: Caller): Promise<Subscription[]> {
+/**
+ * The caller's own subscriptions; the operator sees the project's. `agentIdentity`: another agent's, with its grant.
+ * Errors: `agent-not-found`, `forbidden`.
+ */
+export async function listOwnSubscriptions(
+  db: Reader,
+  caller: Caller,
+  agentIdentity?: string,
+): Promise<Subscription[]> {
+  if (agentIdentity !== undefined) {
+    const agent = await requireAgent(db, caller.projectId, agentIdentity)
+    await requireMayManage(db, caller, agent)
+    return listSubscriptions(db, agent.id)
+  }
   return caller.kind === 'operator' ? listProjectSubscriptions(db, caller.projectId) : listSubscriptions(db, caller.id)
 }
 
-/** A subscription of the caller's; another's is as absent as one that does not exist. Source: S1-45. */
+/**
+ * A subscription of the caller's, or of an agent that lets it manage them; any other is as absent as one that does not exist.
+ * Source: S1-45.
+ */
 export async function requireSubscription(db: Reader, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(db, id)
-  const own = subscription?.kind === 'wake' && subscription.projectId === caller.projectId
-  if (!subscription || !own || (caller.kind !== 'operator' && subscription.agentId !== caller.id)) {
+  const here = subscription?.kind === 'wake' && subscription.projectId === caller.projectId
+  if (!subscription || !here || !(await mayManageSubscriptions(db, caller, subscription.agentId))) {
     throw new Problem('subscription-not-found', {
       detail: `No subscription ${id}, or it is not yours. \`rouse sub list\` shows those that are.`,
     })
   }
+  return subscription
+}
+
+/**
+ * The same, for what sends the past again: a grant to manage lets nobody but the owner and the operator do that, or it would
+ * open what went by before the grant. Errors: `forbidden`. Source: S1-45.
+ */
+export async function requireOwnSubscription(db: Reader, caller: Caller, id: string): Promise<Subscription> {
+  const subscription = await requireSubscription(db, caller, id)
+  requireSelf(caller, subscription.agentId, 'have the past sent again')
   return subscription
 }
 
@@ -147,8 +183,16 @@ async function ownerId(
     })
   }
   const agent = await requireAgent(db, caller.projectId, agentIdentity)
-  requireSelf(caller, agent.id, 'subscribe on its behalf')
+  await requireMayManage(db, caller, agent)
   return agent.id
+}
+
+async function requireSessionOf(db: Reader, agentId: string, sessionId: string): Promise<void> {
+  if ((await newestLiveSession(db, agentId))?.id === sessionId) return
+  throw new Problem('session-not-found', {
+    field: 'sessionId',
+    detail: `sessionId: ${sessionId} is no live session of the subscription's agent. Leave it out, and it lives until it is removed.`,
+  })
 }
 
 export function requireTarget(

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent, Trigger } from '../log/event.ts'
-import { logBounds } from '../log/event-store.ts'
+import { holdLog, logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import {
@@ -10,7 +10,7 @@ import {
   subscriptionTransitions,
   type WakeTarget,
 } from '../registry/subscription.ts'
-import { changeSubscription } from '../registry/subscription-store.ts'
+import { changeSubscription, lockSubscription } from '../registry/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from './pending.ts'
 import {
@@ -46,6 +46,7 @@ export async function updateSubscription(
   input: UpdateInput,
 ): Promise<{ subscription: Subscription; signingKey?: string }> {
   const result = await context.db.transaction(async (tx) => {
+    await lockSubscription(tx, id)
     const before = await requireSubscription(tx, caller, id)
     const metadata = { ...currentMetadata(before), ...input.harnessTargetMetadata }
     requireTarget(context, before.harnessTarget, metadata)
@@ -73,7 +74,7 @@ export async function updateSubscription(
       dueAt: status === 'active' ? nextLook(before, coalesceMs(metadata), tx.now) : null,
       updatedAt: tx.now,
     }
-    await changeSubscription(tx, after)
+    await changeSubscription(tx, before, after)
     await context.append(
       tx,
       after.projectId,
@@ -104,6 +105,7 @@ function currentMetadata(subscription: Subscription): TargetMetadata {
  * what the old ones let go by does not come back.
  */
 async function passedOver(tx: Transaction, before: Subscription): Promise<number> {
+  await holdLog(tx, before.projectId)
   const { head } = await logBounds(tx, before.projectId)
   if (isIdle(before)) return head
   let after = before.cursorLogId

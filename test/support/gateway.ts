@@ -5,6 +5,7 @@ import { createApp, type Gateway, type Overrides } from '../../src/app.ts'
 import { envToConfig } from '../../src/config.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { silentLogger } from '../../src/logger.ts'
+import { storeEnv } from './store.ts'
 
 export interface Answer {
   readonly status: number
@@ -21,6 +22,7 @@ export interface TestAgent {
 /** A whole gateway on a port of its own, with a data directory that goes when it does. */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string
+  readonly grpcTarget: string | undefined
   readonly adminKey: string
   readonly dataDir: string
   /** One request; `key` defaults to the admin key, null sends none. */
@@ -52,9 +54,16 @@ export async function startGateway(
   options: { env?: Record<string, string>; dataDir?: string; overrides?: Overrides } = {},
 ): Promise<TestGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-test-'))
-  const config = envToConfig({ ROUSE_PORT: '0', ROUSE_DATA_DIR: dataDir, ...options.env })
+  const store = await storeEnv(dataDir)
+  const config = envToConfig({
+    ROUSE_PORT: '0',
+    ROUSE_GRPC_PORT: '0',
+    ROUSE_DATA_DIR: dataDir,
+    ...store,
+    ...options.env,
+  })
   const app: Gateway = createApp(config, { log: silentLogger, ...options.overrides })
-  const { url } = await app.start()
+  const { url, grpcTarget } = await app.start()
 
   const call: TestGateway['call'] = async (method, path, body, { key = app.adminKey, headers = {} } = {}) => {
     const response = await fetch(url + path, {
@@ -77,6 +86,7 @@ export async function startGateway(
 
   return {
     url,
+    grpcTarget,
     adminKey: app.adminKey,
     dataDir,
     call,

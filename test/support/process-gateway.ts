@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, vi } from 'vitest'
 import { connectClient, type ProcessClient } from './process-client.ts'
+import { storeEnv } from './store.ts'
 import { until } from './until.ts'
 
 export interface Exit {
@@ -29,6 +30,8 @@ export interface RouseProcess extends AsyncDisposable {
 export interface ProcessGateway extends AsyncDisposable, ProcessClient {
   readonly dataDir: string
   readonly port: number
+  /** Where the process that runs now listens for gRPC, as it prints it. */
+  readonly grpcTarget: string
   /** Of the process that runs now. */
   readonly pid: number
   /** Sends the signal, without waiting: safe to call from within a receiver's handler. */
@@ -94,6 +97,7 @@ export async function startProcessGateway(
   options: { dataDir?: string } = {},
 ): Promise<ProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
+  const store = await storeEnv(dataDir)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   let current = serve()
@@ -101,13 +105,19 @@ export async function startProcessGateway(
   const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
 
   function serve(): RouseProcess {
-    return runRouse(['serve', '--json', '--port', String(port), '--data-dir', dataDir], env)
+    return runRouse(['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir], {
+      ...store,
+      ...env,
+    })
   }
 
   return {
     ...connectClient(url, adminKey),
     dataDir,
     port,
+    get grpcTarget() {
+      return JSON.parse(current.output().stdout).grpcTarget
+    },
     get pid() {
       return current.pid
     },

@@ -78,6 +78,7 @@ export function subscriptionOf(fields: Partial<Subscription> = {}): Subscription
     windowUntil: 0,
     dueAt: null,
     leaseOwner: null,
+    sessionId: null,
     createdAt: noon,
     updatedAt: noon,
     ...fields,

@@ -8,19 +8,19 @@ import { defaultProject, ensureProject } from '../../src/registry/project-store.
 import type { Subscription } from '../../src/registry/subscription.ts'
 import { insertSubscription } from '../../src/registry/subscription-store.ts'
 import { SecretBox } from '../../src/security/secret.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { createJournal } from '../../src/wakes/journal.ts'
 import { Recorder } from '../../src/wakes/recorder.ts'
 import type { SubscriptionContext } from '../../src/wakes/subscriptions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { openStore } from '../support/store.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
 /** The wake engine over a real store, with a receiver that a test answers for. */
 export async function openEngine(deliver: (order: DeliveryOrder) => Promise<DeliveryResult>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
   const clock = new FakeClock()
-  const db = SqliteDatabase.open(dataDir, clock)
+  const db = await openStore(dataDir, clock)
   await ensureProject(db, defaultProject)
   const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
   const tail = new LiveTail()
@@ -36,6 +36,7 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     tail,
     recorder: new Recorder(db),
     identities: new Map(),
+    isSure: () => true,
   }
   const subscriptions: SubscriptionContext = {
     db,

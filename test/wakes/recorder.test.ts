@@ -1,11 +1,10 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscription-store.ts'
 import { listDeliveries } from '../../src/wakes/delivery-store.ts'
 import { singleEmission } from '../../src/wakes/emission.ts'
 import { claimDue } from '../../src/wakes/lease-store.ts'
 import type { Claim } from '../../src/wakes/recorder.ts'
+import { besideStore, refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
@@ -57,15 +56,13 @@ test('a refusal is told to whoever settles, and what was refused is written late
   const { recorder } = engine.context
   const { claims, sendOne } = await claimTwo(engine)
   const [one, other] = claims as [Claim, Claim]
-  const db = new Sqlite(join(engine.dataDir, 'rouse.db'))
-  db.exec(`create trigger refuse_record before insert on delivery begin select raise(abort, 'refused'); end`)
+  const heal = await refuseInserts(engine.dataDir, 'delivery')
   sendOne(one)
   sendOne(one)
   await expect(recorder.settled(one)).rejects.toThrow('refused')
   expect(recorder.backlog(one)).toBe(2)
   await recorder.settled(other)
-  db.exec('drop trigger refuse_record')
-  db.close()
+  await heal()
 
   sendOne(other)
   await recorder.settled(other)
@@ -82,10 +79,9 @@ test('a record of a lost claim moves nothing, and one of a removed subscription 
   const { recorder } = engine.context
   const { claims, sendOne } = await claimTwo(engine)
   const [one, other] = claims as [Claim, Claim]
-  const db = new Sqlite(join(engine.dataDir, 'rouse.db'))
-  db.prepare('update subscription set lease_owner = ? where id = ?').run('another', one.subscriptionId)
-  db.prepare('delete from subscription where id = ?').run(other.subscriptionId)
-  db.close()
+  const { dataDir } = engine
+  await besideStore(dataDir, 'update subscription set lease_owner = ? where id = ?', 'another', one.subscriptionId)
+  await besideStore(dataDir, 'delete from subscription where id = ?', other.subscriptionId)
   const before = (await findSubscription(engine.db, one.subscriptionId))!.cursorLogId
   sendOne(one)
   sendOne(other)

@@ -1,23 +1,10 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { advanceUntil, deliveriesOf, logIdsOf, sendMany, stateOf, untilAttempts } from './acts.ts'
-
-/** Makes the store refuse every record of a delivery until it is healed. */
-function breakRecords(gateway: TestGateway): { heal(): void } {
-  const db = new Sqlite(join(gateway.dataDir, 'rouse.db'))
-  db.exec(`create trigger refuse_record before insert on delivery begin select raise(abort, 'refused'); end`)
-  return {
-    heal() {
-      db.exec('drop trigger refuse_record')
-      db.close()
-    },
-  }
-}
 
 test('a record that the store refuses is written once it takes it, and nothing is sent twice', async () => {
   const clock = new FakeClock()
@@ -25,12 +12,12 @@ test('a record that the store refuses is written once it takes it, and nothing i
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, receiver.url)
-  const store = breakRecords(gateway)
+  const heal = await refuseInserts(gateway.dataDir, 'delivery')
   await sendMany(gateway, 'donna', 3)
   await receiver.waitFor(1)
   clock.advance(5_000)
   expect(await stateOf(gateway, donna, id)).toMatchObject({ lastEmittedLogId: null })
-  store.heal()
+  await heal()
   await advanceUntil(
     clock,
     1000,
@@ -53,11 +40,11 @@ test('a try that cannot be recorded does not count against the event', async () 
   await using receiver = await startReceiver(500)
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, receiver.url)
-  const store = breakRecords(gateway)
+  const heal = await refuseInserts(gateway.dataDir, 'delivery')
   await gateway.send('donna', 'task')
   await receiver.waitFor(1)
   await stateOf(gateway, donna, id)
-  store.heal()
+  await heal()
   receiver.respond(200)
   await advanceUntil(
     clock,
@@ -75,11 +62,11 @@ test('an end that cannot be recorded is reached again', async () => {
   await using receiver = await startReceiver(401)
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, receiver.url)
-  const store = breakRecords(gateway)
+  const heal = await refuseInserts(gateway.dataDir, 'delivery')
   await gateway.send('donna', 'task')
   await receiver.waitFor(1)
   expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'active' })
-  store.heal()
+  await heal()
   await advanceUntil(
     clock,
     1000,
@@ -94,11 +81,11 @@ test('a gateway whose store refuses records stops at once, and the next one goes
   await using receiver = await startReceiver()
   const donna = await first.addAgent('donna')
   const { id } = await first.subscribe(donna, receiver.url)
-  const store = breakRecords(first)
+  const heal = await refuseInserts(first.dataDir, 'delivery')
   await first.send('donna', 'task')
   await receiver.waitFor(1)
   await first.stop()
-  store.heal()
+  await heal()
   await using second = await startGateway({ dataDir: first.dataDir, overrides: { clock } })
   await untilAttempts(second, donna, id, 1, clock, 'delivered')
   expect(new Set(receiver.wakes.map(({ body }) => body.eventId)).size).toBe(1)

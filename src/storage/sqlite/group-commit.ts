@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { Closings } from '../closings.ts'
 import type { Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
@@ -13,7 +14,13 @@ interface Writer {
   readonly reject: (error: unknown) => void
 }
 
-type Settled = { writer: Writer; value: unknown; hooks: (() => void)[] } | { writer: Writer; error: unknown }
+interface Done {
+  readonly writer: Writer
+  readonly value: unknown
+  readonly hooks: readonly (() => void)[]
+  readonly closings: Closings
+}
+type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
 /** What forces commits to the disk. */
 export interface Flushable {
@@ -85,6 +92,7 @@ export class GroupCommit {
     const raw = this.#connection.raw
     const group = this.#queue.splice(0, groupMax)
     const settled: Settled[] = []
+    const hooks: (() => void)[] = []
     try {
       raw.exec('BEGIN IMMEDIATE')
       for (;;) {
@@ -94,6 +102,7 @@ export class GroupCommit {
         group.push(...this.#queue.splice(0, groupMax - group.length))
       }
       if (this.#failure) throw this.#failure
+      hooks.push(...(await this.#close(settled)))
       raw.exec('COMMIT')
     } catch (error) {
       rollBack(raw)
@@ -101,11 +110,11 @@ export class GroupCommit {
       for (const writer of group) writer.reject(problem)
       return
     }
-    this.#flushing = this.#flush(settled)
+    this.#flushing = this.#flush(settled, hooks)
   }
 
   /** Forces the commit to the disk, and only then lets its writers know. */
-  async #flush(settled: readonly Settled[]): Promise<void> {
+  async #flush(settled: readonly Settled[], hooks: readonly (() => void)[]): Promise<void> {
     try {
       await this.#disk.flush()
     } catch (error) {
@@ -125,6 +134,7 @@ export class GroupCommit {
         result.writer.resolve(result.value)
       }
     }
+    if (!this.#failure) for (const hook of hooks) runHook(hook)
   }
 
   /** Resolves with the next writer that queues. */
@@ -135,10 +145,21 @@ export class GroupCommit {
     })
   }
 
-  /** Throws only when the whole group is lost: SQLite itself has rolled back (disk full, I/O error). */
-  async #runWriter(writer: Writer): Promise<Settled> {
+  /** Does what the writers left for the end. Answers what is to be done behind the commit for it. */
+  async #close(settled: readonly Settled[]): Promise<readonly (() => void)[]> {
+    const left = new Closings()
+    for (const result of settled) if ('closings' in result) left.join(result.closings)
+    if (left.isEmpty) return []
+    const { tx, hooks, end } = this.#open()
+    await left.run(tx)
+    end()
+    return hooks
+  }
+
+  #open() {
     const connection = this.#connection
     const hooks: (() => void)[] = []
+    const closings = new Closings()
     let over = false
     // Work that its writer did not wait for would land in the next writer's savepoint, or in none.
     const open = (): Connection => {
@@ -151,15 +172,26 @@ export class GroupCommit {
       get: async (statement, params) => open().get(statement, params),
       run: async (statement, params) => open().run(statement, params),
       onCommit: (work) => hooks.push(work),
+      atEnd: (closing, item) => closings.add(closing, item),
     }
+    const end = (): void => {
+      over = true
+    }
+    return { tx, hooks, closings, end }
+  }
+
+  /** Throws only when the whole group is lost: SQLite itself has rolled back (disk full, I/O error). */
+  async #runWriter(writer: Writer): Promise<Settled> {
+    const connection = this.#connection
+    const { tx, hooks, closings, end } = this.#open()
     this.#savepoint()
     try {
       const value = await writer.work(tx)
-      over = true
+      end()
       this.#release()
-      return { writer, value, hooks }
+      return { writer, value, hooks, closings }
     } catch (error) {
-      over = true
+      end()
       if (!connection.raw.inTransaction) throw error
       this.#takeBack()
       this.#release()

@@ -4,10 +4,10 @@ import Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../database.ts'
-import { migrate } from '../migrate.ts'
 import type { Statement } from '../statement.ts'
 import { Connection } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
+import { migrate } from './migrate.ts'
 import { WalFile } from './wal-file.ts'
 
 /**

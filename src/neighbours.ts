@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import type { Bus } from './bus/bus.ts'
+import { type NudgeHandlers, Nudges } from './bus/nudges.ts'
+import { PostgresBus } from './bus/postgres-bus.ts'
+import { RedisBus } from './bus/redis-bus.ts'
+import type { Config } from './config.ts'
+import { Cleanup } from './lib/cleanup.ts'
+import type { Clock } from './lib/clock.ts'
+import { newUuid } from './lib/ids.ts'
+import type { Logger } from './logger.ts'
+import type { Database } from './storage/database.ts'
+import { Turns } from './storage/turn.ts'
+import { Gateways } from './wakes/gateways.ts'
+
+/** What a gateway has to do with the others that share its store. */
+export interface Neighbours extends AsyncDisposable {
+  /** This gateway's id, which its claims begin with. */
+  readonly id: string
+  /** Whether none of them can have taken over from this one. */
+  isSure(): boolean
+  /** Whether it is this one's turn at a sweep. */
+  isTurn(name: string): Promise<boolean>
+  /** Tells them that logs have grown: projects' ids and tasks' ids. */
+  grew(keys: readonly string[]): void
+  /** Tells them that a subscription was changed. */
+  changed(subscriptionId: string): void
+  start(): Promise<void>
+}
+
+interface Hearing extends NudgeHandlers {
+  /** Something fell due. */
+  due(): void
+}
+
+/** `cardKey` is what all gateways of a store have in common, and no other store has. */
+export function openNeighbours(
+  config: Config,
+  world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly cardKey: string },
+  hearing: Hearing,
+): Neighbours {
+  const { db, clock, log, cardKey } = world
+  const id = newUuid()
+  if (config.databaseUrl === undefined) return alone(id)
+  const channel = `rouse_${createHash('sha256').update(cardKey).digest('hex').slice(0, 32)}`
+  const bus: Bus = config.busUrl
+    ? new RedisBus(config.busUrl, channel, log)
+    : new PostgresBus(config.databaseUrl, channel, clock, log)
+  const nudges = new Nudges(bus, id, hearing, clock, log)
+  const gateways = new Gateways({ db, clock, log, id, due: () => hearing.due() })
+  const turns = new Turns(db, id, clock)
+  const open = new Cleanup()
+  return {
+    id,
+    isSure: gateways.isSure,
+    isTurn: turns.isMine,
+    grew: (keys) => nudges.grew(keys),
+    changed: (subscriptionId) => nudges.changed(subscriptionId),
+    async start() {
+      await open.use(gateways).start()
+      open.use(nudges).start()
+    },
+    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+  }
+}
+
+/** The embedded store has one gateway. */
+function alone(id: string): Neighbours {
+  return {
+    id,
+    isSure: () => true,
+    isTurn: async () => true,
+    grew() {},
+    changed() {},
+    async start() {},
+    async [Symbol.asyncDispose]() {},
+  }
+}

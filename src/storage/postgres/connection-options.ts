@@ -1,0 +1,36 @@
+import pg from 'pg'
+
+/** A connection that does not come about within this time is given up. */
+const connectMs = 5_000
+/** The longest statement, enforced by the server. Beyond it, and some grace, a connection that says nothing is dead. */
+const statementMs = 10_000
+export const silenceMs = 15_000
+
+/** How the gateway connects. What the URL says of the same settings wins. */
+export function connectionOptions(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'rouse',
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    // Whoever waits this long for a row waits for somebody who is stuck.
+    lock_timeout: 5_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: { getTypeParser },
+  }
+}
+
+type TypeParser = (text: string) => unknown
+
+/** As the embedded store answers: integers are numbers (all of them are below 2^53), and truth is 1 or 0. */
+const parsers: Record<number, TypeParser> = {
+  [pg.types.builtins.INT8]: Number,
+  [pg.types.builtins.NUMERIC]: Number,
+  [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
+}
+
+function getTypeParser(oid: number): TypeParser {
+  return parsers[oid] ?? pg.types.getTypeParser(oid, 'text')
+}

@@ -1,0 +1,115 @@
+import { Problem } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Collision, type Transaction } from '../database.ts'
+import { runHook } from '../run-hook.ts'
+import { Group, type Loss, type Writer } from './group.ts'
+import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncertain } from './storage-problem.ts'
+import type { WriteConnection } from './write-connection.ts'
+
+/** How many writers share a commit at the most: bounds how long the first of them waits, and who else waits for their rows. */
+const groupMax = 128
+/** How often a writer is run when others come in its way. */
+const triesMax = 4
+
+/**
+ * The writing side of the PostgreSQL engine. Writers queue; whoever is waiting when the connection frees shares one
+ * transaction. Where a group is lost through one of its writers, that one is run again alone and the others together.
+ */
+export class GroupCommit {
+  readonly #connection: WriteConnection
+  readonly #clock: Clock
+  readonly #queue: Writer[] = []
+  /** Writers that had no luck in company. */
+  readonly #alone: Writer[] = []
+  #draining: Promise<void> | undefined
+  #closed = false
+
+  constructor(connection: WriteConnection, clock: Clock) {
+    this.#connection = connection
+    this.#clock = clock
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new Problem('storage-unavailable', { detail: 'The store is closed.' }))
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject, tries: 0 })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  /** Lets the queued writers finish, then refuses new ones. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#draining
+    await this.#connection.close()
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop lets every request that is already on a socket join this group.
+    await new Promise(setImmediate)
+    for (;;) {
+      const next = this.#alone.shift()
+      const writers = next ? [next] : this.#queue.splice(0, groupMax)
+      if (writers.length === 0) break
+      await this.#commit(writers)
+      await new Promise(setImmediate)
+    }
+    this.#draining = undefined
+  }
+
+  async #commit(writers: readonly Writer[]): Promise<void> {
+    try {
+      await this.#connection.open()
+    } catch (error) {
+      // Nor is there a connection for those behind it.
+      const problem = storageProblem(error)
+      for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
+      return
+    }
+    const end = await new Group(this.#connection, this.#clock.now()).run(writers)
+    if (!('cause' in end)) {
+      for (const result of end) {
+        if ('error' in result) {
+          if (result.error instanceof Collision && ++result.writer.tries < triesMax) this.#alone.push(result.writer)
+          else result.writer.reject(storageProblem(result.error))
+          continue
+        }
+        for (const hook of result.hooks) runHook(hook)
+        result.writer.resolve(result.value)
+      }
+      return
+    }
+    if (isConnectionLost(end.cause)) this.#connection.discard()
+    this.#runAgain(writers, end)
+  }
+
+  /** Nothing of them was kept: each is run once more where that may help, and told where it does not. */
+  #runAgain(writers: readonly Writer[], { cause, culprit, uncertain: isUncertain }: Loss): void {
+    if (isUncertain) {
+      const problem = uncertain(cause)
+      for (const writer of writers) writer.reject(problem)
+      return
+    }
+    const problem = storageProblem(cause)
+    const inCompany = writers.length > 1
+    const together: Writer[] = []
+    const alone = (writer: Writer): void => {
+      // Its tries in company were the others' as well.
+      if (inCompany) writer.tries = 0
+      this.#alone.push(writer)
+    }
+    for (const writer of writers) {
+      const tries = ++writer.tries
+      if (isOutage(cause)) {
+        // A connection that was found dead says nothing of the next one.
+        if (isConnectionLost(cause) && tries === 1) together.push(writer)
+        else writer.reject(problem)
+      } else if (writer === culprit && isSlow(cause)) writer.reject(problem)
+      else if (inCompany && (writer === culprit || tries >= triesMax)) alone(writer)
+      else if (inCompany) together.push(writer)
+      else if (isCollision(cause) && tries < triesMax) alone(writer)
+      else writer.reject(problem)
+    }
+    this.#queue.unshift(...together)
+  }
+}

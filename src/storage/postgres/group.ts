@@ -1,0 +1,150 @@
+import { Closings } from '../closings.ts'
+import { Collision, type Transaction } from '../database.ts'
+import type { Statement } from '../statement.ts'
+import { isWrite, type Query, toQuery } from './query.ts'
+import { RowLocks } from './row-locks.ts'
+import { isCertain } from './storage-problem.ts'
+import type { WriteConnection } from './write-connection.ts'
+
+export interface Writer {
+  readonly work: (tx: Transaction) => Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** How often it was run in vain. */
+  tries: number
+}
+
+export type Result =
+  | {
+      readonly writer: Writer
+      readonly value: unknown
+      readonly hooks: readonly (() => void)[]
+      readonly closings: Closings
+    }
+  | { readonly writer: Writer; readonly error: unknown }
+
+/** Why nothing of a group was kept: whose fault it is, where it is one writer's; `uncertain` where perhaps it was kept. */
+export interface Loss {
+  readonly cause: unknown
+  readonly culprit: Writer | undefined
+  readonly uncertain: boolean
+}
+
+/**
+ * Writers that share one transaction and run at the same time, so that the statements of all travel together. There is no
+ * savepoint between them: one that fails behind something it wrote fails them all, and they are run again without it.
+ */
+export class Group {
+  readonly #connection: WriteConnection
+  readonly #now: number
+  readonly #locks = new RowLocks<object>()
+  #loss: Loss | undefined
+
+  constructor(connection: WriteConnection, now: number) {
+    this.#connection = connection
+    this.#now = now
+  }
+
+  /** Runs the writers and commits. Nothing is kept when it answers a loss. */
+  async run(writers: readonly Writer[]): Promise<readonly Result[] | Loss> {
+    const begun = this.#connection.query('begin isolation level read committed')
+    begun.catch((error) => this.#lose(error, undefined))
+    const results = await Promise.all(writers.map((writer) => this.#runWriter(writer)))
+    if (!this.#loss) results.push(...(await this.#close(results)))
+    await begun.catch(() => {})
+    if (!this.#loss) await this.#commit()
+    else await this.#rollBack()
+    return this.#loss ?? results
+  }
+
+  /** Does what the writers left for the end, as one more writer that nobody waits for. */
+  async #close(results: readonly Result[]): Promise<readonly Result[]> {
+    const left = new Closings()
+    for (const result of results) if ('closings' in result) left.join(result.closings)
+    if (left.isEmpty) return []
+    const work = (tx: Transaction): Promise<void> => left.run(tx)
+    const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 })
+    if ('error' in result) this.#lose(result.error, undefined)
+    return [result]
+  }
+
+  async #commit(): Promise<void> {
+    try {
+      const { command } = await this.#connection.query('commit')
+      if (command !== 'COMMIT') this.#lose(new Error('The transaction was rolled back.'), undefined)
+    } catch (cause) {
+      this.#loss = { cause, culprit: undefined, uncertain: !isCertain(cause) }
+    }
+  }
+
+  async #rollBack(): Promise<void> {
+    try {
+      await this.#connection.query('rollback')
+    } catch {
+      // Then there is no connection any more, and no transaction; what brought us here is the error to tell.
+      this.#connection.discard()
+    }
+  }
+
+  async #runWriter(writer: Writer): Promise<Result> {
+    const hooks: (() => void)[] = []
+    const closings = new Closings()
+    const state = { over: false, wrote: false, locked: false, unanswered: 0 }
+    const ask = async (query: Query) => {
+      // Work that its writer did not wait for would land in a transaction that is not its own, or in none.
+      if (state.over) throw new Error('A transaction was used after its end: something in it was not awaited.')
+      if (this.#loss) throw this.#loss.cause
+      state.unanswered++
+      try {
+        const result = await this.#connection.query(query)
+        if (isWrite(query) && (result.rowCount ?? 0) > 0) state.wrote = true
+        return result
+      } catch (error) {
+        this.#lose(error, writer)
+        throw error
+      } finally {
+        state.unanswered--
+      }
+    }
+    const read = async (statement: Statement, params: object): Promise<unknown[]> => {
+      if (statement.locks !== undefined) {
+        const row = `${statement.locks} ${(params as { id: string }).id}`
+        // Who holds nothing can wait for whoever does: no two then wait for each other.
+        if (!(await this.#locks.take(row, state, !state.wrote && !state.locked))) throw this.#collide(writer)
+        state.locked = true
+      }
+      return (await ask(toQuery(statement, params))).rows
+    }
+    const tx: Transaction = {
+      now: this.#now,
+      all: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
+        (await read(statement as Statement, params)) as Row[],
+      get: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
+        (await read(statement as Statement, params))[0] as Row | undefined,
+      run: async (statement, params) => (await ask(toQuery(statement, params))).rowCount ?? 0,
+      onCommit: (work) => hooks.push(work),
+      atEnd: (closing, item) => closings.add(closing, item),
+    }
+    try {
+      const value = await writer.work(tx)
+      return { writer, value, hooks, closings }
+    } catch (error) {
+      // What it wrote cannot be taken back alone.
+      if (state.wrote || state.unanswered > 0) this.#lose(error, writer)
+      return { writer, error }
+    } finally {
+      state.over = true
+      this.#locks.release(state)
+    }
+  }
+
+  #collide(writer: Writer): Error {
+    const error = new Collision('Two writers of one transaction wait for each other.')
+    this.#lose(error, writer)
+    return error
+  }
+
+  #lose(cause: unknown, culprit: Writer | undefined): void {
+    this.#loss ??= { cause, culprit, uncertain: false }
+  }
+}

@@ -1,0 +1,86 @@
+import { Problem } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Database, Transaction } from '../database.ts'
+import type { Statement } from '../statement.ts'
+import { connectionOptions } from './connection-options.ts'
+import { GroupCommit } from './group-commit.ts'
+import { migrate } from './migrate.ts'
+import { toQuery } from './query.ts'
+import { ReadPool } from './read-pool.ts'
+import { storageProblem } from './storage-problem.ts'
+import { WriteConnection } from './write-connection.ts'
+
+/**
+ * A store that several gateways share: one connection for writing behind the group commit, and a pool for reading. A
+ * connection that breaks is made anew with the next use.
+ */
+export class PostgresDatabase implements Database {
+  readonly #reads: ReadPool
+  readonly #commits: GroupCommit
+  #closing: Promise<void> | undefined
+
+  private constructor(url: string, clock: Clock) {
+    const options = connectionOptions(url)
+    this.#reads = new ReadPool(options)
+    this.#commits = new GroupCommit(new WriteConnection(options, () => this.#renewReads()), clock)
+  }
+
+  /**
+   * Connects, and brings the schema up to this build.
+   * @param url `postgres://user@host/database`, with whatever else libpq's URLs say
+   */
+  static async open(url: string, clock: Clock): Promise<PostgresDatabase> {
+    try {
+      await migrate(url, clock.now())
+    } catch (error) {
+      throw notOpened(error)
+    }
+    return new PostgresDatabase(url, clock)
+  }
+
+  all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
+    return this.#read(statement, params)
+  }
+
+  async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
+    return (await this.#read(statement, params))[0]
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#commits.transaction(work)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #read<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
+    // A request that outlives the store is told so.
+    if (this.#closing) throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
+    return (await this.#reads.rows(toQuery(statement, params))) as Row[]
+  }
+
+  /** Where the writing connection broke, those for reading may lead to the same dead server, or to a stale one. */
+  #renewReads(): void {
+    if (!this.#closing) this.#reads.renew()
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.close()
+    await this.#reads.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** Who starts a gateway reads this, so it names what to look at; the URL may hold a password and is not repeated. */
+function notOpened(error: unknown): unknown {
+  if (!(storageProblem(error) instanceof Problem)) return error
+  const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : (error as Error).message
+  return new Error(`The database cannot be opened: ${reason}. Is it up, and is ROUSE_DATABASE_URL right?`, {
+    cause: error,
+  })
+}

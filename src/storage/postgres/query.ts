@@ -1,0 +1,56 @@
+import { is, Placeholder } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { SqlValue, Statement } from '../statement.ts'
+
+const dialect = new PgDialect()
+
+/** A statement with its values, as node-postgres takes it: prepared under its name, once for each connection. */
+export interface Query {
+  readonly name: string
+  readonly text: string
+  readonly values: SqlValue[]
+}
+
+interface Compiled {
+  readonly name: string
+  readonly text: string
+  readonly bind: readonly (Placeholder | SqlValue)[]
+}
+
+const compiled = new WeakMap<Statement, Compiled>()
+let count = 0
+
+/** Throws a TypeError that names a parameter which is missing. */
+export function toQuery<Params extends object>(statement: Statement<Params, unknown>, params: Params): Query {
+  const { name, text, bind } = compile(statement as Statement)
+  const values = bind.map((slot): SqlValue => {
+    if (!is(slot, Placeholder)) return slot as SqlValue
+    const value = (params as Record<string, SqlValue | undefined>)[slot.name]
+    if (value === undefined) throw new TypeError(`The statement needs the parameter "${slot.name}".`)
+    return value
+  })
+  return { name, text, values }
+}
+
+/** Whether a query changes rows when it answers some: a `returning` counts as well as a count. */
+export function isWrite({ text }: Query): boolean {
+  return !/^\s*(select|with)\b/i.test(text)
+}
+
+function compile(statement: Statement): Compiled {
+  const known = compiled.get(statement)
+  if (known) return known
+  const { sql, params } = dialect.sqlToQuery(statement.sql)
+  const made = {
+    name: `rouse_${++count}`,
+    text: uncomment(statement.locks === undefined ? sql : `${sql} for update`),
+    bind: params as Compiled['bind'],
+  }
+  compiled.set(statement, made)
+  return made
+}
+
+/** Brings in the clauses that the embedded store takes for comments. */
+function uncomment(text: string): string {
+  return text.replaceAll(/\/\*postgres (.*?)\*\//g, '$1')
+}

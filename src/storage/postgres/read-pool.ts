@@ -1,0 +1,50 @@
+import pg from 'pg'
+import { silenceMs } from './connection-options.ts'
+import type { Query } from './query.ts'
+import { isConnectionLost, storageProblem } from './storage-problem.ts'
+
+/** How many reads of one gateway run at the same time; the others wait. A connection costs the server a process. */
+const readersMax = 8
+
+/** The reading side: connections that come and go with the need. A read whose connection breaks is asked once more. */
+export class ReadPool {
+  readonly #options: pg.PoolConfig
+  #pool: pg.Pool
+
+  constructor(options: pg.ClientConfig) {
+    this.#options = { ...options, max: readersMax, query_timeout: silenceMs }
+    this.#pool = this.#open()
+  }
+
+  async rows(query: Query): Promise<unknown[]> {
+    const pool = this.#pool
+    try {
+      try {
+        return (await pool.query(query)).rows
+      } catch (error) {
+        if (!isConnectionLost(error)) throw error
+        return (await this.#pool.query(query)).rows
+      }
+    } catch (error) {
+      throw storageProblem(error)
+    }
+  }
+
+  /** Lets go of all connections, so that the next reads find the server that is there now. */
+  renew(): void {
+    const old = this.#pool
+    this.#pool = this.#open()
+    void old.end()
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  #open(): pg.Pool {
+    const pool = new pg.Pool(this.#options)
+    // An idle connection that breaks is replaced when it is needed.
+    pool.on('error', () => {})
+    return pool
+  }
+}

@@ -1,0 +1,91 @@
+import pg from 'pg'
+import { silenceMs } from './connection-options.ts'
+import type { Query } from './query.ts'
+
+/**
+ * One connection for writing, made when it is needed and made anew after it broke. Queries travel behind one another
+ * without waiting for answers; what is asked in one turn leaves in one packet.
+ */
+export class WriteConnection {
+  readonly #options: pg.ClientConfig
+  readonly #onLost: () => void
+  #client: pg.Client | undefined
+  #unanswered = 0
+  #heardAt = 0
+  #corked = false
+  #watch: NodeJS.Timeout | undefined
+
+  /** `onLost` hears of a connection that broke: others to the same server may lead nowhere too. */
+  constructor(options: pg.ClientConfig, onLost: () => void) {
+    this.#options = { ...options, pipeline: true }
+    this.#onLost = onLost
+  }
+
+  /** Resolves when there is a connection. Rejects with the driver's error. */
+  async open(): Promise<void> {
+    if (this.#client) return
+    const client = new pg.Client(this.#options)
+    // Whoever waits for an answer is told; without a listener the process would end.
+    client.on('error', () => this.#lost(client))
+    client.on('end', () => this.#lost(client))
+    await client.connect()
+    this.#client = client
+    this.#unanswered = 0
+    this.#watch = setInterval(() => this.#breakSilence(), 1_000).unref()
+  }
+
+  /** Asks, behind everything that was asked before. */
+  query(query: Query | string): Promise<pg.QueryResult> {
+    const client = this.#client
+    if (!client) return Promise.reject(new Error('Connection terminated'))
+    this.#cork(client)
+    if (this.#unanswered++ === 0) this.#heardAt = performance.now()
+    return new Promise((resolve, reject) => {
+      const answered = (error: Error | null, result: pg.QueryResult): void => {
+        this.#unanswered--
+        this.#heardAt = performance.now()
+        if (error) reject(error)
+        else resolve(result)
+      }
+      if (typeof query === 'string') client.query(query, answered)
+      else client.query(query, answered)
+    })
+  }
+
+  /** Breaks the connection off, with whatever is under way on it. */
+  discard(): void {
+    const client = this.#client
+    if (!client) return
+    client.connection.stream.destroy()
+    this.#lost(client)
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    clearInterval(this.#watch)
+    await client?.end()
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    clearInterval(this.#watch)
+    this.#onLost()
+  }
+
+  #cork({ connection: { stream } }: pg.Client): void {
+    if (this.#corked) return
+    this.#corked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#corked = false
+      stream.uncork()
+    })
+  }
+
+  /** A server that is cut off answers nothing, not even that it is gone. */
+  #breakSilence(): void {
+    if (this.#unanswered > 0 && performance.now() - this.#heardAt > silenceMs) this.discard()
+  }
+}

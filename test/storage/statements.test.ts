@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { expect, test, vi } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { toQuery } from '../../src/storage/postgres/query.ts'
+import type { Statement } from '../../src/storage/statement.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { databaseUrlFor, onPostgres, openStore, runSql } from '../support/store.ts'
+
+const declared = vi.hoisted(() => [] as Pick<Statement, 'sql'>[])
+vi.mock('../../src/storage/statement.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../src/storage/statement.ts')>()
+  const note = <Made extends Pick<Statement, 'sql'>>(made: Made): Made => {
+    declared.push(made)
+    return made
+  }
+  return {
+    ...original,
+    statement: (text: never) => note(original.statement(text)),
+    lockingStatement: (table: never, text: never) => note(original.lockingStatement(table, text)),
+  }
+})
+
+// One text serves both engines: each must know every table, column, function and type in it.
+test('every statement that is declared is understood by the engine', async () => {
+  const src = resolve(import.meta.dirname, '../../src')
+  for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file.startsWith('storage/')) continue
+    if (/storage\/statement\.ts'/.test(readFileSync(join(src, file), 'utf8'))) await import(join(src, file))
+  }
+  expect(declared.length).toBeGreaterThan(80)
+  using directory = dataDirectory()
+  await (await openStore(directory.path, systemClock)).close()
+  const refused = onPostgres ? await refusedByPostgres(directory.path) : await refusedBySqlite(directory.path)
+  expect(refused).toEqual([])
+})
+
+async function refusedByPostgres(dataDir: string): Promise<string[]> {
+  const url = (await databaseUrlFor(dataDir)) as string
+  const anything = new Proxy({}, { get: () => null })
+  const refused: string[] = []
+  for (const one of declared) {
+    const { text } = toQuery(one as Statement, anything)
+    await runSql(url, `prepare one as ${text}`).catch((error) => refused.push(`${error.message}: ${text}`))
+  }
+  return refused
+}
+
+async function refusedBySqlite(dataDir: string): Promise<string[]> {
+  const { default: Sqlite } = await import('better-sqlite3')
+  const raw = new Sqlite(`${dataDir}/rouse.db`)
+  const dialect = new SQLiteSyncDialect()
+  const refused: string[] = []
+  for (const { sql } of declared) {
+    const text = dialect.sqlToQuery(sql).sql
+    try {
+      raw.prepare(text)
+    } catch (error) {
+      refused.push(`${(error as Error).message}: ${text}`)
+    }
+  }
+  raw.close()
+  return refused
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { inject } from 'vitest'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/open-database.ts'
+
+/** The engine that this run is on: ROUSE_TEST_ENGINE. */
+export const engine = process.env.ROUSE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
+export const onPostgres = engine === 'postgres'
+
+/**
+ * Where the store of a data directory is: on PostgreSQL a schema that belongs to the directory's name, so that whoever starts
+ * on the same directory finds the same store.
+ */
+export async function databaseUrlFor(dataDir: string): Promise<string | undefined> {
+  if (!onPostgres) return undefined
+  const schema = `s${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
+  const url = new URL(inject('databaseUrl') as string)
+  await runSql(url.href, `create schema if not exists ${schema}`)
+  url.searchParams.set('options', `-c search_path=${schema}`)
+  return url.href
+}
+
+/** The store of a data directory, on this run's engine. */
+export async function openStore(dataDir: string, clock: Clock): Promise<Database> {
+  return openDatabase({ databaseUrl: await databaseUrlFor(dataDir), dataDir }, clock)
+}
+
+/** What the gateway's environment says of its store. */
+export async function storeEnv(dataDir: string): Promise<Record<string, string>> {
+  const url = await databaseUrlFor(dataDir)
+  return url === undefined ? {} : { ROUSE_DATABASE_URL: url }
+}
+
+/** Runs SQL on a connection of its own, beside the store. */
+export async function runSql(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  client.setTypeParser(pg.types.builtins.INT8, Number)
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Looks into a store, or changes what no caller could, beside whoever runs on it. Parameters are `?`. */
+export async function besideStore(
+  dataDir: string,
+  text: string,
+  ...values: (string | number)[]
+): Promise<Record<string, string | number | null>[]> {
+  const url = await databaseUrlFor(dataDir)
+  if (url !== undefined) {
+    let count = 0
+    const numbered = text.replace(/\?/g, () => `$${++count}`)
+    return (await runSql(url, numbered, values)) as Record<string, string | number | null>[]
+  }
+  const raw = new Sqlite(join(dataDir, 'rouse.db'), { timeout: 5_000 })
+  try {
+    const statement = raw.prepare(text)
+    if (statement.reader) return statement.all(...values) as Record<string, string | number | null>[]
+    statement.run(...values)
+    return []
+  } finally {
+    raw.close()
+  }
+}
+
+/** Makes the store refuse every new row of a table, until the answer is called. */
+export async function refuseInserts(dataDir: string, table: string): Promise<() => Promise<void>> {
+  if (!onPostgres) {
+    const refuse = `begin select raise(abort, 'refused'); end`
+    await besideStore(dataDir, `create trigger refuse_${table} before insert on ${table} ${refuse}`)
+    return async () => void (await besideStore(dataDir, `drop trigger refuse_${table}`))
+  }
+  const refuse = `begin raise exception 'refused'; end`
+  await besideStore(
+    dataDir,
+    `create function refuse() returns trigger language plpgsql as '${refuse.replaceAll("'", "''")}'`,
+  )
+  await besideStore(dataDir, `create trigger refuse before insert on ${table} for each row execute function refuse()`)
+  return async () => void (await besideStore(dataDir, 'drop function refuse() cascade'))
+}

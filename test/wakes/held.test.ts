@@ -1,0 +1,194 @@
+import { describe, expect, test, vi } from 'vitest'
+import { newestLiveSession } from '../../src/registry/session-store.ts'
+import type { Subscription } from '../../src/registry/subscription.ts'
+import { listHeld, pruneHeld } from '../../src/wakes/held-store.ts'
+import { holdBack } from '../../src/wakes/hold.ts'
+import { readPending } from '../../src/wakes/pending.ts'
+import { beat, begin, say } from '../registry/sessions.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { patch, remove } from './acts.ts'
+import { messageSent, noon, subscriptionOf } from './builders.ts'
+import { arrived, openEngine } from './engine.ts'
+
+describe('what woke nobody', () => {
+  // S1-15
+  test('is listed with its reason, newest first', async () => {
+    await using gateway = await startGateway()
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const sub = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+    const policies = ['silent', 'immediate', 'next_turn'] as const
+    const ids: string[] = []
+    for (const wakePolicy of policies) ids.push(await mail(gateway, { wakePolicy, priority: 'high' }))
+    const [wake] = await receiver.waitFor(1)
+    expect(wake!.body.payload.messageId).toBe(ids[1])
+    const [second, first] = await heldOf(gateway, donna, sub.id)
+    expect(first).toEqual({
+      logId: expect.any(Number),
+      type: 'message.sent',
+      action: 'store_only',
+      reason: 'silent',
+      messageId: ids[0],
+      createdAt: expect.any(String),
+    })
+    expect(second).toMatchObject({ action: 'hold_for_next_turn', reason: 'next_turn', messageId: ids[2] })
+    expect(receiver.wakes.length).toBe(1)
+  })
+
+  test('is listed too while the subscription is busy with what wakes', async () => {
+    await using gateway = await startGateway()
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const sub = await gateway.subscribe(donna, receiver.url, {
+      trigger: 'SENT_TO_ME',
+      harnessTargetMetadata: { coalesceWindow: 300 },
+    })
+    await mail(gateway, { wakePolicy: 'immediate' })
+    await mail(gateway, { wakePolicy: 'next_turn' })
+    expect(await heldOf(gateway, donna, sub.id)).toMatchObject([{ reason: 'next_turn' }])
+  })
+
+  test('is what a subscription listens to, and nothing else', async () => {
+    await using gateway = await startGateway()
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const tasks = await gateway.subscribe(donna, receiver.url)
+    const low = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', filters: { priority: 'low' } })
+    const paused = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+    await patch(gateway, donna, paused.id, { status: 'paused' })
+    await mail(gateway, { wakePolicy: 'next_turn', priority: 'high' })
+    for (const { id } of [tasks, low, paused]) expect(await heldOf(gateway, donna, id)).toEqual([])
+  })
+
+  // S1-20
+  test.each(['disabled', 'none'])('has no route where the target is %s', async (harnessTarget) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const id = await listen(gateway, donna, harnessTarget)
+    await mail(gateway, { wakePolicy: 'immediate' })
+    expect(await heldOf(gateway, donna, id)).toMatchObject([{ action: 'hold_for_next_turn', reason: 'no_route' }])
+  })
+
+  test('comes in pages, goes with its subscription, and is its owner’s', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const mike = await gateway.addAgent('mike')
+    const id = await listen(gateway, donna, 'disabled')
+    for (let i = 0; i < 5; i++) await mail(gateway, { wakePolicy: 'silent' })
+    const seen: number[] = []
+    for (let token = '', more = true; more; more = token !== '') {
+      const path = `/v1/wake-subscriptions/${id}/held?limit=2${token && `&pageToken=${token}`}`
+      const { body } = await gateway.call('GET', path, undefined, { key: donna.key })
+      seen.push(...body.held.map(({ logId }: { logId: number }) => logId))
+      token = body.nextPageToken
+    }
+    expect(seen.length).toBe(5)
+    expect([...seen].sort((a, b) => b - a)).toEqual(seen)
+    const path = `/v1/wake-subscriptions/${id}/held`
+    expect((await gateway.call('GET', path, undefined, { key: mike.key })).body.code).toBe('subscription-not-found')
+    expect((await gateway.call('GET', `${path}?limit=0`)).body).toMatchObject({ status: 400, field: 'limit' })
+    expect((await gateway.call('POST', path)).status).toBe(405)
+    await remove(gateway, donna, id)
+    expect((await gateway.call('GET', path, undefined, { key: donna.key })).status).toBe(404)
+  })
+})
+
+describe('a bridge', () => {
+  // S1-9…S1-13, S1-19
+  test.each([
+    ['nothing is known of', undefined, 'presence_unknown', 'unknown'],
+    ['is idle, and cannot start a turn', { state: 'idle', source: 'bridge-daemon' }, 'cannot_start_turn', 'idle'],
+    ['works', { state: 'active', source: 'bridge-daemon', activeTurnId: 't' }, 'turn_active', 'active'],
+    [
+      'waits for an approval',
+      { state: 'waitingOnApproval', source: 'bridge-daemon', capabilities: ['turn/steer'], activeTurnId: 't' },
+      'waiting_on_approval',
+      'waitingOnApproval',
+    ],
+    [
+      'is typed into',
+      { state: 'userTyping', source: 'os-ui-probe', capabilities: ['turn/start', 'append-only'] },
+      'user_typing',
+      'userTyping',
+    ],
+  ] as const)('to a harness that %s holds back', async (_, presence, reason, state) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const id = await listen(gateway, donna, 'bridge-daemon')
+    await begin(gateway, donna)
+    if (presence) await say(gateway, donna, presence)
+    await mail(gateway, { wakePolicy: 'immediate' })
+    expect(await heldOf(gateway, donna, id)).toMatchObject([{ reason, presence: state }])
+  })
+
+  test.each([
+    ['starts a turn', { state: 'idle', capabilities: ['turn/start'] }],
+    ['steers the turn', { state: 'active', activeTurnId: 't', capabilities: ['turn/steer'] }],
+    ['only appends', { state: 'unknown', capabilities: ['append-only'] }],
+  ])('that %s is let through, and what was held before stays held', async (_, presence) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const id = await listen(gateway, donna, 'bridge-daemon')
+    const session = await begin(gateway, donna)
+    await mail(gateway, { wakePolicy: 'immediate' })
+    await beat(gateway, donna, session, { source: 'codex-app-server', ...presence })
+    await mail(gateway, { wakePolicy: 'immediate' })
+    await mail(gateway, { wakePolicy: 'next_turn' })
+    expect(await heldOf(gateway, donna, id)).toMatchObject([{ reason: 'next_turn' }, { reason: 'presence_unknown' }])
+  })
+
+  test('reads on past what was held when it came', async () => {
+    await using engine = await openEngine(async () => arrived)
+    const bridge: Partial<Subscription> = { harnessTarget: 'bridge-daemon', target: {} }
+    await engine.add([bridge])
+    const logId = await engine.append()
+    expect(await newestLiveSession(engine.db, 'agent_donna')).toBe(undefined)
+    expect((await listHeld(engine.db, 'WAKE_SUB:1', logId + 1, 10)).map(({ reason }) => reason)).toEqual([
+      'presence_unknown',
+    ])
+    expect((await readPending(engine.db, subscriptionOf(bridge), 0)).events).toEqual([])
+    expect((await readPending(engine.db, subscriptionOf({ ...bridge, id: 'WAKE_SUB:2' }), 0)).events.length).toBe(1)
+  })
+})
+
+// S1-18
+test('an immediate event on a route that decides for itself asks nothing of the store', async () => {
+  await using engine = await openEngine(async () => arrived)
+  await engine.db.transaction(async (tx) => {
+    const asked = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
+    for (const harnessTarget of ['a2a-webhook', 'mcp-notifications'] as const) {
+      const events = [messageSent(1), messageSent(2)]
+      expect(await holdBack(tx, subscriptionOf({ harnessTarget }), events)).toEqual(events)
+    }
+    for (const spy of asked) expect(spy).not.toHaveBeenCalled()
+  })
+})
+
+test('goes as old events go, in steps', async () => {
+  await using engine = await openEngine(async () => arrived)
+  await engine.add([{ harnessTarget: 'none', target: {} }])
+  await Promise.all(Array.from({ length: 700 }, () => engine.append()))
+  engine.clock.advance(1000)
+  const newest = await engine.append()
+  const { signal } = new AbortController()
+  expect(await pruneHeld(engine.db, noon + 1000, signal)).toBe(700)
+  expect((await listHeld(engine.db, 'WAKE_SUB:1', newest + 1, 10)).map(({ event }) => event.logId)).toEqual([newest])
+  expect(await pruneHeld(engine.db, noon, signal)).toBe(0)
+})
+
+async function mail(gateway: TestGateway, fields: object): Promise<string> {
+  const { status, body } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'hello', ...fields })
+  if (status !== 201) throw new Error(`mail: ${JSON.stringify(body)}`)
+  return body.messageId
+}
+
+async function listen(gateway: TestGateway, agent: TestAgent, harnessTarget: string): Promise<string> {
+  const input = { trigger: 'SENT_TO_ME', harnessTarget }
+  const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, { key: agent.key })
+  return body.subscriptionId
+}
+
+async function heldOf(gateway: TestGateway, agent: TestAgent, id: string) {
+  return (await gateway.call('GET', `/v1/wake-subscriptions/${id}/held`, undefined, { key: agent.key })).body.held
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { priorities, type WakePolicy, wakePolicies } from '../../src/registry/agent.ts'
+import { type PresenceState, presenceStates } from '../../src/registry/presence.ts'
+import { harnessTargets } from '../../src/registry/subscription.ts'
+import { matches, wakePolicyOf } from '../../src/wakes/match.ts'
+import { decide, type Route, type RouteKind, routeKinds, routeOf } from '../../src/wakes/policy.ts'
+import { messageSent, subscriptionOf } from './builders.ts'
+
+/** What a route can do, in a word each: `start`, `steer`, `append`. */
+const abilities = ['', 'start', 'steer', 'append', 'start steer', 'start append', 'steer append', 'start steer append']
+const turns = ['no turn', 'turn known'] as const
+
+// The whole table. `*` is any; a line needs the abilities that it names; the first line that fits a cell is its answer.
+const lines = `
+policy    | route             | presence          | can            | turn       | action             | reason
+silent    | *                 | *                 | *              | *          | store_only         | silent
+next_turn | *                 | *                 | *              | *          | hold_for_next_turn | next_turn
+immediate | webhook           | *                 | *              | *          | deliver            | receiver_decides
+immediate | mcp-notifications | *                 | *              | *          | deliver            | receiver_decides
+immediate | none              | *                 | *              | *          | hold_for_next_turn | no_route
+immediate | bridge            | unknown           | append         | *          | deliver            | append_only
+immediate | bridge            | unknown           | *              | *          | hold_for_next_turn | presence_unknown
+immediate | bridge            | idle              | start          | *          | deliver            | starts_turn
+immediate | bridge            | idle              | append         | *          | deliver            | append_only
+immediate | bridge            | idle              | *              | *          | hold_for_next_turn | cannot_start_turn
+immediate | bridge            | active            | steer          | turn known | steer              | steers_turn
+immediate | bridge            | active            | append         | *          | deliver            | append_only
+immediate | bridge            | active            | *              | *          | hold_for_next_turn | turn_active
+immediate | bridge            | waitingOnApproval | steer append   | turn known | steer              | steers_turn
+immediate | bridge            | waitingOnApproval | append         | *          | deliver            | append_only
+immediate | bridge            | waitingOnApproval | *              | *          | hold_for_next_turn | waiting_on_approval
+immediate | bridge            | userTyping        | *              | *          | hold_for_next_turn | user_typing
+`
+const rows = lines
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => line.split('|').map((word) => word.trim()))
+
+// S1-9…S1-21, D6
+describe.each(wakePolicies)('%s', (policy) => {
+  describe.each(routeKinds)('by %s', (kind) => {
+    test.each(presenceStates)('to a harness that is %s', (state) => {
+      for (const can of abilities) {
+        for (const turn of turns) {
+          const [, , , , , action, reason] = rows.find((row) => fits(row, policy, kind, state, can, turn))!
+          const activeTurnId = turn === 'turn known' ? 'turn_1' : null
+          expect(decide(policy, routeWith(kind, can), { state, activeTurnId }), `${can}, ${turn}`).toEqual({
+            action,
+            reason,
+          })
+        }
+      }
+    })
+  })
+})
+
+test('no line of the table is for nothing', () => {
+  const used = new Set<string[]>()
+  for (const policy of wakePolicies)
+    for (const kind of routeKinds)
+      for (const state of presenceStates)
+        for (const can of abilities)
+          for (const turn of turns) used.add(rows.find((row) => fits(row, policy, kind, state, can, turn))!)
+  expect(rows.filter((row) => !used.has(row))).toEqual([])
+})
+
+// D6
+test('unknown presence keeps nothing from a receiver that decides for itself', () => {
+  for (const target of ['a2a-webhook', 'mcp-notifications'] as const) {
+    for (const state of presenceStates) {
+      expect(decide('immediate', routeOf(target), { state, activeTurnId: null }).action).toBe('deliver')
+    }
+  }
+})
+
+// S1-13
+test('whoever types is never interrupted, whatever the bridge can do', () => {
+  const everything = routeOf('bridge-daemon', ['turn/start', 'turn/steer', 'append-only'])
+  expect(decide('immediate', everything, { state: 'userTyping', activeTurnId: 't' }).action).toBe('hold_for_next_turn')
+})
+
+// S1-16
+test('priority and policy never follow from one another', () => {
+  for (const wakePolicy of wakePolicies) {
+    for (const priority of priorities) {
+      const event = messageSent(1, { wakePolicy, priority })
+      expect(wakePolicyOf(event)).toBe(wakePolicy)
+      expect(matches(subscriptionOf(), event)).toBe(wakePolicy === 'immediate')
+      for (const harnessTarget of harnessTargets) {
+        const ofOthers = priorities.map((other) =>
+          matches(subscriptionOf({ harnessTarget }), messageSent(1, { wakePolicy, priority: other })),
+        )
+        expect(new Set(ofOthers).size).toBe(1)
+      }
+    }
+  }
+})
+
+test('a policy of a later version holds rather than interrupts', () => {
+  expect(wakePolicyOf(messageSent(1, { wakePolicy: 'at_dawn' }))).toBe('next_turn')
+})
+
+function routeWith(kind: RouteKind, can: string): Route {
+  return {
+    kind,
+    canStartTurn: can.includes('start'),
+    canSteer: can.includes('steer'),
+    appendOnly: can.includes('append'),
+  }
+}
+
+function fits(
+  [policy, kind, state, can, turn]: string[],
+  ...cell: [policy: WakePolicy, kind: RouteKind, state: PresenceState, can: string, turn: string]
+): boolean {
+  const [ofPolicy, ofKind, ofState, ofCan, ofTurn] = cell
+  const same = (pattern: string, value: string) => pattern === '*' || pattern === value
+  const able = can === '*' || can!.split(' ').every((ability) => ofCan.split(' ').includes(ability))
+  return same(policy!, ofPolicy) && same(kind!, ofKind) && same(state!, ofState) && able && same(turn!, ofTurn)
+}
