@@ -1,4 +1,4 @@
-import type { AgentCard, AgentInterface, AgentSkill } from '@a2a-js/sdk'
+import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from '@a2a-js/sdk'
 
 /** What a registered agent says about itself. `version` changes whenever anything else here does. */
 export interface CardSubject {
@@ -29,6 +29,10 @@ export interface CardPlace {
   grpcTarget?: string
 }
 
+/** Metadata that names the agent where a protocol has no `tenant`: gRPC of v0.3. */
+export const tenantMetadata = 'a2a-tenant'
+export const tenantExtensionUri = 'urn:rouse:grpc-tenant:v1'
+
 /**
  * The public A2A v1.0 card, unsigned. Required arrays hold at least one element and required strings are never empty
  * (A2A section 5.7), whatever was registered.
@@ -41,7 +45,12 @@ export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
     supportedInterfaces: interfaces(agent, place),
     provider: undefined,
     version: agent.version,
-    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
+    capabilities: {
+      streaming: true,
+      pushNotifications: true,
+      extendedAgentCard: true,
+      extensions: place.grpcTarget === undefined ? [] : [tenantExtension(agent)],
+    },
     securitySchemes: {
       apiKey: {
         scheme: {
@@ -75,16 +84,28 @@ function interfaces(agent: CardSubject, place: CardPlace): AgentInterface[] {
   const http = (protocolBinding: string, protocolVersion: string) => {
     return { url, protocolBinding, protocolVersion, tenant: '' }
   }
-  const grpc = (target: string) => {
-    return { url: target, protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: agentTenant(agent) }
+  const grpc = (protocolVersion: string, tenant: string) => {
+    if (place.grpcTarget === undefined) return []
+    return [{ url: place.grpcTarget, protocolBinding: 'GRPC', protocolVersion, tenant }]
   }
   return [
     http('JSONRPC', '1.0'),
     http('HTTP+JSON', '1.0'),
-    ...(place.grpcTarget === undefined ? [] : [grpc(place.grpcTarget)]),
+    ...grpc('1.0', agentTenant(agent)),
     http('JSONRPC', '0.3'),
     http('HTTP+JSON', '0.3'),
+    ...grpc('0.3', ''),
   ]
+}
+
+/** v0.3's interfaces have no tenant, so that its clients learn here how to say whom they call over gRPC. */
+function tenantExtension(agent: CardSubject): AgentExtension {
+  return {
+    uri: tenantExtensionUri,
+    description: 'Over gRPC in v0.3, send this metadata with every call: it names the agent.',
+    required: false,
+    params: { metadata: { [tenantMetadata]: agentTenant(agent) } },
+  }
 }
 
 function cardSkill(skill: CardSkill): AgentSkill {

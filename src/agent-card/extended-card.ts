@@ -28,7 +28,7 @@ export function extendCard(card: AgentCard, agent: ExtendedSubject, caller: Card
       ...(isInsider(agent, caller) ? { access: agent.access } : {}),
     },
   }
-  const extensions = [...(card.capabilities?.extensions ?? []), extension]
+  const extensions = [extension, ...(card.capabilities?.extensions ?? [])]
   return { ...card, capabilities: { ...card.capabilities, extensions } }
 }
 

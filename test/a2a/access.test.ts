@@ -6,8 +6,8 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { registerAgent } from '../../src/registry/agents.ts'
 import { operator } from '../../src/registry/caller.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { openStore } from '../support/store.ts'
 import { connect, dialects } from './connect.ts'
 import { errorInfo, legacy, sending, wireTo } from './wire.ts'
 
@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 async function addStranger(directory: string): Promise<TestAgent> {
-  const db = SqliteDatabase.open(directory, systemClock)
+  const db = await openStore(directory, systemClock)
   await ensureProject(db, 'default')
   await ensureProject(db, 'elsewhere')
   const caller = { ...operator, projectId: 'elsewhere' }
@@ -75,12 +75,12 @@ describe.each(dialects)('another agent’s key, A2A $version over $binding', (di
     const { id } = await gateway.send('donna', 'secret', { key: lucy.key })
     const client = await connect(gateway, donna, mallory.key, dialect)
     const attempts = {
-      get: client.getTask({ tenant: '', id }),
-      cancel: client.cancelTask({ tenant: '', id, metadata: {} }),
-      subscribe: client.resubscribeTask({ tenant: '', id }).next(),
-      configs: client.listTaskPushNotificationConfig({ tenant: '', taskId: id, pageSize: 0, pageToken: '' }),
+      get: () => client.getTask({ tenant: '', id }),
+      cancel: () => client.cancelTask({ tenant: '', id, metadata: {} }),
+      subscribe: () => client.resubscribeTask({ tenant: '', id }).next(),
+      configs: () => client.listTaskPushNotificationConfig({ tenant: '', taskId: id, pageSize: 0, pageToken: '' }),
     }
-    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt, name).rejects.toThrow(/No task/)
+    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt(), name).rejects.toThrow(/No task/)
     const { body } = await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key: lucy.key })
     expect(body.state).toBe('submitted')
   })

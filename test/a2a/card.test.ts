@@ -21,16 +21,26 @@ const read = (headers: Record<string, string> = {}, file = 'agent-card.json') =>
   gateway.call('GET', `/agents/donna/.well-known/${file}`, undefined, { key: null, headers })
 
 describe('the card', () => {
-  test('names JSON-RPC and REST in v1.0 before the same in v0.3, all at the agent’s address', async () => {
+  test('names every binding in v1.0 before the same in v0.3: HTTP at the agent’s address, gRPC with its tenant', async () => {
     const { body } = await read()
-    const interfaces: { url: string; protocolBinding: string; protocolVersion: string }[] = body.supportedInterfaces
+    const interfaces: { url: string; protocolBinding: string; protocolVersion: string; tenant?: string }[] =
+      body.supportedInterfaces
     expect(interfaces.map(({ protocolBinding, protocolVersion }) => `${protocolVersion} ${protocolBinding}`)).toEqual([
       '1.0 JSONRPC',
       '1.0 HTTP+JSON',
+      '1.0 GRPC',
       '0.3 JSONRPC',
       '0.3 HTTP+JSON',
+      '0.3 GRPC',
     ])
-    expect(new Set(interfaces.map(({ url }) => url))).toEqual(new Set([`${gateway.url}/agents/donna`]))
+    const [grpc, http] = [true, false].map((isGrpc) =>
+      interfaces.filter(({ protocolBinding }) => (protocolBinding === 'GRPC') === isGrpc),
+    )
+    expect(new Set(http?.map(({ url }) => url))).toEqual(new Set([`${gateway.url}/agents/donna`]))
+    expect(grpc?.map(({ url, tenant }) => [url, tenant])).toEqual([
+      [gateway.grpcTarget, 'agents/donna'],
+      [gateway.grpcTarget, undefined],
+    ])
   })
 
   test('is served in v0.3 to who asks for it, and at the old path', async () => {

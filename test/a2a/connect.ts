@@ -1,5 +1,6 @@
 import { SendMessageRequest, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk'
 import {
+  type CallInterceptor,
   type Client,
   ClientFactory,
   createAuthenticatingFetchWithRetry,
@@ -7,27 +8,32 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client'
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
+import { tenantExtensionUri } from '../../src/agent-card/card.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { TestAgent } from '../support/gateway.ts'
 
 export interface Dialect {
   readonly version: '1.0' | '0.3'
-  readonly binding: 'JSONRPC' | 'HTTP+JSON'
+  readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC'
 }
 
 export const dialects: readonly Dialect[] = [
   { version: '1.0', binding: 'JSONRPC' },
   { version: '1.0', binding: 'HTTP+JSON' },
+  { version: '1.0', binding: 'GRPC' },
   { version: '0.3', binding: 'JSONRPC' },
   { version: '0.3', binding: 'HTTP+JSON' },
+  { version: '0.3', binding: 'GRPC' },
 ]
 
-/** v0.3 over REST is its protobuf: without referenceTaskIds, and 0 is the same as unset. */
-export function isLegacyRest({ version, binding }: Dialect): boolean {
-  return version === '0.3' && binding === 'HTTP+JSON'
+/** v0.3 over REST and gRPC is its protobuf: without referenceTaskIds, and 0 is the same as unset. */
+export function isLegacyProto({ version, binding }: Dialect): boolean {
+  return version === '0.3' && binding !== 'JSONRPC'
 }
 
 export const current = dialects.filter(({ version }) => version === '1.0')
+export const currentHttp = current.filter(({ binding }) => binding !== 'GRPC')
 
 /** The SDK's client as it is, from the agent's address alone: it finds the card and picks the interface itself. */
 export function connect(
@@ -44,12 +50,36 @@ export function connect(
   // A client of v0.3 asks for the card without a version of its own; ours has to say which card it wants.
   const fetchCard: typeof fetch = (input, init) =>
     fetch(input, version === '0.3' ? { ...init, headers: { 'A2A-Version': '0.3' } } : init)
-  const Transport = binding === 'JSONRPC' ? JsonRpcTransportFactory : RestTransportFactory
+  const transports = {
+    JSONRPC: new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
+    'HTTP+JSON': new RestTransportFactory({ fetchImpl, legacyCompat }),
+    GRPC: new GrpcTransportFactory({ legacyCompat }),
+  }
   const factory = new ClientFactory({
-    transports: [new Transport({ fetchImpl, legacyCompat })],
+    transports: [transports[binding]],
     cardResolver: new DefaultAgentCardResolver({ fetchImpl: fetchCard, legacyCompat }),
+    clientConfig: { interceptors: binding === 'GRPC' ? [sendMetadata(key, version)] : [] },
   })
   return factory.createFromUrl(`${gateway.url}/agents/${agent.handle.slice(1)}/`)
+}
+
+/** Over gRPC the key travels as metadata, and in v0.3 the agent's tenant too: the card says how. */
+function sendMetadata(key: string, version: string): CallInterceptor {
+  return {
+    async before(args) {
+      const { extensions = [] } = args.agentCard.capabilities ?? {}
+      const tenant = extensions.find(({ uri }) => uri === tenantExtensionUri)?.params?.metadata as Record<
+        string,
+        string
+      >
+      const serviceParameters = { ...args.options?.serviceParameters, authorization: `Bearer ${key}` }
+      args.options = {
+        ...args.options,
+        serviceParameters: version === '0.3' ? { ...serviceParameters, ...tenant } : serviceParameters,
+      }
+    },
+    async after() {},
+  }
 }
 
 /** A request with one text; everything else as the SDK fills it in. */

@@ -8,7 +8,7 @@ import {
   collect,
   connect,
   dialects,
-  isLegacyRest,
+  isLegacyProto,
   saying,
   sendForTask,
   stateOf,
@@ -96,7 +96,7 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     expect(task.history.map(({ parts }) => textOf(parts))).toEqual(['idle', 'and hurry'])
   })
 
-  test.skipIf(isLegacyRest(dialect))(
+  test.skipIf(isLegacyProto(dialect))(
     'a message may refer to tasks that its sender can see, and to no others',
     async () => {
       const own = await sendForTask(client, saying('idle', {}, atOnce))

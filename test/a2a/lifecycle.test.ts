@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
-import { atOnce, collect, connect, current, saying, sendForTask, stateOf, tell } from './connect.ts'
+import { atOnce, collect, connect, current, currentHttp, saying, sendForTask, stateOf, tell } from './connect.ts'
 import { sending } from './wire.ts'
 
 const stopMaxMs = 2_000
@@ -70,7 +70,7 @@ test.each(current)(
 test('a stop ends open streams and blocking sends, which answer what they have', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
-  const clients = await Promise.all(current.map((dialect) => connect(gateway, donna, gateway.adminKey, dialect)))
+  const clients = await Promise.all(currentHttp.map((dialect) => connect(gateway, donna, gateway.adminKey, dialect)))
   const { id } = await sendForTask(clients[0]!, saying('hello', {}, atOnce))
   const streams = clients.flatMap((client) => [
     client.sendMessageStream(saying('hello')),

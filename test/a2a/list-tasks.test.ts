@@ -29,6 +29,8 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
+const badInstant: [JsonObject, RegExp] = [{ statusTimestampAfter: 'yesterday' }, /statusTimestampAfter/]
+
 describe.each(current)('ListTasks over $binding', (dialect) => {
   let client: Client
 
@@ -100,12 +102,13 @@ describe.each(current)('ListTasks over $binding', (dialect) => {
     }
   })
 
-  test.each([
+  test.each<[JsonObject, RegExp]>([
     [{ pageSize: 0 }, /pageSize/],
     [{ pageSize: 101 }, /pageSize/],
     [{ pageToken: 'zzz' }, /pageToken/],
-    [{ statusTimestampAfter: 'yesterday' }, /statusTimestampAfter/],
     [{ historyLength: -1 }, /historyLength/],
+    // In protobuf an instant cannot be anything else.
+    ...(dialect.binding === 'GRPC' ? [] : [badInstant]),
   ])('refuses %j by name', async (fields, name) => {
     await expect(list(fields)).rejects.toThrow(name)
   })

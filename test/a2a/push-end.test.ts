@@ -1,11 +1,10 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type Logger, silentLogger } from '../../src/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { advanceUntil, eventsOf } from '../wakes/acts.ts'
 import { wireTo } from './wire.ts'
@@ -21,16 +20,10 @@ const closed: Row = { status: 'paused', reason: 'task finished', dueAt: null, le
 const open: Row = { status: 'active', reason: null, dueAt: null, leaseOwner: null }
 
 /** The push subscriptions of a task as the store has them: A2A shows nothing of their state. */
-function rowsOf({ dataDir }: TestGateway, taskId: string): Row[] {
-  const db = new Sqlite(join(dataDir, 'rouse.db'), { readonly: true })
-  try {
-    const rows = db.prepare(
-      'select status, reason, due_at as "dueAt", lease_owner as "leaseOwner" from subscription where audience = ?',
-    )
-    return rows.all(taskId) as Row[]
-  } finally {
-    db.close()
-  }
+async function rowsOf({ dataDir }: TestGateway, taskId: string): Promise<Row[]> {
+  const columns = 'status, reason, due_at as "dueAt", lease_owner as "leaseOwner"'
+  const rows = await besideStore(dataDir, `select ${columns} from subscription where audience = ?`, taskId)
+  return rows as unknown as Row[]
 }
 
 function untilRow(gateway: TestGateway, taskId: string, wanted: Partial<Row>, clock?: FakeClock): Promise<unknown> {
@@ -103,7 +96,7 @@ test('a config for a finished task is closed from the start', async () => {
   const { id } = await gateway.send('donna', 'work')
   await gateway.move(donna, id, 'completed')
   await configs(gateway, donna).create(id, 'http://127.0.0.1:9/')
-  expect(rowsOf(gateway, id)).toEqual([closed])
+  expect(await rowsOf(gateway, id)).toEqual([closed])
   expect(await configs(gateway, donna).list(id)).toHaveLength(1)
 })
 
@@ -116,9 +109,8 @@ test('a gateway that dies before it closes a config closes it at its next start,
   await first.move(donna, id, 'completed')
   await untilRow(first, id, closed)
   await first.stop()
-  const db = new Sqlite(join(first.dataDir, 'rouse.db'))
-  db.exec(`update subscription set status = 'active', reason = null, due_at = 1, lease_owner = 'dead'`)
-  db.close()
+  const left = `update subscription set status = 'active', reason = null, due_at = 1, lease_owner = 'dead'`
+  await besideStore(first.dataDir, left)
   await using second = await startGateway({ dataDir: first.dataDir })
   await untilRow(second, id, closed)
   expect(receiver.wakes).toHaveLength(1)

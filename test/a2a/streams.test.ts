@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { collect, connect, current, dialects, tell } from './connect.ts'
+import { collect, connect, currentHttp, dialects, tell } from './connect.ts'
 import { type EventSource, openEvents } from './event-source.ts'
 
 let gateway: TestGateway
@@ -151,7 +151,7 @@ describe('a stream that breaks', () => {
   )
 })
 
-test.each(current)('SSE of v1.0 over $binding is served as a stream that nobody buffers', async ({ binding }) => {
+test.each(currentHttp)('SSE of v1.0 over $binding is served as a stream that nobody buffers', async ({ binding }) => {
   const { id } = await newTask()
   const rpc = { jsonrpc: '2.0', id: 'mine', method: 'SubscribeToTask', params: { id } }
   const isRpc = binding === 'JSONRPC'

@@ -15,9 +15,18 @@ describe('buildCard', () => {
 
   test('gRPC is a bare target with the agent as its tenant', () => {
     const card = buildCard(donna(), { publicUrl, grpcTarget: 'rouse.example:4521' })
-    expect(shape(card)).toEqual(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'GRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'])
+    expect(shape(card)).toEqual(
+      ['1.0', '0.3'].flatMap((version) => [`JSONRPC ${version}`, `HTTP+JSON ${version}`, `GRPC ${version}`]),
+    )
     expect(card.supportedInterfaces[2]).toMatchObject({ url: 'rouse.example:4521', tenant: 'agents/donna' })
     expect(card.supportedInterfaces.filter((one) => one.tenant !== '')).toHaveLength(1)
+  })
+
+  test('an extension tells clients of v0.3, whose interfaces have no tenant, how to name the agent over gRPC', () => {
+    const card = buildCard(donna(), { publicUrl, grpcTarget: 'rouse.example:4521' })
+    const params = { metadata: { 'a2a-tenant': 'agents/donna' } }
+    expect(card.capabilities?.extensions).toMatchObject([{ uri: 'urn:rouse:grpc-tenant:v1', required: false, params }])
+    expect(buildCard(donna(), { publicUrl }).capabilities?.extensions).toEqual([])
   })
 
   test('a slash at the end of the public URL is not doubled', () => {

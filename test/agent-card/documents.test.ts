@@ -86,7 +86,10 @@ describe('the v0.3 document', () => {
       url,
       preferredTransport: 'JSONRPC',
       protocolVersion: '0.3',
-      additionalInterfaces: [{ url, transport: 'HTTP+JSON' }],
+      additionalInterfaces: [
+        { url, transport: 'HTTP+JSON' },
+        { url: 'rouse.example:4521', transport: 'GRPC' },
+      ],
       supportsAuthenticatedExtendedCard: true,
       capabilities: { streaming: true, pushNotifications: true },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },

@@ -2,15 +2,16 @@ import { restHandler } from '@a2a-js/sdk/server/express'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { Problem } from '../../errors.ts'
 import type { Agent } from '../../registry/agent.ts'
-import { requireAgent } from '../../registry/agents.ts'
 import { authenticate, type Caller } from '../../registry/caller.ts'
-import { defaultProject, requireProject } from '../../registry/project-store.ts'
+import { defaultProject } from '../../registry/project-store.ts'
 import { bearerKey } from '../auth.ts'
 import { untilClosed } from '../sse.ts'
 import { sendA2aProblem } from './answer.ts'
 import { A2aCall } from './call.ts'
+import { findCalledAgent, requireWelcome } from './called-agent.ts'
 import { serveCard } from './cards.ts'
 import { checkEnvelope } from './envelope.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import { jsonRpcRoute } from './json-rpc.ts'
 import { completePushConfig, normaliseRequest } from './leniency.ts'
 import { checkParts } from './message-parts.ts'
@@ -23,6 +24,8 @@ const bodyMax = '16mb'
 export interface AgentFrontContext extends A2aContext {
   readonly adminKey: string
   readonly stopping: AbortSignal
+  /** Hears of everybody who showed a key: a sign of life. */
+  readonly saw: (caller: Caller) => void
 }
 
 /**
@@ -74,42 +77,21 @@ function callOfRequest(req: Request): A2aCall {
 function findCalled(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     const { project = defaultProject, handle = '' } = req.params as { project?: string; handle?: string }
-    const projectId = project === defaultProject ? project : await requireProject(context.db, project)
-    const agent = await requireVisible(context, req, projectId, handle)
+    const agent = await findCalledAgent(context.db, { project, handle }, () =>
+      authenticate(context.db, context.adminKey, bearerKey(req)),
+    )
     if (agent.access === 'private') res.setHeader('Cache-Control', 'private')
     res.locals.agent = agent
     next()
   }
 }
 
-/** To all but its project's callers a private agent is as absent as one that does not exist, to the letter (§3.3.2). */
-async function requireVisible(
-  context: AgentFrontContext,
-  req: Request,
-  projectId: string,
-  handle: string,
-): Promise<Agent> {
-  try {
-    const agent = await requireAgent(context.db, projectId, handle)
-    if (agent.access !== 'private') return agent
-    const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
-    if (caller.projectId === projectId) return agent
-  } catch (error) {
-    if (!(error instanceof Problem) || !['agent-not-found', 'unauthenticated'].includes(error.code)) throw error
-  }
-  throw new Problem('agent-not-found', {
-    detail: `No agent ${handle}. If it is a private one, send a key of its project: Authorization: Bearer rk_…`,
-  })
-}
-
 /** Sending takes a key, and for all but public agents one of the same project. */
 function admit(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
-    const agent = calledAgent(res)
-    if (agent.access !== 'public' && caller.projectId !== agent.projectId) {
-      throw new Problem('forbidden', { detail: `${agent.handle} takes messages from its own project only.` })
-    }
+    context.saw(caller)
+    await requireWelcome(context.db, caller, calledAgent(res))
     res.locals.caller = caller
     next()
   }
@@ -122,7 +104,7 @@ function beginCall(context: AgentFrontContext): RequestHandler {
       caller: res.locals.caller as Caller,
       agent: calledAgent(res),
       untilClosed: () => untilClosed(req, res, context.stopping),
-      idempotencyKey: idempotencyKey(req),
+      idempotencyKey: idempotencyKey(req.get('idempotency-key')),
       lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
     })
     calls.set(req, call)
@@ -132,10 +114,4 @@ function beginCall(context: AgentFrontContext): RequestHandler {
 
 function calledAgent(res: Response): Agent {
   return res.locals.agent as Agent
-}
-
-function idempotencyKey(req: Request): string | undefined {
-  const key = req.get('idempotency-key')
-  if (key === undefined || (key.length >= 1 && key.length <= 255)) return key
-  throw new Problem('invalid-request', { field: 'Idempotency-Key', detail: 'Idempotency-Key: 1 to 255 characters.' })
 }

@@ -7,7 +7,7 @@ import { rpcId } from './rpc-id.ts'
 const domain = 'a2a-protocol.org'
 
 /** google.rpc.Status names of the HTTP statuses that are answered before an operation begins (§11.6). */
-const statusNames: Record<number, string> = {
+const statusNames: Record<number, RpcStatusName> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
@@ -15,6 +15,19 @@ const statusNames: Record<number, string> = {
   413: 'INVALID_ARGUMENT',
   415: 'INVALID_ARGUMENT',
   503: 'UNAVAILABLE',
+}
+
+type RpcStatusName =
+  | 'INVALID_ARGUMENT'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'NOT_FOUND'
+  | 'UNAVAILABLE'
+  | 'INTERNAL'
+
+/** A problem as google.rpc.Status names it. */
+export function rpcStatusName({ status }: Problem): RpcStatusName {
+  return statusNames[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 }
 
 /** A JSON-RPC error with an ErrorInfo (§9.5). */
@@ -54,7 +67,7 @@ function sendAsRpc(res: Response, id: string | number | null, problem: Problem):
 }
 
 function sendAsStatus(res: Response, problem: Problem): void {
-  const status = statusNames[problem.status] ?? (problem.status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+  const status = rpcStatusName(problem)
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: reasonOf(problem), domain }]
   res.status(problem.status).type('application/a2a+json')
   res.json({ error: { code: problem.status, status, message: problem.message, details } })
@@ -74,7 +87,8 @@ function isRequestsFault({ status }: Problem): boolean {
   return status < 500 && ![401, 403, 404].includes(status)
 }
 
-function reasonOf(problem: Problem): string {
+/** The reason of a problem's google.rpc.ErrorInfo. */
+export function reasonOf(problem: Problem): string {
   if (problem.field === 'A2A-Version') return 'VERSION_NOT_SUPPORTED'
   return problem.code.toUpperCase().replaceAll('-', '_')
 }

@@ -5,7 +5,7 @@ import {
   type ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
-import { logBounds } from '../../log/event-store.ts'
+import { holdLog, logBounds } from '../../log/event-store.ts'
 import type { Transaction } from '../../storage/database.ts'
 import {
   createPushConfig,
@@ -70,6 +70,7 @@ export function keepingConfig(
   const input = pushInput(config, requestedVersion)
   requireSendable(context, input, 'configuration.taskPushNotificationConfig.')
   return async (tx, task) => {
+    await holdLog(tx, task.projectId)
     const { head } = await logBounds(tx, task.projectId)
     await keepPushConfig(context, tx, call.caller, task, input, head)
   }

@@ -53,9 +53,12 @@ const endsMessageStream = (state: TaskState): boolean => isTerminal(state) || st
 /** The SDK's request handler over the durable store: any gateway can serve any call, and nothing is answered before it is kept. */
 export class DurableRequestHandler implements A2ARequestHandler {
   readonly #context: A2aContext
+  readonly #toError: typeof toA2aError
 
-  constructor(context: A2aContext) {
+  /** `toError` is for a binding that has more to say of a failure than the specification's errors. */
+  constructor(context: A2aContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
+    this.#toError = toError
   }
 
   /** The SDK asks this for versions and capabilities alone, which all agents share. Cards are served elsewhere. */
@@ -208,7 +211,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     try {
       return await act()
     } catch (error) {
-      throw toA2aError(error, this.#context.log, operation)
+      throw this.#toError(error, this.#context.log, operation)
     }
   }
 
@@ -219,7 +222,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     try {
       yield* act.call(this)
     } catch (error) {
-      throw toA2aError(error, this.#context.log, operation)
+      throw this.#toError(error, this.#context.log, operation)
     }
   }
 }

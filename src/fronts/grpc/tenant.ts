@@ -1,0 +1,33 @@
+import { tenantMetadata } from '../../agent-card/card.ts'
+import { Problem } from '../../errors.ts'
+import { defaultProject } from '../../registry/project-store.ts'
+import type { AgentAddress } from '../a2a/called-agent.ts'
+
+const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/
+
+/**
+ * The agent that a tenant names: `agents/donna`, or `projects/blue/agents/donna` for one of another project. Errors:
+ * `invalid-request` where there is none, `agent-not-found` where it has another form.
+ */
+export function parseTenant(tenant: string): AgentAddress {
+  if (!tenant) {
+    throw new Problem('invalid-request', {
+      field: 'tenant',
+      detail: `tenant is required: the agent's, as its card says, e.g. agents/donna. A client of v0.3 sends it as metadata "${tenantMetadata}".`,
+    })
+  }
+  const [, project = defaultProject, handle] = pattern.exec(tenant) ?? []
+  if (handle) return { project: decoded(project), handle: decoded(handle) }
+  throw new Problem('agent-not-found', {
+    field: 'tenant',
+    detail: `No agent at tenant "${tenant}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
+  })
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SendMessageRequest } from '@a2a-js/sdk'
+import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { registerAgent } from '../../src/registry/agents.ts'
+import { operator } from '../../src/registry/caller.ts'
+import { ensureProject } from '../../src/registry/project-store.ts'
+
+import { sending } from '../a2a/wire.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { openStore } from '../support/store.ts'
+import { bearer, type Refusal, rawClient } from './raw-client.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
+let gateway: TestGateway
+let client: ReturnType<typeof rawClient>
+let legacy: ReturnType<typeof rawClient>
+let lucy: TestAgent
+let stranger: TestAgent
+
+beforeAll(async () => {
+  stranger = await addStranger(dataDir)
+  gateway = await startGateway({ dataDir })
+  client = rawClient(gateway.grpcTarget)
+  legacy = rawClient(gateway.grpcTarget, '0.3')
+  await gateway.addAgent('donna')
+  lucy = await gateway.addAgent('lucy')
+  await gateway.addAgent('shy', { access: 'private' })
+  await gateway.addAgent('open', { access: 'public' })
+})
+
+afterAll(async () => {
+  client[Symbol.dispose]()
+  legacy[Symbol.dispose]()
+  await gateway[Symbol.asyncDispose]()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function addStranger(directory: string): Promise<TestAgent> {
+  const db = await openStore(directory, systemClock)
+  await ensureProject(db, 'default')
+  await ensureProject(db, 'elsewhere')
+  const caller = { ...operator, projectId: 'elsewhere' }
+  const { agent, apiKey } = await registerAgent({ db, append: async () => [] }, caller, { handle: 'stranger' })
+  await db[Symbol.asyncDispose]()
+  return { handle: agent.handle, key: apiKey }
+}
+
+function messageTo(tenant: string, text = 'hello'): SendMessageRequest {
+  return SendMessageRequest.fromJSON({ tenant, ...sending({ parts: [{ text }] }) })
+}
+
+function send(tenant: string, sent: Record<string, string>) {
+  return client.unary('sendMessage', messageTo(tenant), sent)
+}
+
+describe('without a key', () => {
+  test.each<[string, Record<string, string>]>([
+    ['none', {}],
+    ['a wrong one', bearer('rk_wrong')],
+    ['another scheme', { authorization: 'Basic cms6' }],
+  ])('every call is refused with its reason (%s)', async (_, sent) => {
+    const refusal = { code: status.UNAUTHENTICATED, reason: 'UNAUTHENTICATED', details: expect.stringMatching(/key/) }
+    expect(await send('agents/donna', sent)).toMatchObject(refusal)
+    expect(await client.unary('getTask', { tenant: '', id: 'a' }, sent)).toMatchObject(refusal)
+    expect(await legacy.unary('getTask', { name: 'tasks/a', historyLength: 0 }, sent)).toMatchObject(refusal)
+  })
+
+  test('nothing is read: an agent is not looked for, and a message that is too large is not measured', async () => {
+    expect(await send('agents/nobody', {})).toMatchObject({ code: status.UNAUTHENTICATED })
+    const large = messageTo('agents/donna', 'x'.repeat(20_000_000))
+    expect(await client.unary('sendMessage', large, {})).toMatchObject({ code: status.UNAUTHENTICATED })
+  })
+
+  test('a stream is refused too', async () => {
+    const stream = client.stream('subscribeToTask', { tenant: 'agents/donna', id: 'a' }, {})
+    await expect(stream.toArray()).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  })
+})
+
+describe('the tenant', () => {
+  test('is required, and named where it is missing', async () => {
+    const refusal = await send('', bearer(lucy.key))
+    expect(refusal).toMatchObject({ code: status.INVALID_ARGUMENT, reason: 'INVALID_REQUEST' })
+    expect((refusal as Refusal).info).toEqual({ code: 'invalid-request', field: 'tenant' })
+  })
+
+  test.each(['agents/nobody', 'nobody', 'projects/nowhere/agents/donna', 'projects/elsewhere/agents/donna'])(
+    '%s is not found',
+    async (tenant) => {
+      expect(await send(tenant, bearer(lucy.key))).toMatchObject({ code: status.NOT_FOUND })
+    },
+  )
+
+  test('may come as metadata: so it does in v0.3, whose messages have no field for it', async () => {
+    const named = bearer(lucy.key, { 'a2a-tenant': 'agents/donna' })
+    expect(await send('', named)).toMatchObject({ value: { payload: { $case: 'task' } } })
+    const request = {
+      request: { ...plain, messageId: crypto.randomUUID(), role: 1, content: [textPart('hello')] },
+      configuration: { acceptedOutputModes: [], historyLength: 0, blocking: false },
+    }
+    expect(await legacy.unary('sendMessage', request, named)).toMatchObject({ value: { payload: { $case: 'task' } } })
+    const unnamed = await legacy.unary('sendMessage', request, bearer(lucy.key))
+    expect(unnamed).toMatchObject({ code: status.INVALID_ARGUMENT, details: expect.stringContaining('"a2a-tenant"') })
+  })
+
+  test('of the message counts before that of the metadata', async () => {
+    const answer = await send('agents/donna', bearer(lucy.key, { 'a2a-tenant': 'agents/nobody' }))
+    expect(answer).toMatchObject({ value: { payload: { $case: 'task' } } })
+  })
+})
+
+describe('another project', () => {
+  test('does not learn of a private agent', async () => {
+    const [hidden, absent] = [
+      await send('agents/shy', bearer(stranger.key)),
+      await send('agents/nix', bearer(stranger.key)),
+    ]
+    expect(hidden).toMatchObject({ code: status.NOT_FOUND, reason: 'AGENT_NOT_FOUND' })
+    expect(JSON.parse(JSON.stringify(hidden).replaceAll('shy', 'nix'))).toEqual(absent)
+    expect(await send('agents/shy', bearer(lucy.key))).toMatchObject({ value: {} })
+  })
+
+  test('may not send to an agent with access `project`, and may to a public one', async () => {
+    const refused = await send('agents/donna', bearer(stranger.key))
+    expect(refused).toMatchObject({ code: status.PERMISSION_DENIED, reason: 'FORBIDDEN' })
+    expect(await send('agents/open', bearer(stranger.key))).toMatchObject({ value: { payload: { $case: 'task' } } })
+  })
+
+  test('has tenants of its own', async () => {
+    const tenant = 'projects/elsewhere/agents/stranger'
+    expect(await send(tenant, bearer(stranger.key))).toMatchObject({ value: { payload: { $case: 'task' } } })
+    expect(await send(tenant, bearer(lucy.key))).toMatchObject({ code: status.PERMISSION_DENIED })
+  })
+})
+
+const plain = { contextId: '', taskId: '', extensions: [] }
+
+function textPart(value: string) {
+  return { part: { $case: 'text', value } }
+}

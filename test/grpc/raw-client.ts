@@ -1,0 +1,61 @@
+import type { StreamResponse } from '@a2a-js/sdk'
+import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
+import { decodeErrorInfo, decodeStatus } from '@a2a-js/sdk/errors/grpc'
+import { A2AService } from '@a2a-js/sdk/server/grpc'
+import {
+  type CallOptions,
+  type ClientReadableStream,
+  credentials,
+  Metadata,
+  makeGenericClientConstructor,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import type { JsonObject } from '../../src/lib/json.ts'
+
+const services = { '1.0': A2AService, '0.3': LegacyA2AService }
+
+export interface Refusal {
+  readonly code: number
+  readonly details: string
+  /** Of its google.rpc.ErrorInfo. */
+  readonly reason: string | undefined
+  readonly info: Record<string, string> | undefined
+}
+
+type Result = { readonly value: JsonObject } | Refusal
+
+/** Calls by hand: what the SDK's client would never send. Closed with the test. */
+export function rawClient(target: string | undefined, version: '1.0' | '0.3' = '1.0') {
+  const Client = makeGenericClientConstructor(services[version], 'A2AService')
+  const client = new Client(String(target), credentials.createInsecure())
+  // biome-ignore lint/suspicious/noExplicitAny: methods are named by the service
+  const methods = client as any
+  return {
+    unary: (method: string, request: object, sent: Record<string, string>, options: CallOptions = {}) =>
+      new Promise<Result>((resolve) => {
+        methods[method](request, metadataOf(sent), options, (error: ServiceError | null, value: JsonObject) =>
+          resolve(error ? refusalOf(error) : { value }),
+        )
+      }),
+    stream: (method: string, request: object, sent: Record<string, string>) =>
+      methods[method](request, metadataOf(sent)) as ClientReadableStream<StreamResponse>,
+    [Symbol.dispose]: () => client.close(),
+  }
+}
+
+export function bearer(key: string, more: Record<string, string> = {}): Record<string, string> {
+  return { authorization: `Bearer ${key}`, ...more }
+}
+
+export function refusalOf(error: ServiceError): Refusal {
+  const [details] = error.metadata?.get('grpc-status-details-bin') ?? []
+  const [any] = Buffer.isBuffer(details) ? decodeStatus(details).details : []
+  const info = any && decodeErrorInfo(any.value)
+  return { code: error.code, details: error.details, reason: info?.reason, info: info?.metadata }
+}
+
+function metadataOf(sent: Record<string, string>): Metadata {
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(sent)) metadata.set(name, value)
+  return metadata
+}
