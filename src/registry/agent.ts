@@ -8,6 +8,10 @@ export const accessLevels = ['public', 'project', 'private'] as const
  */
 export type Access = (typeof accessLevels)[number]
 
+export const contactPolicies = ['everybody', 'listed'] as const
+/** Whose mail an agent takes: `everybody` of its project (default), or only those it granted CAN_REPLY_TO. */
+export type ContactPolicy = (typeof contactPolicies)[number]
+
 export const wakePolicies = ['silent', 'next_turn', 'immediate'] as const
 /** The sender's delivery contract, never derived from priority. Source: S1-15, S1-16. */
 export type WakePolicy = (typeof wakePolicies)[number]
@@ -39,6 +43,7 @@ export interface Agent {
   readonly inputModes: readonly string[]
   readonly outputModes: readonly string[]
   readonly access: Access
+  readonly contactPolicy: ContactPolicy
   readonly defaultWakePolicy: WakePolicy
   /** Moves with every change: what the card's version says. */
   readonly version: number
@@ -47,7 +52,8 @@ export interface Agent {
 }
 
 const handlePattern = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9_])?$/
-const reserved = new Set(['operator', 'all', 'system'])
+const reserved = new Set(['operator', 'all', 'system', 'gateway', 'removed'])
+const typablePattern = /^[A-Za-z]{1,12}$/
 
 /** `donna`, `@donna` and `@Donna` are one handle, `@donna`. Throws `invalid-request` naming the field. */
 export function parseHandle(text: string, field = 'handle'): string {
@@ -65,4 +71,19 @@ export function parseHandle(text: string, field = 'handle'): string {
     })
   }
   return `@${bare}`
+}
+
+/** How one is called in a project: `@donna` at home, `web:@donna` elsewhere. Source: S4-14. */
+export function identityIn(projectId: string, agent: { handle: string; projectId: string }): string {
+  return agent.projectId === projectId ? agent.handle : `${agent.projectId}:${agent.handle}`
+}
+
+/**
+ * The address that a display name makes: `Donna` is `@donna`. Only one that can be typed is an address: 1 to 12 ASCII letters,
+ * and none of the gateway's own words. Any other is for people to read. Source: S4-3.
+ */
+export function addressOfName(displayName: string | null): string | undefined {
+  if (displayName === null || !typablePattern.test(displayName)) return undefined
+  const bare = displayName.toLowerCase()
+  return reserved.has(bare) ? undefined : `@${bare}`
 }

@@ -1,12 +1,16 @@
 import { Problem } from '../errors.ts'
 import { newAgentId } from '../lib/ids.ts'
 import type { AppendEvents } from '../log/append.ts'
+import type { NewEvent } from '../log/event.ts'
 import type { Database, Reader } from '../storage/database.ts'
-import { type Access, type Agent, parseHandle, type Skill, type WakePolicy } from './agent.ts'
-import { deleteAgent, findAgent, findHandle, insertAgent, updateAgent } from './agent-store.ts'
+import { type Access, type Agent, type ContactPolicy, parseHandle, type Skill, type WakePolicy } from './agent.ts'
+import { deleteAgent, findAgent, findHandle, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 import { createApiKey, deleteApiKeys, revokeApiKey } from './api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from './caller.ts'
 import { deletePermissionsOf } from './permission-store.ts'
+import { callerIn } from './projects.ts'
+import type { Session } from './session.ts'
+import { deleteSessionsOf, newestLiveSession } from './session-store.ts'
 import { deleteSubscriptionsOf } from './subscription-store.ts'
 
 export interface RegistryContext {
@@ -24,25 +28,30 @@ export interface AgentInput {
   inputModes?: string[]
   outputModes?: string[]
   access?: Access
+  contactPolicy?: ContactPolicy
   defaultWakePolicy?: WakePolicy
 }
 
 /** Any media type: the gateway keeps what it is given. A narrower list is enforced as the card claims it. */
 const anyMode = ['text/plain', 'application/json', '*/*']
 
-/** Registers an agent and makes its first key, which is told once. Operator only. Errors: `agent-exists`. */
-export function registerAgent(
+/**
+ * Registers an agent and makes its first key, which is told once. Operator only. Errors: `agent-exists`, `project-not-found`.
+ * @param input.project where it belongs; the caller's project when left out
+ */
+export async function registerAgent(
   context: RegistryContext,
   caller: Caller,
-  input: AgentInput & { handle: string },
+  { project, ...input }: AgentInput & { handle: string; project?: string },
 ): Promise<{ agent: Agent; keyId: string; apiKey: string }> {
   requireOperator(caller, 'register agents')
+  const { projectId } = await callerIn(context.db, caller, project)
   const handle = parseHandle(input.handle)
   const aliases = parseAliases(input.aliases ?? [], handle)
   return context.db.transaction(async (tx) => {
     const agent: Agent = {
       id: newAgentId(),
-      projectId: caller.projectId,
+      projectId,
       handle,
       displayName: input.displayName ?? null,
       description: input.description ?? null,
@@ -51,6 +60,7 @@ export function registerAgent(
       inputModes: input.inputModes ?? anyMode,
       outputModes: input.outputModes ?? anyMode,
       access: input.access ?? 'project',
+      contactPolicy: input.contactPolicy ?? 'everybody',
       defaultWakePolicy: input.defaultWakePolicy ?? 'immediate',
       version: 1,
       createdAt: tx.now,
@@ -83,7 +93,7 @@ export function changeAgent(
       version: before.version + 1,
       updatedAt: tx.now,
     }
-    await updateAgent(tx, agent)
+    await updateAgent(tx, agent, before)
     await context.append(tx, agent.projectId, [
       {
         type: 'agent.updated',
@@ -101,14 +111,24 @@ export function removeAgent(context: RegistryContext, caller: Caller, handle: st
   requireOperator(caller, 'remove agents')
   return context.db.transaction(async (tx) => {
     const agent = await requireAgent(tx, caller.projectId, handle)
+    // Whoever subscribes for it meanwhile is waited for, or finds it gone.
+    await lockAgent(tx, agent.id)
+    const session = await newestLiveSession(tx, agent.id)
     await deleteSubscriptionsOf(tx, agent.id)
+    await deleteSessionsOf(tx, agent.id)
     await deletePermissionsOf(tx, agent.id)
     await deleteApiKeys(tx, agent.id)
     await deleteAgent(tx, agent)
     await context.append(tx, agent.projectId, [
+      ...(session ? [leftWithAgent(agent, session)] : []),
       { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
     ])
   })
+}
+
+function leftWithAgent({ handle: identity }: Agent, { id, agentId, surface }: Session): NewEvent {
+  const data = { identity, surface, sessionId: id, reason: 'removed' }
+  return { type: 'peer.left', actor: '@gateway', audience: [agentId], data }
 }
 
 /** Makes one more key for an agent. The agent itself or the operator. */

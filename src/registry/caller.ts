@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import { hashSecret, secretsEqual } from '../security/secret.ts'
 import type { Reader } from '../storage/database.ts'
+import { identityIn } from './agent.ts'
 import { findKeyHolder } from './api-key-store.ts'
 import { defaultProject } from './project-store.ts'
 
@@ -28,6 +29,12 @@ export async function authenticate(db: Reader, adminKey: string, key: string | u
       ? 'The API key is unknown or revoked. An operator makes a new one with `rouse agent key add <handle>`.'
       : 'Send the header `Authorization: Bearer rk_…` with the key that registering the agent returned.',
   })
+}
+
+/** What a caller is called in a project: `@donna` at home, `web:@donna` elsewhere; a person is `@operator` everywhere. Source: S4-14. */
+export function nameIn(projectId: string, caller: Caller): string {
+  if (caller.kind === 'operator') return caller.identity
+  return identityIn(projectId, { handle: caller.identity, projectId: caller.projectId })
 }
 
 /** The caller must be the operator, or the agent itself. */

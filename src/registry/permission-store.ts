@@ -24,7 +24,8 @@ const columns = sql.raw(
 )
 const insert =
   statement<Permission>(sql`insert into permission (id, project_id, grantor_id, grantee_id, scope, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('createdAt')})`)
+  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('createdAt')})
+  on conflict (grantor_id, grantee_id, scope) do nothing`)
 const existing = statement<
   { grantorId: string; granteeId: string; scope: string },
   Permission
@@ -38,12 +39,19 @@ const removeOf = statement<{ agentId: string }>(
 const concerning = statement<{ agentId: string }, Permission>(sql`select ${columns} from permission
   where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')} order by created_at, id`)
 
+const between = statement<{ grantorId: string; granteeId: string }, { id: string }>(
+  sql`select id from permission where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} limit 1`,
+)
+const grantors = statement<{ granteeId: string; scope: string }, { grantorId: string }>(
+  sql`select grantor_id as "grantorId" from permission where grantee_id = ${p('granteeId')} and scope = ${p('scope')}`,
+)
 const byProject = statement<{ projectId: string }, Permission>(
   sql`select ${columns} from permission where project_id = ${p('projectId')} order by created_at, id`,
 )
 
-export async function insertPermission(tx: Transaction, permission: Permission): Promise<void> {
-  await tx.run(insert, permission)
+/** False: it was granted before. */
+export async function insertPermission(tx: Transaction, permission: Permission): Promise<boolean> {
+  return (await tx.run(insert, permission)) > 0
 }
 
 export function findGrant(
@@ -53,6 +61,16 @@ export function findGrant(
   scope: string,
 ): Promise<Permission | undefined> {
   return db.get(existing, { grantorId, granteeId, scope })
+}
+
+/** Whether one granted the other anything at all. */
+export async function findGrantBetween(db: Reader, grantorId: string, granteeId: string): Promise<boolean> {
+  return (await db.get(between, { grantorId, granteeId })) !== undefined
+}
+
+/** Ids of those who granted a scope to somebody. */
+export async function listGrantors(db: Reader, granteeId: string, scope: PermissionScope): Promise<string[]> {
+  return (await db.all(grantors, { granteeId, scope })).map(({ grantorId }) => grantorId)
 }
 
 export function findPermission(db: Reader, id: string): Promise<Permission | undefined> {
@@ -67,8 +85,9 @@ export function listProjectPermissions(db: Reader, projectId: string): Promise<P
   return db.all(byProject, { projectId })
 }
 
-export async function deletePermission(tx: Transaction, id: string): Promise<void> {
-  await tx.run(remove, { id })
+/** False: somebody else took it back first. */
+export async function deletePermission(tx: Transaction, id: string): Promise<boolean> {
+  return (await tx.run(remove, { id })) > 0
 }
 
 export async function deletePermissionsOf(tx: Transaction, agentId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Trigger } from '../log/event.ts'
-import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { Collision, type Reader, type Transaction } from '../storage/database.ts'
+import { lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type {
   Filters,
   HarnessTarget,
@@ -36,6 +36,7 @@ export interface SubscriptionRow {
   windowUntil: number
   dueAt: number | null
   leaseOwner: string | null
+  sessionId: string | null
   createdAt: number
   updatedAt: number
 }
@@ -47,26 +48,42 @@ export const subscriptionColumns =
   previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
   last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
-  created_at as "createdAt", updated_at as "updatedAt"`)
+  session_id as "sessionId", created_at as "createdAt", updated_at as "updatedAt"`)
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, created_at, updated_at)
+    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, created_at, updated_at)
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
     ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
-    ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('sessionId')}, ${p('createdAt')}, ${p('updatedAt')})`)
 
+/** What a change may rest on: what else moves on a subscription while it is thought over. */
+interface Known {
+  knownAt: number
+  knownGeneration: number
+  knownStatus: string
+  knownCursor: number
+  knownFailed: number
+  knownDueAt: number | null
+  knownOwner: string | null
+}
+const unchanged = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGeneration')} and status = ${p('knownStatus')}
+    and cursor_log_id = ${p('knownCursor')} and failed_in_a_row = ${p('knownFailed')} and due_at is not distinct from ${p('knownDueAt')}
+    and lease_owner is not distinct from ${p('knownOwner')}`
 // A change takes the lease away: whoever is sending finds out when it records, and the next claim sees the new settings.
-const change =
-  statement<SubscriptionRow>(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')},
+const change = statement<
+  SubscriptionRow & Known
+>(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')},
     target = ${p('target')}, harness_target = ${p('harnessTarget')}, coalesce_ms = ${p('coalesceMs')}, signing_key = ${p('signingKey')},
     previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, status = ${p('status')}, reason = ${p('reason')},
     failed_in_a_row = ${p('failedInARow')}, cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
     generation = ${p('generation')}, generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')},
     claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
-  where id = ${p('id')}`)
+  where id = ${p('id')} and ${unchanged}`)
+const lock = lockingStatement<{ id: string }>('subscription', sql`select id from subscription where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
 const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
+const removeHeld = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')}`)
 const removeDeliveries = statement<{ id: string }>(sql`delete from delivery where subscription_id = ${p('id')}`)
 const byId = statement<{ id: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where id = ${p('id')}`,
@@ -89,15 +106,35 @@ export async function insertSubscription(tx: Transaction, subscription: Subscrip
   await tx.run(insert, toRow(subscription))
 }
 
-/** Writes a subscription as it now is and takes away the lease of whoever is sending for it. */
-export async function changeSubscription(tx: Transaction, subscription: Subscription): Promise<void> {
-  await tx.run(change, toRow(subscription))
+/** Keeps everybody else from changing a subscription before the transaction ends: read it behind this, and change it. */
+export async function lockSubscription(tx: Transaction, id: string): Promise<void> {
+  await tx.get(lock, { id })
+}
+
+/** Writes a subscription as it now is, if it still was what was read, and takes away the lease of whoever is sending for it. */
+export async function changeSubscription(
+  tx: Transaction,
+  before: Subscription,
+  subscription: Subscription,
+): Promise<void> {
+  const changed = await tx.run(change, {
+    ...toRow(subscription),
+    knownAt: before.updatedAt,
+    knownGeneration: before.generation,
+    knownStatus: before.status,
+    knownCursor: before.cursorLogId,
+    knownFailed: before.failedInARow,
+    knownDueAt: before.dueAt,
+    knownOwner: before.leaseOwner,
+  })
+  if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 
 export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
   await tx.run(removeReplays, { id })
+  await tx.run(removeHeld, { id })
   await tx.run(removeDeliveries, { id })
-  await tx.run(remove, { id })
+  if ((await tx.run(remove, { id })) === 0) throw new Collision(`Subscription ${id} was removed meanwhile.`)
 }
 
 export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<void> {

@@ -73,6 +73,8 @@ export interface Subscription {
   readonly windowUntil: number
   readonly dueAt: number | null
   readonly leaseOwner: string | null
+  /** The session that opened it: when that ends, it is paused. */
+  readonly sessionId: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -100,6 +102,7 @@ export const unsent = {
   windowUntil: 0,
   dueAt: null,
   leaseOwner: null,
+  sessionId: null,
 } as const satisfies Partial<Subscription>
 
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */

@@ -34,6 +34,7 @@ test.each([
   '@Operator',
   'all',
   'system',
+  'gateway',
 ])('%j is no handle, and the field is named', (text) => {
   expect(() => parseHandle(text, 'aliases')).toThrow(
     expect.objectContaining({

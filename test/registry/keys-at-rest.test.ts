@@ -5,20 +5,18 @@ import { expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore, onPostgres } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const newEncryptionKey = (): string => randomBytes(32).toString('base64')
 
-test('the files of the store hold no API key and no signing key', async () => {
+test('the store holds no API key and no signing key', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const { id, signingKey } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
   const rotated = await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true }, donna)
   const secrets = [donna.key, gateway.adminKey, signingKey, rotated.body.signingKey]
-  const store = readdirSync(gateway.dataDir).filter((name) => name.startsWith('rouse.db'))
-  expect(store).toContain('rouse.db-wal')
-  for (const name of store) {
-    const bytes = readFileSync(join(gateway.dataDir, name))
+  for (const bytes of await kept(gateway.dataDir)) {
     for (const secret of secrets) {
       expect(bytes.includes(secret)).toBe(false)
       expect(bytes.includes(secret.replace(/^(rk|whsec)_/, ''))).toBe(false)
@@ -90,3 +88,19 @@ test('a lost encryption key degrades the subscription with a reason, and the gat
   await second.send('donna', 'four')
   await receiver.waitFor(1)
 })
+
+/** All that there is of a store: its files, or the rows of its tables. */
+async function kept(dataDir: string): Promise<Buffer[]> {
+  if (!onPostgres) {
+    const store = readdirSync(dataDir).filter((name) => name.startsWith('rouse.db'))
+    expect(store).toContain('rouse.db-wal')
+    return store.map((name) => readFileSync(join(dataDir, name)))
+  }
+  const tables = await besideStore(
+    dataDir,
+    'select tablename as name from pg_tables where schemaname = current_schema()',
+  )
+  const rows = await Promise.all(tables.map(({ name }) => besideStore(dataDir, `select * from ${name}`)))
+  expect(JSON.stringify(rows)).toContain('@donna')
+  return [Buffer.from(JSON.stringify(rows))]
+}

@@ -1,0 +1,109 @@
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import { type Claim, silenceMs } from './claim.ts'
+
+interface ClaimRow {
+  projectId: string
+  ref: string
+  ownerId: string
+  claimedAt: number
+  seenAt: number
+  sessionSeenAt: number | null
+  owner: string | null
+}
+
+interface Key {
+  projectId: string
+  ref: string
+}
+
+const columns =
+  sql.raw(`c.project_id as "projectId", c.ref, c.owner_id as "ownerId", c.claimed_at as "claimedAt", c.seen_at as "seenAt",
+  (select s.last_seen_at from session s where s.agent_id = c.owner_id order by s.id desc limit 1) as "sessionSeenAt",
+  case when c.owner_id = 'operator' then '@operator' else a.handle end as "owner"`)
+const from = sql.raw('from claim c left join agent a on a.id = c.owner_id')
+
+const take = statement<
+  Key & { ownerId: string; now: number }
+>(sql`insert into claim (project_id, ref, owner_id, claimed_at, seen_at)
+  values (${p('projectId')}, ${p('ref')}, ${p('ownerId')}, ${p('now')}, ${p('now')}) on conflict (project_id, ref) do nothing`)
+const renew = statement<Key & { ownerId: string; now: number }>(sql`update claim set seen_at = ${p('now')}
+  where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`)
+const move = statement<Key & { ownerId: string; nextId: string; now: number }>(sql`update claim
+  set owner_id = ${p('nextId')}, claimed_at = ${p('now')}, seen_at = ${p('now')}
+  where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`)
+// The owner may have come back since it was looked for: then the claim is its own again.
+const isStale = sql`owner_id = ${p('ownerId')} and (
+  not (owner_id = 'operator' or exists (select 1 from agent a where a.id = owner_id))
+  or (seen_at <= ${p('silentSince')}
+    and not exists (select 1 from session s where s.agent_id = owner_id and s.last_seen_at > ${p('silentSince')})))`
+const takeOver = statement<Key & { ownerId: string; nextId: string; silentSince: number; now: number }>(sql`update claim
+  set owner_id = ${p('nextId')}, claimed_at = ${p('now')}, seen_at = ${p('now')}
+  where project_id = ${p('projectId')} and ref = ${p('ref')} and ${isStale}`)
+const remove = statement<Key & { ownerId: string }>(
+  sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`,
+)
+const reap = statement<Key & { ownerId: string; silentSince: number }>(
+  sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and ${isStale}`,
+)
+const byRef = statement<Key, ClaimRow>(
+  sql`select ${columns} ${from} where c.project_id = ${p('projectId')} and c.ref = ${p('ref')}`,
+)
+const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} ${from}
+  where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref limit ${p('limit')}`)
+const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
+  where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref limit ${p('limit')}`)
+
+/** Each of these answers false when another was first: look again. */
+export async function takeClaim(tx: Transaction, projectId: string, ref: string, ownerId: string): Promise<boolean> {
+  return (await tx.run(take, { projectId, ref, ownerId, now: tx.now })) > 0
+}
+
+export async function renewClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
+  return (await tx.run(renew, { projectId, ref, ownerId, now: tx.now })) > 0
+}
+
+/** Gives a claim that is still its owner's to another. */
+export async function moveClaim(tx: Transaction, { projectId, ref, ownerId }: Claim, nextId: string): Promise<boolean> {
+  return (await tx.run(move, { projectId, ref, ownerId, nextId, now: tx.now })) > 0
+}
+
+/** Gives a claim whose owner is still silent, or gone, to another. */
+export async function takeOverClaim(tx: Transaction, claim: Claim, nextId: string): Promise<boolean> {
+  const { projectId, ref, ownerId } = claim
+  const silentSince = tx.now - silenceMs
+  return (await tx.run(takeOver, { projectId, ref, ownerId, nextId, silentSince, now: tx.now })) > 0
+}
+
+export async function removeClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
+  return (await tx.run(remove, { projectId, ref, ownerId })) > 0
+}
+
+/** Clears a claim whose owner is still silent, or gone. */
+export async function reapClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
+  return (await tx.run(reap, { projectId, ref, ownerId, silentSince: tx.now - silenceMs })) > 0
+}
+
+export async function findClaim(db: Reader, projectId: string, ref: string): Promise<Claim | undefined> {
+  const row = await db.get(byRef, { projectId, ref })
+  return row && fromRow(row)
+}
+
+/** Claims of a project, or of one owner in it, by their refs, after a ref (`''`: from the first). */
+export async function listClaims(
+  db: Reader,
+  {
+    projectId,
+    ownerId,
+    after,
+    limit,
+  }: { projectId: string; ownerId?: string | undefined; after: string; limit: number },
+): Promise<Claim[]> {
+  const range = { projectId, ref: after, limit }
+  const rows = ownerId === undefined ? await db.all(page, range) : await db.all(pageOfOwner, { ...range, ownerId })
+  return rows.map(fromRow)
+}
+
+function fromRow({ seenAt, sessionSeenAt, ...row }: ClaimRow): Claim {
+  return { ...row, lastSeenAt: Math.max(seenAt, sessionSeenAt ?? 0) }
+}

@@ -1,0 +1,121 @@
+import { Problem } from '../errors.ts'
+import type { AppendEvents } from '../log/append.ts'
+import { type NewEvent, operatorAudience } from '../log/event.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
+import { findClaim, reapClaim, removeClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
+
+export interface ClaimContext {
+  readonly db: Database
+  readonly append: AppendEvents
+}
+
+/** What asking for a ref came to: `claimed`, `renewed` (it was the caller's), or `taken_over` from an owner gone silent. */
+export interface Claimed {
+  readonly claim: Claim
+  readonly outcome: 'claimed' | 'renewed' | 'taken_over'
+  readonly previousOwner?: string
+  readonly reason?: string
+}
+
+/**
+ * Makes the caller the owner of a ref, of whom there is one at a time, however many ask at once. The owner that asks again
+ * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the log says why.
+ * Errors: `claim-conflict` with the claim as it is. Source: S4-7, S4-8.
+ */
+export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
+  return context.db.transaction(async (tx) => {
+    // Whoever is first between a look and a move has come further: the look after it sees where.
+    for (;;) {
+      const claimed = await tryClaim(context, tx, caller, ref)
+      if (claimed) return claimed
+    }
+  })
+}
+
+/** One look and one move; undefined when another moved in between. */
+async function tryClaim(
+  { append }: ClaimContext,
+  tx: Transaction,
+  caller: Caller,
+  ref: string,
+): Promise<Claimed | undefined> {
+  const { projectId } = caller
+  const before = await findClaim(tx, projectId, ref)
+  const step = nextStep(before, caller.id, tx.now)
+  if (step.act === 'refuse') throw conflict(before!)
+  const claim = ownClaim(caller, ref, before && step.act === 'renew' ? before.claimedAt : tx.now, tx.now)
+  if (step.act === 'renew') return (await renewClaim(tx, claim)) ? { claim, outcome: 'renewed' } : undefined
+  if (step.act === 'take') {
+    if (!(await takeClaim(tx, projectId, ref, caller.id))) return undefined
+    await append(tx, projectId, [claimEvent('claim.taken', caller, [caller.id], { ref, owner: caller.identity })])
+    return { claim, outcome: 'claimed' }
+  }
+  if (!(await takeOverClaim(tx, before!, caller.id))) return undefined
+  const previousOwner = before!.owner ?? '@removed'
+  const { reason } = step
+  const data = { ref, owner: caller.identity, previousOwner, reason }
+  await append(tx, projectId, [claimEvent('claim.taken_over', caller, [before!.ownerId, caller.id], data)])
+  return { claim, outcome: 'taken_over', previousOwner, reason }
+}
+
+/**
+ * Gives a ref back. Its owner and the operator always; anybody of the project when the claim is stale, and the log says why.
+ * Errors: `claim-not-found`, `claim-conflict` with the claim as it is.
+ */
+export function releaseRef(context: ClaimContext, caller: Caller, ref: string): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    const claim = await requireClaim(tx, caller, ref)
+    const isOwn = claim.ownerId === caller.id
+    const reason = stalenessOf(claim, tx.now)
+    const mayRemove = isOwn || caller.kind === 'operator'
+    if (!mayRemove && reason === undefined) throw conflict(claim)
+    const gone = mayRemove ? await removeClaim(tx, claim) : await reapClaim(tx, claim)
+    if (!gone) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
+    const data = { ref, previousOwner: claim.owner ?? '@removed', ...(isOwn || !reason ? {} : { reason }) }
+    await context.append(tx, caller.projectId, [claimEvent('claim.released', caller, [claim.ownerId], data)])
+  })
+}
+
+/** The claim on a ref of the caller's project. Errors: `claim-not-found`. */
+export async function requireClaim(db: Reader, caller: Caller, ref: string): Promise<Claim> {
+  const claim = await findClaim(db, caller.projectId, ref)
+  if (claim) return claim
+  throw new Problem('claim-not-found', { field: 'ref', detail: `ref: nobody has claimed "${ref}" in this project.` })
+}
+
+/** Somebody else has it; with whom, since when, and from when on it may be taken over. */
+export function conflict(claim: Claim): Problem {
+  const { ref, owner, claimedAt, lastSeenAt } = claim
+  const staleAt = new Date(lastSeenAt + silenceMs).toISOString()
+  return new Problem('claim-conflict', {
+    field: 'ref',
+    detail: `ref: "${ref}" is ${owner ?? '@removed'}'s, who was last seen at ${new Date(lastSeenAt).toISOString()}. Ask for a hand-over, or wait: silent until ${staleAt}, it may be taken over.`,
+    extra: {
+      current: {
+        ref,
+        owner: owner ?? '@removed',
+        claimedAt: new Date(claimedAt).toISOString(),
+        lastSeenAt: new Date(lastSeenAt).toISOString(),
+        staleAt,
+      },
+    },
+  })
+}
+
+type ClaimEventType = Extract<NewEvent['type'], `claim.${string}`>
+
+/** A row of the log about a claim: it concerns those who have it and had it, and the operator. */
+export function claimEvent(
+  type: ClaimEventType,
+  caller: Caller,
+  ownerIds: readonly string[],
+  data: NewEvent['data'],
+): NewEvent {
+  return { type, actor: caller.identity, audience: [...new Set([operatorAudience, ...ownerIds])], data }
+}
+
+function ownClaim(caller: Caller, ref: string, claimedAt: number, now: number): Claim {
+  return { projectId: caller.projectId, ref, ownerId: caller.id, owner: caller.identity, claimedAt, lastSeenAt: now }
+}

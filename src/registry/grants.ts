@@ -1,0 +1,26 @@
+import { Problem } from '../errors.ts'
+import type { Reader } from '../storage/database.ts'
+import type { Agent } from './agent.ts'
+import type { Caller } from './caller.ts'
+import { findGrant } from './permission-store.ts'
+
+/** Whether a caller may read an agent's mail: the agent itself, the operator of its project, or who was granted it. Source: S1-26. */
+export async function mayReadInbox(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
+  if (caller.kind === 'operator') return caller.projectId === agent.projectId
+  return caller.id === agent.id || (await findGrant(reader, agent.id, caller.id, 'CAN_READ_INBOX_OF')) !== undefined
+}
+
+/** Whether a caller may manage an agent's subscriptions: itself, the operator, or who was granted it. Source: S1-45. */
+export async function mayManageSubscriptions(reader: Reader, caller: Caller, agentId: string): Promise<boolean> {
+  if (caller.kind === 'operator' || caller.id === agentId) return true
+  return (await findGrant(reader, agentId, caller.id, 'CAN_MANAGE_SUBSCRIPTIONS_OF')) !== undefined
+}
+
+/** Errors: `forbidden`, naming the grant that is missing. */
+export async function requireMayManage(reader: Reader, caller: Caller, agent: Agent): Promise<void> {
+  if (await mayManageSubscriptions(reader, caller, agent.id)) return
+  throw new Problem('forbidden', {
+    field: 'agentIdentity',
+    detail: `agentIdentity: ${agent.handle} has not granted you CAN_MANAGE_SUBSCRIPTIONS_OF. Leave it out for your own subscriptions.`,
+  })
+}

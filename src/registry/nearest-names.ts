@@ -1,0 +1,30 @@
+/** The names that somebody may have meant, nearest first: those that begin alike, or are a few slips away. Pure. */
+export function nearestNames(wanted: string, names: readonly string[], limit: number): string[] {
+  const target = bare(wanted)
+  const slipsMax = Math.max(1, Math.floor(target.length / 3))
+  return names
+    .map((name) => ({ name, slips: slipsBetween(target, bare(name), slipsMax) }))
+    .filter(({ slips }) => slips <= slipsMax)
+    .sort((a, b) => a.slips - b.slips || (a.name < b.name ? -1 : 1))
+    .slice(0, limit)
+    .map(({ name }) => name)
+}
+
+const bare = (name: string): string => name.replace(/^@/, '').toLowerCase()
+
+/** The Levenshtein distance; a name that goes on where the other ends is one slip away. Anything above `max` is not counted out. */
+function slipsBetween(a: string, b: string, max: number): number {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  if (short.length >= 2 && long.startsWith(short)) return short === long ? 0 : 1
+  if (long.length - short.length > max) return max + 1
+  let row = Array.from({ length: short.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= long.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= short.length; j++) {
+      const same = long[i - 1] === short[j - 1]
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (same ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[short.length]!
+}

@@ -1,0 +1,98 @@
+import type { NewEvent } from '../log/event.ts'
+import type { Transaction } from '../storage/database.ts'
+import { identityOf } from './agents.ts'
+import type { EndReason, Session } from './session.ts'
+import type { SessionContext } from './session-context.ts'
+import { endSession, endSilentSession } from './session-store.ts'
+import { pauseSubscriptionsOf } from './session-subscription-store.ts'
+
+/** Ends a session by the word of `actor`. False: it had ended already, and nothing is told twice. */
+export async function leaveSession(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  actor: string,
+): Promise<boolean> {
+  if (!(await endSession(tx, session.id, 'ended'))) return false
+  await tellLeft(context, tx, session, 'ended', actor)
+  return true
+}
+
+/**
+ * Ends a session that gave no sign since an instant. False: it gave one meanwhile, or another gateway ended it: only one of them
+ * tells.
+ */
+export async function dropSilentSession(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  before: number,
+): Promise<boolean> {
+  if (!(await endSilentSession(tx, session.id, before))) return false
+  await tellLeft(context, tx, session, 'timeout', '@gateway')
+  return true
+}
+
+/** Takes the identity from an older session. Answers the events to append for it; undefined when it had ended already. */
+export async function preemptSession(
+  context: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  session: Session,
+  identity: string,
+  successorId: string,
+): Promise<readonly NewEvent[] | undefined> {
+  if (!(await endSession(tx, session.id, 'preempted', successorId))) return undefined
+  return [
+    ...(await pauseSubscriptions(context, tx, session, 'preempted')),
+    sessionEvent('master.preempted', '@gateway', session, { identity, newMasterSession: successorId }),
+  ]
+}
+
+/** A row of the log about a session: it concerns its agent, and the operator reads it with everything else. */
+export function sessionEvent(
+  type: 'peer.joined' | 'peer.left' | 'master.preempted',
+  actor: string,
+  session: Pick<Session, 'id' | 'agentId' | 'surface'>,
+  data: { identity: string; [name: string]: string },
+): NewEvent {
+  const { id, agentId, surface } = session
+  return { type, actor, audience: [agentId], data: { ...data, surface, sessionId: id } }
+}
+
+async function tellLeft(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  reason: EndReason,
+  actor: string,
+): Promise<void> {
+  const { agentId, projectId, surface } = session
+  const paused = await pauseSubscriptions(context, tx, session, reason)
+  const identity = await identityOf(tx, agentId)
+  await context.append(tx, projectId, [...paused, sessionEvent('peer.left', actor, session, { identity, reason })])
+  await context.announce(tx, {
+    projectId,
+    signalType: 'PeerLeft',
+    payload: { identity, surface, reason },
+    toAgentId: 'project',
+    exceptAgentId: agentId,
+  })
+}
+
+/** Nothing more is sent to where a session listened; what comes waits for the next turn, or until somebody resumes it. */
+async function pauseSubscriptions(
+  { changed }: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  { id, agentId }: Session,
+  endReason: EndReason,
+): Promise<readonly NewEvent[]> {
+  const reason = `session ${endReason}`
+  const paused = await pauseSubscriptionsOf(tx, id, reason)
+  tx.onCommit(() => paused.forEach(changed))
+  return paused.map((subscriptionId) => ({
+    type: 'subscription.updated',
+    actor: '@gateway',
+    audience: [agentId],
+    data: { subscriptionId, status: 'paused', reason },
+  }))
+}

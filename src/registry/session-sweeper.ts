@@ -1,0 +1,82 @@
+import { type Clock, sleep } from '../lib/clock.ts'
+import type { Logger } from '../logger.ts'
+import type { SessionContext } from './session-context.ts'
+import { dropSilentSession } from './session-end.ts'
+import { hasEndedBefore, listSilentSessions, removeEndedSessions } from './session-store.ts'
+
+const sweepMs = 5_000
+/** While no gateway ran nobody could be heard: whoever still lives says so first. */
+const graceMs = 60_000
+const batchMax = 100
+/** How long it can be read what became of a session. */
+const keptMs = 30 * 24 * 60 * 60 * 1000
+
+/** Ends the sessions that have been silent too long, with the reason `timeout`. Any number of gateways may do so at once. Source: S4-8. */
+export class SessionSweeper implements AsyncDisposable {
+  readonly #context: SessionContext
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #isTurn: (name: string) => Promise<boolean>
+  readonly #stopping = new AbortController()
+  #loop: Promise<void> | undefined
+
+  /** `isTurn`: whether this gateway is the one to sweep. */
+  constructor(
+    context: SessionContext,
+    clock: Clock,
+    log: Logger,
+    isTurn: (name: string) => Promise<boolean> = async () => true,
+  ) {
+    this.#context = context
+    this.#clock = clock
+    this.#log = log
+    this.#isTurn = isTurn
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#loop
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  /** One pass. Answers how many sessions it ended; forgets old ones on the way. */
+  async runOnce(): Promise<number> {
+    const { db, timeoutMs } = this.#context
+    const now = this.#clock.now()
+    const before = now - timeoutMs
+    let ended = 0
+    for (const session of await listSilentSessions(db, before, batchMax)) {
+      // Each by itself: what one has to tell holds nobody up.
+      if (await db.transaction((tx) => dropSilentSession(this.#context, tx, session, before))) ended++
+    }
+    await this.#forget(now - keptMs)
+    return ended
+  }
+
+  async #forget(before: number): Promise<void> {
+    const { db } = this.#context
+    if (await hasEndedBefore(db, before)) await db.transaction((tx) => removeEndedSessions(tx, before, batchMax))
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    await sleep(this.#clock, graceMs, signal)
+    while (!signal.aborted) {
+      try {
+        const ended = (await this.#isTurn('sessions')) ? await this.runOnce() : 0
+        if (ended > 0) this.#log.info({ ended }, 'session.timed_out')
+        if (ended === batchMax) continue
+      } catch (error) {
+        this.#log.error({ err: error }, 'session.sweep_failed')
+      }
+      await sleep(this.#clock, sweepMs, signal)
+    }
+  }
+}

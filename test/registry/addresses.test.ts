@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+
+const mail = (gateway: TestGateway, from: TestAgent | undefined, to: string) =>
+  gateway.call('POST', '/v1/messages', { to, subject: 'Hello' }, from ? { key: from.key } : {})
+const recipientsOf = async (gateway: TestGateway, from: TestAgent | undefined, to: string) => {
+  const { status, body } = await mail(gateway, from, to)
+  return status === 201 ? body.recipients.map(({ agent }: { agent: string }) => agent).sort() : body
+}
+const startSession = async (gateway: TestGateway, agent: TestAgent, capabilities: string[] = []) =>
+  (await gateway.call('POST', '/v1/sessions', { surface: 'codex', capabilities }, agent)).body.sessionId as string
+
+// S2-3, S4-4
+test.each([
+  '@donna',
+  'donna',
+  '@Donna',
+  'lead',
+  '@lead',
+  'Sintra',
+  'sintra',
+  ' @donna ',
+  'default:@donna',
+  'default:Sintra',
+])('mail to "%s" is mail to @donna', async (to) => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  await gateway.addAgent('donna', { aliases: ['lead'], displayName: 'Sintra' })
+  expect(await recipientsOf(gateway, mike, to)).toEqual(['@donna'])
+})
+
+// S4-3
+test('only a display name of at most 12 ASCII letters is an address; any other is for people to read', async () => {
+  await using gateway = await startGateway()
+  for (const [handle, displayName] of [
+    ['a', 'Donna Paulsen'],
+    ['b', 'Belém'],
+    ['c', 'Constellation'],
+    ['d', 'Agent7'],
+    ['e', 'Operator'],
+    ['f', 'All'],
+  ] as const) {
+    const agent = await gateway.addAgent(handle, { displayName })
+    expect((await gateway.call('GET', `/v1/agents/${handle}`, undefined, agent)).body.displayName).toBe(displayName)
+  }
+  const mike = await gateway.addAgent('mike')
+  for (const name of ['Donna Paulsen', 'Belém', 'Constellation', 'Agent7']) {
+    expect((await mail(gateway, mike, name)).body.code, name).toBe('agent-not-found')
+  }
+  expect(await recipientsOf(gateway, mike, 'All')).toEqual(['@a', '@b', '@c', '@d', '@e', '@f'])
+  expect(await recipientsOf(gateway, mike, 'Operator')).toEqual(['@operator'])
+})
+
+// S4-3
+test('a name that is an address is one agent’s in its project, whoever asks for it and however', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna', { displayName: 'Sintra' })
+  const taken = { code: 'agent-exists', status: 409 }
+  const add = (body: object) => gateway.call('POST', '/v1/agents', body)
+  expect((await add({ handle: 'mike', displayName: 'SINTRA' })).body).toMatchObject({ ...taken, field: 'displayName' })
+  expect((await add({ handle: 'mike', displayName: 'Donna' })).body).toMatchObject({ ...taken, field: 'displayName' })
+  expect((await add({ handle: 'sintra' })).body).toMatchObject({ ...taken, field: 'handle' })
+  expect((await add({ handle: 'mike', aliases: ['sintra'] })).body).toMatchObject({ ...taken, field: 'aliases' })
+  const mike = await gateway.addAgent('mike', { displayName: 'Mike' })
+  const rename = { displayName: 'Sintra' }
+  expect((await gateway.call('PATCH', '/v1/agents/mike', rename, mike)).body).toMatchObject(taken)
+  await gateway.call('PATCH', '/v1/agents/donna', { displayName: 'Douro' }, donna)
+  expect((await gateway.call('PATCH', '/v1/agents/mike', rename, mike)).status).toBe(200)
+  expect(await recipientsOf(gateway, donna, 'Sintra')).toEqual(['@mike'])
+})
+
+// S4-4
+test('nobody of that name is refused with the nearest names', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  await gateway.addAgent('donna', { aliases: ['web-owner'] })
+  expect((await mail(gateway, mike, 'dona')).body).toMatchObject({
+    status: 404,
+    code: 'agent-not-found',
+    field: 'to',
+    candidates: ['@donna'],
+    detail: expect.stringContaining('Did you mean @donna?'),
+  })
+  expect((await mail(gateway, mike, '@web')).body.candidates).toEqual(['@web-owner'])
+  expect((await mail(gateway, mike, 'zzz')).body.candidates).toEqual([])
+  for (const to of [' ', '@', 'default:', ':donna', 'de fault:donna']) {
+    expect((await mail(gateway, mike, to)).body, to).toMatchObject({ status: 400, field: 'to' })
+  }
+  expect((await mail(gateway, mike, 'nowhere:donna')).body.code).toBe('project-not-found')
+})
+
+// S4-3, S4-4
+test('a live session is addressed by its technical id, by its whole id and by what it alone can do', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  const donna = await gateway.addAgent('donna')
+  const session = await startSession(gateway, donna, ['has-telegram', 'Web-Lane'])
+  for (const to of [`s${session.slice(-6)}`, `s${session.slice(-10)}`, session, 'has-telegram', 'web-lane']) {
+    expect(await recipientsOf(gateway, mike, to), to).toEqual(['@donna'])
+  }
+  const { body } = await mail(gateway, mike, '@has-telegram')
+  expect(body.code).toBe('agent-not-found')
+})
+
+// S4-4
+test('a capability that two have is refused with the candidates; a name is never ambiguous', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await startSession(gateway, donna, ['has-telegram', 'lola'])
+  await startSession(gateway, lola, ['has-telegram'])
+  expect((await mail(gateway, mike, 'has-telegram')).body).toMatchObject({
+    status: 409,
+    code: 'ambiguous-address',
+    candidates: ['@donna', '@lola'],
+    detail: 'to: "has-telegram" is @donna and @lola. Name one of them.',
+  })
+  expect(await recipientsOf(gateway, mike, 'lola')).toEqual(['@lola'])
+})
+
+// S4-2: identity against process
+test('a new process inherits the name and its mail, and never the technical id of the one before', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  const donna = await gateway.addAgent('donna')
+  const first = await startSession(gateway, donna, ['has-telegram'])
+  await gateway.call('DELETE', `/v1/sessions/${first}`, undefined, donna)
+  const gone = await mail(gateway, mike, `s${first.slice(-6)}`)
+  expect(gone.body).toMatchObject({ code: 'agent-not-found', detail: expect.stringContaining('A session ends') })
+  expect((await mail(gateway, mike, 'has-telegram')).body.code).toBe('agent-not-found')
+  const { body } = await mail(gateway, mike, '@donna')
+  expect(body.resolvedToSession).toBeNull()
+  const second = await startSession(gateway, donna)
+  expect((await mail(gateway, mike, '@donna')).body.resolvedToSession).toBe(second)
+  const { messages } = (await gateway.call('GET', '/v1/inbox', undefined, donna)).body
+  expect(messages.map(({ messageId }: { messageId: string }) => messageId)).toContain(body.messageId)
+})
+
+// S2-3
+test('everybody is everybody of the project but the sender', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  await gateway.addAgent('donna')
+  await gateway.addAgent('lola', { access: 'private' })
+  for (const to of ['*', 'all', 'ALL', 'default:*']) {
+    expect(await recipientsOf(gateway, mike, to), to).toEqual(['@donna', '@lola'])
+  }
+  expect(await recipientsOf(gateway, undefined, '*')).toEqual(['@donna', '@lola', '@mike'])
+})

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { nearestNames } from '../../src/registry/nearest-names.ts'
+
+// S4-4
+test.each([
+  ['dona', ['@donna', '@dora'], ['@donna', '@dora']],
+  ['@Donna', ['@donna', '@mike'], ['@donna']],
+  ['web', ['@web-owner', '@mike'], ['@web-owner']],
+  ['reviewer', ['@reviwer', '@review', '@sales'], ['@review', '@reviwer']],
+  ['x', ['@mike', '@donna'], []],
+  ['zoltan', ['@mike', '@donna'], []],
+  ['donna', [], []],
+])('%s among %j is %j', (wanted, names, nearest) => {
+  expect(nearestNames(wanted, names, 5)).toEqual(nearest)
+})
+
+test('no more than asked for, the nearest first', () => {
+  const names = ['@mira', '@mika', '@mike', '@mikey']
+  expect(nearestNames('mike', names, 2)).toEqual(['@mike', '@mika'])
+})

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { eventsOf, stateOf, untilStatus } from '../wakes/acts.ts'
+import { at, beat, begin, end, noon, sessionOf, signalsOf, start } from './sessions.ts'
+
+const older = { pid: 1, startedAt: at(noon) }
+const newer = { pid: 2, startedAt: at(noon + 1000) }
+
+describe('two processes with one identity', () => {
+  // D12
+  test('the newer one owns it, and the older one is told by whatever it does next', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const first = await begin(gateway, donna, older)
+    const second = await begin(gateway, donna, { surface: 'codex', ...newer })
+    expect(await sessionOf(gateway, first)).toMatchObject({
+      status: 'ended',
+      reason: 'preempted',
+      newMasterSession: second,
+    })
+    const told = { status: 409, code: 'session-ended', reason: 'preempted', newMasterSession: second }
+    expect((await beat(gateway, donna, first)).body).toMatchObject(told)
+    const headers = { 'Rouse-Session': first }
+    expect((await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers })).body).toMatchObject(told)
+    expect((await beat(gateway, donna, second)).status).toBe(200)
+    // S2-7
+    const payload = { preempted_by: '@donna', new_master_session: second }
+    expect(await signalsOf(gateway, donna)).toMatchObject([{ signalType: 'MasterPreempted', payload }])
+    const data = { identity: '@donna', sessionId: first, newMasterSession: second }
+    expect(await eventsOf(gateway, 'master.preempted')).toMatchObject([{ actor: '@gateway', data }])
+    expect(await eventsOf(gateway, 'peer.left')).toEqual([])
+  })
+
+  test('an older one that comes back is refused while the newer one lives', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await begin(gateway, donna, older)
+    const second = await begin(gateway, donna, newer)
+    const { body } = await start(gateway, donna, older)
+    expect(body).toMatchObject({ status: 409, code: 'session-preempted', newMasterSession: second })
+    await end(gateway, donna, second)
+    expect((await start(gateway, donna, older)).status).toBe(201)
+  })
+
+  test('a process that starts again goes on with what it had', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const lola = await gateway.addAgent('lola')
+    await begin(gateway, lola)
+    const first = await begin(gateway, donna, older)
+    const again = await start(gateway, donna, { surface: 'codex', capabilities: ['append-only'], ...older })
+    expect(again.status).toBe(200)
+    expect(again.body.sessionId).toBe(first)
+    const changed = { status: 'live', surface: 'codex', capabilities: ['append-only'] }
+    expect(await sessionOf(gateway, first)).toMatchObject(changed)
+    expect(await eventsOf(gateway, 'master.preempted')).toEqual([])
+    expect((await signalsOf(gateway, lola)).map(({ signalType }) => signalType)).toEqual(['PeerJoined'])
+  })
+
+  test('an instant that is still to come wins nothing for ever', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await begin(gateway, donna, { pid: 1, startedAt: at(Date.now() + 3_600_000) })
+    expect((await start(gateway, donna, { pid: 2, startedAt: at(Date.now()) })).status).toBe(201)
+  })
+
+  test('of many that start at once one is left, and each of the others was told of its successor', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const answers = await Promise.all(Array.from({ length: 20 }, () => start(gateway, donna)))
+    expect(new Set(answers.map(({ body }) => body.sessionId)).size).toBe(20)
+    const sessions = await Promise.all(answers.map(({ body }) => sessionOf(gateway, body.sessionId)))
+    expect(sessions.filter(({ status }) => status === 'live').length).toBe(1)
+    const successors = sessions.flatMap(({ newMasterSession }) => newMasterSession ?? [])
+    expect(new Set(successors).size).toBe(19)
+  })
+})
+
+describe('a call that names its session', () => {
+  test.each([
+    ['of nobody', 'session_00000000-0000-7000-8000-000000000000'],
+    ['that is no id', 'x'],
+  ])('%s is refused', async (_, id) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const { body } = await gateway.call('GET', '/v1/inbox', undefined, {
+      key: donna.key,
+      headers: { 'Rouse-Session': id },
+    })
+    expect(body).toMatchObject({ status: 404, code: 'session-not-found' })
+  })
+
+  test('takes mail along only while it lives', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const first = await begin(gateway, donna, { surface: 'cursor' })
+    const second = await begin(gateway, donna, { surface: 'cursor' })
+    await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key })
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'for the newer' })
+    const ask = (id: string) =>
+      gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers: { 'Rouse-Session': id } })
+    expect((await ask(first)).body.pendingSignals).toBe(undefined)
+    expect((await ask(second)).body.pendingSignals).toMatchObject([{ subject: 'for the newer' }])
+  })
+})
+
+describe('a subscription that a session opened', () => {
+  const listen = async (
+    sessionId: string,
+    url: string,
+    key: string,
+    gateway: Awaited<ReturnType<typeof startGateway>>,
+  ) => {
+    const input = { trigger: 'TASK_STATE_CHANGED', sessionId, harnessTargetMetadata: { url, coalesceWindow: 0 } }
+    const { status, body } = await gateway.call('POST', '/v1/wake-subscriptions', input, { key })
+    expect(status).toBe(201)
+    return body.subscriptionId as string
+  }
+
+  // D12
+  test('gets no more wakes when a newer one owns the identity', async () => {
+    await using gateway = await startGateway()
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const first = await begin(gateway, donna, older)
+    const bound = await listen(first, `${receiver.url}older`, donna.key, gateway)
+    const free = await gateway.subscribe(donna, `${receiver.url}free`)
+    await gateway.send('donna', 'one')
+    await receiver.waitFor(2)
+    await begin(gateway, donna, newer)
+    await untilStatus(gateway, donna, bound, 'paused')
+    expect(await stateOf(gateway, donna, bound)).toMatchObject({ reason: 'session preempted', sessionId: first })
+    await gateway.send('donna', 'two')
+    const wakes = await receiver.waitFor(3)
+    expect(wakes[2]!.body.subscriptionId).toBe(free.id)
+    expect(await stateOf(gateway, donna, free.id)).toMatchObject({ status: 'active' })
+  })
+
+  test('is refused for a session that does not live, or is another agent’s', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const mike = await gateway.addAgent('mike')
+    const over = await begin(gateway, donna)
+    await end(gateway, donna, over)
+    for (const sessionId of [over, await begin(gateway, mike), 'x']) {
+      const input = { trigger: 'SENT_TO_ME', sessionId }
+      const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, { key: donna.key })
+      expect(body).toMatchObject({ status: 404, code: 'session-not-found', field: 'sessionId' })
+    }
+  })
+})
