@@ -1,19 +1,20 @@
-import { Problem } from '../errors.ts'
-import { newMessageId } from '../lib/ids.ts'
 import type { NewEvent } from '../log/event.ts'
+import type { Priority, WakePolicy } from '../registry/agent.ts'
 import type { Caller } from '../registry/caller.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import { findMail, findNewestMailOfTask, insertMail, listRecipients, type MailMessage } from './message-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { findNewestMessageOfTask } from './message-store.ts'
+import { putMail } from './put-mail.ts'
 
-export interface MailInput {
+/** Mail that comes with a task. */
+export interface TaskMailInput {
   readonly sender: Caller
   readonly recipientId: string
   readonly projectId: string
   readonly subject: string
   readonly taskId: string
   readonly taskSeq: number
-  readonly priority: string
-  readonly wakePolicy: string
+  readonly priority: Priority
+  readonly wakePolicy: WakePolicy
   readonly taggedConcepts: readonly string[]
 }
 
@@ -21,63 +22,26 @@ export interface MailInput {
  * Puts a task's message into its recipient's mailbox, within the task's transaction, and answers the event to append
  * for it. A task's mail is one thread; a follow-up answers the mail before it. Source: D9, S1-24.
  */
-export async function recordMail(tx: Transaction, input: MailInput): Promise<{ event: NewEvent }> {
-  const before = input.taskSeq > 1 ? await findNewestMailOfTask(tx, input.taskId) : undefined
-  const id = newMessageId()
-  const threadId = before?.threadId ?? id
-  const { sender, recipientId, projectId, subject, taskId, taskSeq, priority, wakePolicy, taggedConcepts } = input
-  await insertMail(
-    tx,
-    {
-      id,
-      projectId,
-      senderId: sender.id,
-      subject,
-      taskId,
-      taskSeq,
-      priority,
-      wakePolicy,
-      taggedConcepts: JSON.stringify(taggedConcepts),
-      inReplyTo: before?.id ?? null,
-      threadId,
-      createdAt: tx.now,
-    },
-    [recipientId],
-  )
-  return {
-    event: {
-      type: 'message.sent',
-      actor: sender.identity,
-      audience: [recipientId],
-      taskId,
-      data: {
-        messageId: id,
-        from: sender.identity,
-        subject,
-        priority,
-        wakePolicy,
-        taggedConcepts,
-        isReplyTo: before?.id ?? null,
-        isBroadcast: false,
-        threadId,
-        taskId,
-      },
-    },
-  }
-}
-
-/** A message and its recipients, to whom it concerns: sender, recipients, operator. Errors: `message-not-found`. */
-export async function readMail(
-  db: Database,
-  caller: Caller,
-  id: string,
-): Promise<{ message: MailMessage; recipients: Awaited<ReturnType<typeof listRecipients>> }> {
-  const message = await findMail(db, id)
-  const recipients = message ? await listRecipients(db, id) : []
-  const concerned =
-    message && (caller.id === message.senderId || recipients.some(({ agentId }) => agentId === caller.id))
-  const operates = message && caller.kind === 'operator' && caller.projectId === message.projectId
-  if (!message || !(concerned || operates))
-    throw new Problem('message-not-found', { detail: `No message ${id}, or it is not yours.` })
-  return { message, recipients }
+export async function recordMail(tx: Transaction, input: TaskMailInput): Promise<{ event: NewEvent }> {
+  const { sender, recipientId, taskId, taskSeq, ...rest } = input
+  const before = taskSeq > 1 ? await findNewestMessageOfTask(tx, taskId) : undefined
+  const { events } = await putMail(tx, {
+    ...rest,
+    from: sender.identity,
+    senderId: sender.id,
+    senderSession: null,
+    address: null,
+    broadcast: false,
+    body: null,
+    type: 'task',
+    signalType: null,
+    payload: null,
+    ref: null,
+    taskId,
+    taskSeq,
+    inReplyTo: before?.id ?? null,
+    threadId: before?.threadId ?? null,
+    recipients: [{ id: recipientId, wakePolicy: rest.wakePolicy }],
+  })
+  return { event: events[0] }
 }

@@ -1,0 +1,77 @@
+import { Problem } from '../errors.ts'
+import { type NewEvent, operatorAudience } from '../log/event.ts'
+import type { Transaction } from '../storage/database.ts'
+import { countTurn, isFirstRefusal, keepApart, readBlock, readRate, spendRate } from './limit-store.ts'
+
+/** 0 switches a limit off. */
+export interface MailLimits {
+  /** Messages that one agent may send in a minute; it may send them all at once. */
+  readonly perMinute: number
+  /** How often two may take turns in writing to each other in ten minutes. */
+  readonly stormTurns: number
+}
+
+export const stormWindowMs = 10 * 60_000
+const minuteMs = 60_000
+
+interface Sending {
+  readonly senderId: string
+  readonly from: string
+  /** The other side: one agent, or everybody. */
+  readonly peer: { readonly id: string; readonly identity: string } | undefined
+}
+
+/** A message that is not taken: what its sender is told, and what the log keeps of it, if this is news. */
+export interface Refusal {
+  readonly problem: Problem
+  readonly event: NewEvent | undefined
+}
+
+/**
+ * Counts a message against what its sender may send, and against the storm breaker between the two. A refusal is answered, not
+ * thrown, so that what it writes is kept: commit it, then throw its problem.
+ */
+export async function checkLimits(tx: Transaction, limits: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  return (await checkRate(tx, limits, sending)) ?? (await checkStorm(tx, limits, sending))
+}
+
+async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  if (perMinute === 0) return undefined
+  const { senderId, from } = sending
+  const costMs = Math.floor(minuteMs / perMinute)
+  if (await spendRate(tx, senderId, costMs, minuteMs)) return undefined
+  const fullAt = (await readRate(tx, senderId)) ?? tx.now
+  const retryAfterSeconds = Math.max(1, Math.ceil((fullAt + costMs - minuteMs - tx.now) / 1000))
+  const problem = new Problem('rate-limited', {
+    detail: `${from} has sent ${perMinute} messages within a minute. Wait ${retryAfterSeconds} s, or put more into one message.`,
+    extra: { limit: perMinute, retryAfterSeconds },
+  })
+  const isNews = await isFirstRefusal(tx, senderId, tx.now - minuteMs)
+  const data = { agent: from, limit: perMinute, retryAfterSeconds, reason: problem.message }
+  return { problem, event: isNews ? refused('mail.rate_limited', [senderId], data) : undefined }
+}
+
+async function checkStorm(tx: Transaction, { stormTurns }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  const { senderId, from, peer } = sending
+  if (stormTurns === 0 || !peer || peer.id === senderId) return undefined
+  const pair = [senderId, peer.id].sort() as [string, string]
+  // Turns with everybody are one exchange, whoever takes them.
+  const between: [string, string] = peer.id.startsWith('*') ? ['*', peer.id] : pair
+  const turns = await countTurn(tx, between, senderId, stormWindowMs)
+  if (turns !== undefined && turns <= stormTurns) return undefined
+  const trips = turns !== undefined
+  const until = trips ? tx.now + stormWindowMs : await readBlock(tx, between)
+  if (trips) await keepApart(tx, between, until)
+  const retryAfterSeconds = Math.max(1, Math.ceil((until - tx.now) / 1000))
+  const problem = new Problem('storm-breaker', {
+    detail: `${from} and ${peer.identity} have answered each other more than ${stormTurns} times within ten minutes. Nothing passes between them for another ${retryAfterSeconds} s. Stop answering answers.`,
+    extra: { limit: stormTurns, agents: [from, peer.identity], retryAfterSeconds },
+  })
+  const data = { agents: [from, peer.identity], limit: stormTurns, retryAfterSeconds, reason: problem.message }
+  const audience = peer.id.startsWith('*') ? [senderId] : pair
+  return { problem, event: trips ? refused('mail.storm_tripped', audience, data) : undefined }
+}
+
+function refused(type: NewEvent['type'], agentIds: readonly string[], data: NewEvent['data']): NewEvent {
+  return { type, actor: '@gateway', audience: [...new Set([operatorAudience, ...agentIds])], data }
+}

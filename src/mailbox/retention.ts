@@ -1,0 +1,55 @@
+import { messageIdFloor } from '../lib/ids.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { removeInSteps } from '../storage/remove-in-steps.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import { pruneKeys } from './key-store.ts'
+
+const pageMax = 200
+
+// What nobody was handed yet waits for ever; what was sent to an agent that is gone waits for nobody.
+const agedPage = statement<
+  { after: string; before: string; beforeMs: number; limit: number },
+  { id: string; open: number }
+>(sql`select m.id, case when exists (select 1 from message_recipient r where r.message_id = m.id
+      and (r.delivered_at is null or r.delivered_at >= ${p('beforeMs')})
+      and (r.agent_id = 'operator' or exists (select 1 from agent a where a.id = r.agent_id))) then 1 else 0 end as "open"
+  from message m where m.id > ${p('after')} and m.id < ${p('before')} order by m.id limit ${p('limit')}`)
+const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
+  where message_id = ${p('messageId')} and agent_id in (
+    select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id limit ${p('limit')})`)
+const removeMessage = statement<{ id: string }>(sql`delete from message where id = ${p('id')}`)
+
+/**
+ * Takes away the mail that everybody whom it was for was handed before an instant; mail that still waits for somebody stays.
+ * Forgets old idempotency keys on the way. Answers how many messages went. Source: S2-19.
+ */
+export async function pruneMessages(
+  db: Database,
+  now: number,
+  retentionMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  await pruneKeys(db, now, signal)
+  if (retentionMs === 0) return 0
+  const beforeMs = now - retentionMs
+  const before = messageIdFloor(beforeMs)
+  let pruned = 0
+  for (let after = ''; !signal.aborted; ) {
+    const page = await db.all(agedPage, { after, before, beforeMs, limit: pageMax })
+    const done = page.filter(({ open }) => open === 0).map(({ id }) => id)
+    await removeInSteps(db, done, removeOne, signal)
+    pruned += done.length
+    const last = page.at(-1)
+    if (!last || page.length < pageMax) break
+    after = last.id
+    await new Promise(setImmediate)
+  }
+  return pruned
+}
+
+async function removeOne(tx: Transaction, messageId: string, limit: number): Promise<number> {
+  const rows = await tx.run(removeRecipients, { messageId, limit })
+  if (rows === limit) return rows
+  await tx.run(removeMessage, { id: messageId })
+  return rows + 1
+}

@@ -1,0 +1,80 @@
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type { DeliveryMethod, MailMessage } from './message.ts'
+import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
+
+/** Mail that waits for a route to hand it over, with its sender's handle. */
+export interface WaitingMail extends MailMessage {
+  readonly from: string | null
+}
+
+const any = statement<{ agentId: string }, { one: number }>(
+  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and pending = 1 limit 1`,
+)
+const oldest = statement<
+  { agentId: string; after: string; limit: number },
+  MessageRow & { from: string | null }
+>(sql`select ${messageColumns}, ${senderColumn} as "from" from message_recipient r join message m on m.id = r.message_id
+    left join agent a on a.id = m.sender_id
+  where r.agent_id = ${p('agentId')} and r.message_id in (select message_id from message_recipient
+    where agent_id = ${p('agentId')} and pending = 1 and message_id > ${p('after')} order by message_id limit ${p('limit')})
+  order by r.message_id`)
+// The guard is what makes two that drain at once hand out each message once.
+const handOver = statement<{
+  agentId: string
+  messageId: string
+  method: string
+  sessionId: string | null
+  now: number
+}>(sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = ${p('method')},
+    session_id = coalesce(${p('sessionId')}, session_id)
+  where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 1`)
+// Only what nobody has said a word about since.
+const takeBack = statement<{ agentId: string; messageId: string }>(sql`update message_recipient set pending = 1,
+    receipt = 'accepted', delivered_at = null, delivery_method = null
+  where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
+    and delivery_method in ('piggyback', 'startup_drain')`)
+const pushed = statement<{ subscriptionId: string; messageId: string; now: number }>(sql`update message_recipient
+  set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = 'push'
+  where agent_id = (select audience from subscription where id = ${p('subscriptionId')}) and message_id = ${p('messageId')} and pending = 1`)
+const waits = statement<{ agentId: string; messageId: string }, { pending: number; deliveryMethod: string | null }>(
+  sql`select pending, delivery_method as "deliveryMethod" from message_recipient
+    where agent_id = ${p('agentId')} and message_id = ${p('messageId')}`,
+)
+
+/** Whether anything waits: one look into an index, for every call of an agent. */
+export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> {
+  return (await db.get(any, { agentId })) !== undefined
+}
+
+/** What waits after a message (`''`: from the first), oldest first. */
+export async function readWaiting(db: Reader, agentId: string, after: string, limit: number): Promise<WaitingMail[]> {
+  return (await db.all(oldest, { agentId, after, limit })).map((row) => ({ ...messageFromRow(row), from: row.from }))
+}
+
+/** Hands a message over by a route. False: another was first. */
+export async function handOverOnce(
+  tx: Transaction,
+  agentId: string,
+  messageId: string,
+  method: DeliveryMethod,
+  sessionId: string | null,
+): Promise<boolean> {
+  return (await tx.run(handOver, { agentId, messageId, method, sessionId, now: tx.now })) > 0
+}
+
+/** Puts a message back that was handed over in an answer which never reached its reader. */
+export async function takeBackOne(tx: Transaction, agentId: string, messageId: string): Promise<void> {
+  await tx.run(takeBack, { agentId, messageId })
+}
+
+/** Notes that a wake which points at the message was acknowledged. */
+export async function markPushed(tx: Transaction, subscriptionId: string, messageId: string): Promise<void> {
+  await tx.run(pushed, { subscriptionId, messageId, now: tx.now })
+}
+
+/** Whether the agent was already handed a message by something else than a wake. */
+export async function isInHand(db: Reader, agentId: string, messageId: string): Promise<boolean> {
+  const row = await db.get(waits, { agentId, messageId })
+  return row !== undefined && row.pending === 0 && row.deliveryMethod !== null && row.deliveryMethod !== 'push'
+}

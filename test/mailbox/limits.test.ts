@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import { insertEvents, readProjectEvents } from '../../src/log/event-store.ts'
+import { sendMail } from '../../src/mailbox/send.ts'
+import { createAnnounce } from '../../src/mailbox/system-signals.ts'
+import { operator } from '../../src/registry/caller.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { type Office, openOffice } from './office.ts'
+
+const eventsOf = async (office: Office, type: string) =>
+  (await readProjectEvents(office.db, 'default', 0, 10_000)).filter((event) => event.type === type)
+const mail = (to: string) => ({ to, subject: 'x' })
+
+// S2-22
+test('a sender may send so many a minute at once, then one as each becomes due, whatever others send', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const context = { ...office.context, limits: { perMinute: 7, stormTurns: 0 } }
+  const send = () => sendMail(context, office.caller('lola'), mail('@donna'))
+  for (let n = 0; n < 7; n++) await send()
+  await expect(send()).rejects.toMatchObject({
+    code: 'rate-limited',
+    status: 429,
+    extra: { limit: 7, retryAfterSeconds: 9 },
+  })
+  await sendMail(context, office.caller('donna'), mail('@lola'))
+  office.clock.advance(9_000)
+  await send()
+  await expect(send()).rejects.toMatchObject({ code: 'rate-limited' })
+  office.clock.advance(60_000)
+  for (let n = 0; n < 7; n++) await send()
+  await expect(send()).rejects.toMatchObject({ code: 'rate-limited' })
+})
+
+test('the log tells of a limit once a minute, not once a refusal', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0 } }
+  const send = () => sendMail(context, office.caller('lola'), mail('@donna')).catch(() => {})
+  for (let n = 0; n < 5; n++) await send()
+  expect(await eventsOf(office, 'mail.rate_limited')).toMatchObject([{ data: { agent: '@lola', limit: 1 } }])
+  expect(await eventsOf(office, 'message.sent')).toHaveLength(1)
+  office.clock.advance(60_000)
+  for (let n = 0; n < 5; n++) await send()
+  expect(await eventsOf(office, 'mail.rate_limited')).toHaveLength(2)
+})
+
+test('a message that was refused gives its key back: the repeat is the first that is taken', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0 } }
+  const send = (key: string) =>
+    sendMail(context, office.caller('lola'), mail('@donna'), { idempotency: { key, fingerprint: 'f' } })
+  await send('first')
+  await expect(send('second')).rejects.toMatchObject({ code: 'rate-limited' })
+  office.clock.advance(60_000)
+  const { message } = await send('second')
+  expect((await send('second')).message.id).toBe(message.id)
+})
+
+test('a hundred at once spend what there is and no more', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const context = { ...office.context, limits: { perMinute: 40, stormTurns: 0 } }
+  const sent = await Promise.allSettled(
+    Array.from({ length: 100 }, () => sendMail(context, office.caller('lola'), mail('@donna'))),
+  )
+  expect(sent.filter(({ status }) => status === 'fulfilled')).toHaveLength(40)
+})
+
+// Two agents that answer each other for ever
+test('two that answer each other without end are kept apart, the operator reads why, and later they may again', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike')
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 10 } }
+  const send = (from: string, to: string) => sendMail(context, office.caller(from), mail(to))
+  let passed = 0
+  const answering = async () => {
+    for (;;) {
+      await send('lola', '@donna')
+      passed++
+      await send('donna', '@lola')
+      passed++
+      office.clock.advance(5_000)
+    }
+  }
+  const problem = { code: 'storm-breaker', status: 429, extra: { agents: ['@donna', '@lola'], retryAfterSeconds: 600 } }
+  await expect(answering()).rejects.toMatchObject(problem)
+  expect(passed).toBe(11)
+  await expect(send('lola', '@donna')).rejects.toMatchObject({ code: 'storm-breaker' })
+  await send('lola', '@mike')
+  await send('mike', '@donna')
+  expect(await eventsOf(office, 'mail.storm_tripped')).toMatchObject([
+    {
+      actor: '@gateway',
+      data: { agents: ['@donna', '@lola'], limit: 10, reason: expect.stringContaining('Stop answering') },
+    },
+  ])
+  office.clock.advance(10 * 60_000)
+  await send('lola', '@donna')
+  await send('donna', '@lola')
+})
+
+test('one that writes on and on to another is no storm, nor are two that take their time', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 3 } }
+  for (let n = 0; n < 20; n++) await sendMail(context, office.caller('lola'), mail('@donna'))
+  for (let n = 0; n < 20; n++) {
+    await sendMail(context, office.caller('lola'), mail('@donna'))
+    await sendMail(context, office.caller('donna'), mail('@lola'))
+    office.clock.advance(10 * 60_000)
+  }
+})
+
+test('everybody answering everybody is a storm too', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike')
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 6 } }
+  const shout = async () => {
+    for (;;) for (const from of ['lola', 'donna', 'mike']) await sendMail(context, office.caller(from), mail('*'))
+  }
+  await expect(shout()).rejects.toMatchObject({ code: 'storm-breaker' })
+  expect(await eventsOf(office, 'message.sent')).toHaveLength(7)
+})
+
+test('what the gateway says and what a person writes has no limit', async () => {
+  await using office = await openOffice('lola')
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 1 } }
+  for (let n = 0; n < 10; n++) await sendMail(context, operator, mail('@lola'))
+  const announce = createAnnounce(insertEvents, async () => [office.caller('lola').id])
+  const payload = { identity: '@donna', surface: 'cursor', session_id: 's' }
+  for (let n = 0; n < 10; n++) {
+    await office.db.transaction((tx) =>
+      announce(tx, { projectId: 'default', signalType: 'PeerJoined', payload, toAgentId: 'project' }),
+    )
+  }
+  expect(await eventsOf(office, 'message.sent')).toHaveLength(20)
+})
+
+test('a limit outlives the gateway, and its refusal says how long to wait', async () => {
+  const clock = new FakeClock()
+  const env = { ROUSE_MESSAGES_PER_MINUTE: '2' }
+  await using first = await startGateway({ env, overrides: { clock } })
+  const lola = await first.addAgent('lola')
+  await first.addAgent('donna')
+  const send = (gateway: typeof first) => gateway.call('POST', '/v1/messages', mail('@donna'), { key: lola.key })
+  for (let n = 0; n < 2; n++) expect((await send(first)).status).toBe(201)
+  await first.stop()
+  await using second = await startGateway({ env, dataDir: first.dataDir, overrides: { clock } })
+  const refused = await send(second)
+  expect([refused.status, refused.headers.get('retry-after'), refused.body.code]).toEqual([429, '30', 'rate-limited'])
+  expect(refused.body.detail).toContain('@lola has sent 2 messages within a minute')
+  const { body } = await second.call('GET', '/v1/events?limit=1000')
+  expect(body.events.at(-1)).toMatchObject({ type: 'mail.rate_limited' })
+  await second.stop()
+})

@@ -1,0 +1,48 @@
+import { insertEvents } from '../../src/log/event-store.ts'
+import type { LiveSession } from '../../src/mailbox/hand-out.ts'
+import { type MailInput, sendMail } from '../../src/mailbox/send.ts'
+import { strategies } from '../../src/mailbox/strategies.ts'
+import { registerAgent } from '../../src/registry/agents.ts'
+import { type Caller, operator } from '../../src/registry/caller.ts'
+import { ensureProject } from '../../src/registry/project-store.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { openStore } from '../support/store.ts'
+
+export type Office = Awaited<ReturnType<typeof openOffice>>
+
+/** Mailboxes on a store of their own, without a gateway around them. Who is there is what a test says. */
+export async function openOffice(...handles: string[]) {
+  const clock = new FakeClock()
+  const directory = dataDirectory()
+  const db = await openStore(directory.path, clock)
+  await ensureProject(db, 'default')
+  const sessions = new Map<string, LiveSession>()
+  const context = {
+    db,
+    append: insertEvents,
+    limits: { perMinute: 300, stormTurns: 60 },
+    strategies,
+    findSession: async (_reader: unknown, agentId: string) => sessions.get(agentId),
+  }
+  const callers: Record<string, Caller> = {}
+  for (const handle of handles) {
+    const { agent } = await registerAgent({ db, append: insertEvents }, operator, { handle })
+    callers[handle] = { kind: 'agent', id: agent.id, identity: agent.handle, projectId: agent.projectId }
+  }
+  return {
+    clock,
+    db,
+    context,
+    directory: directory.path,
+    caller: (handle: string): Caller => callers[handle]!,
+    enter(handle: string, surface: string, id = `session-${handle}`) {
+      sessions.set(callers[handle]!.id, { id, surface })
+    },
+    send: (from: string, input: MailInput) => sendMail(context, callers[from]!, input),
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}

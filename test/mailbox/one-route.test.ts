@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestAgent } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+async function world(surface: string, coalesceWindow: number) {
+  const clock = new FakeClock()
+  const gateway = await startGateway({ overrides: { clock } })
+  const receiver = await startReceiver()
+  const lola = await gateway.addAgent('lola')
+  const donna = await gateway.addAgent('donna')
+  const harnessTargetMetadata = { coalesceWindow }
+  const sub = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
+  await gateway.call('POST', '/v1/sessions', { surface }, { key: donna.key })
+  const send = async (subject: string, fields = {}) =>
+    (await gateway.call('POST', '/v1/messages', { to: '@donna', subject, ...fields }, { key: lola.key })).body
+  const ask = async (agent: TestAgent = donna) =>
+    ((await gateway.call('GET', '/v1/tasks', undefined, { key: agent.key })).body.pendingSignals ?? []).map(
+      ({ subject }: { subject: string }) => subject,
+    )
+  const methods = async () =>
+    (await gateway.call('GET', '/v1/inbox?order=oldest', undefined, { key: donna.key })).body.messages.map(
+      ({ deliveryMethod }: { deliveryMethod: string }) => deliveryMethod,
+    )
+  return {
+    clock,
+    gateway,
+    receiver,
+    donna,
+    sub,
+    send,
+    ask,
+    methods,
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]()
+      await gateway[Symbol.asyncDispose]()
+    },
+  }
+}
+
+// D9: one wake for each recipient and message, across routes
+test.each(['claude_code', 'claude_desktop'])(
+  'on %s mail that was pushed is handed over by no other route',
+  async (surface) => {
+    await using w = await world(surface, 0)
+    await w.send('one')
+    await w.receiver.waitFor(1)
+    await until(w.methods, ([method]) => method === 'push')
+    expect(await w.ask()).toEqual([])
+    const again = await w.gateway.call('POST', '/v1/sessions', { surface }, { key: w.donna.key })
+    expect(again.body.pendingSignals.map(({ subject }: { subject: string }) => subject)).not.toContain('one')
+  },
+)
+
+test('a surface that is pushed to waits for its wake, also through its window', async () => {
+  await using w = await world('claude_code', 30)
+  await w.send('one')
+  expect(await w.ask()).toEqual([])
+  w.clock.advance(30_000)
+  await w.receiver.waitFor(1)
+  await until(w.methods, ([method]) => method === 'push')
+  expect(await w.ask()).toEqual([])
+})
+
+// S1-31: nobody is woken for mail that was read already
+test('mail that an answer took along, or that was seen, is not in the wake that comes later', async () => {
+  await using w = await world('claude_desktop', 30)
+  await w.send('taken along')
+  expect(await w.ask()).toEqual(['taken along'])
+  const seen = await w.send('seen')
+  await w.gateway.call('POST', `/v1/messages/${seen.messageId}/status`, { status: 'seen' }, { key: w.donna.key })
+  await w.send('news')
+  w.clock.advance(30_000)
+  const [wake] = await w.receiver.waitFor(1)
+  expect(wake!.body.payload).toMatchObject({ eventCount: 1, latestMessage: { subject: 'news' } })
+  expect(await until(w.methods, (methods) => methods[2] !== null)).toEqual(['piggyback', 'inbox', 'push'])
+})
+
+test('where everything was handed over meanwhile, no wake comes at all', async () => {
+  await using w = await world('claude_desktop', 30)
+  await w.send('one')
+  expect(await w.ask()).toEqual(['one'])
+  w.clock.advance(30_000)
+  await until(
+    async () => (await w.gateway.call('GET', `/v1/wake-subscriptions/${w.sub.id}`)).body,
+    ({ cursorLogId }) => cursorLogId >= 5,
+  )
+  await w.send('two')
+  w.clock.advance(30_000)
+  const [wake] = await w.receiver.waitFor(1)
+  expect(wake!.body.payload).toMatchObject({ eventCount: 1, latestMessage: { subject: 'two' } })
+})
+
+// S1-15
+test('mail for the next turn wakes nobody and goes along with the next answer', async () => {
+  await using w = await world('claude_code', 0)
+  await w.send('later', { wakePolicy: 'next_turn' })
+  await w.send('now')
+  const [wake] = await w.receiver.waitFor(1)
+  expect(wake!.body.payload.subject).toBe('now')
+  expect(await w.ask()).toEqual(['later'])
+})

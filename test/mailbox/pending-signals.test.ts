@@ -1,0 +1,117 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { expect, test } from 'vitest'
+import { pendingSignals } from '../../src/fronts/pending-signals.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { drain } from '../../src/mailbox/hand-out.ts'
+import { readInbox } from '../../src/mailbox/inbox.ts'
+import { until } from '../support/until.ts'
+import { type Office, openOffice } from './office.ts'
+
+/** The middleware on a real socket, in front of routes that answer in every way that routes do. */
+async function serve(office: Office, handle: string) {
+  const app = express()
+  app.use('/v1', (_req, res, next) => {
+    res.locals.caller = office.caller(handle)
+    next()
+  })
+  app.use('/v1', pendingSignals(office.context, silentLogger))
+  app.get(['/v1/things', '/v1/inbox'], (_req, res) => void res.json({ things: [] }))
+  app.get('/v1/list', (_req, res) => void res.json(['no object']))
+  app.get('/v1/gone', (_req, res) => void res.status(404).json({ code: 'not-found' }))
+  app.post('/v1/made', (_req, res) => void res.status(201).location('/v1/made/1').json({ made: true }))
+  app.get('/v1/held', (_req, res) => void res.json({ held: 'x'.repeat(50_000_000) }))
+  app.post('/v1/sessions', async (_req, res) => {
+    const signals = await office.db.transaction((tx) => drain(tx, office.caller(handle).id, 'new'))
+    res.status(201).json({ sessionId: 'new', pendingSignals: signals })
+  })
+  const server = createServer(app)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
+    async call(path: string, method = 'GET'): Promise<{ status: number; location: string | null; body: any }> {
+      const response = await fetch(url + path, { method })
+      const text = await response.text()
+      const body = text ? JSON.parse(text) : undefined
+      return { status: response.status, location: response.headers.get('location'), body }
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+const methods = async (office: Office, handle: string) =>
+  (await readInbox(office.db, { agentId: office.caller(handle).id, order: 'oldest', limit: 10 })).mails.map(
+    ({ recipient }) => recipient.deliveryMethod,
+  )
+
+// S2-14, S2-21 5
+test('any answer to an agent with a session takes along what waits for it, once, and is otherwise what it was', async () => {
+  await using office = await openOffice('lola', 'donna')
+  await using front = await serve(office, 'donna')
+  office.enter('donna', 'claude_desktop')
+  expect((await front.call('/v1/things')).body).toEqual({ things: [] })
+  await office.send('lola', { to: '@donna', subject: 'one' })
+  const made = await front.call('/v1/made', 'POST')
+  expect(made).toMatchObject({ status: 201, location: '/v1/made/1', body: { made: true } })
+  expect(made.body.pendingSignals).toMatchObject([{ subject: 'one', from: '@lola' }])
+  expect((await front.call('/v1/things')).body).toEqual({ things: [] })
+  expect(await methods(office, 'donna')).toEqual(['piggyback'])
+})
+
+test('nothing is lost in an answer that cannot carry it: a list, a problem, an answer without a body, the inbox itself', async () => {
+  await using office = await openOffice('lola', 'donna')
+  await using front = await serve(office, 'donna')
+  office.enter('donna', 'cursor')
+  await office.send('lola', { to: '@donna', subject: 'one' })
+  expect((await front.call('/v1/list')).body).toEqual(['no object'])
+  expect((await front.call('/v1/gone')).body).toEqual({ code: 'not-found' })
+  await front.call('/v1/things', 'HEAD')
+  expect((await front.call('/v1/inbox')).body).toEqual({ things: [] })
+  expect(await methods(office, 'donna')).toEqual([null])
+  expect((await front.call('/v1/things')).body.pendingSignals).toHaveLength(1)
+})
+
+test('without a session nothing goes along: it waits for the next start', async () => {
+  await using office = await openOffice('lola', 'donna')
+  await using front = await serve(office, 'donna')
+  await office.send('lola', { to: '@donna', subject: 'one' })
+  expect((await front.call('/v1/things')).body).toEqual({ things: [] })
+  expect((await front.call('/v1/sessions', 'POST')).body.pendingSignals).toHaveLength(1)
+})
+
+test('what was in an answer whose reader hung up before it was written is handed out again', async () => {
+  await using office = await openOffice('lola', 'donna')
+  await using front = await serve(office, 'donna')
+  office.enter('donna', 'cursor')
+  await office.send('lola', { to: '@donna', subject: 'one' })
+  await new Promise<void>((resolve) => {
+    const call = request(`${front.url}/v1/held`, (answer) => {
+      answer.once('data', () => {
+        answer.destroy()
+        resolve()
+      })
+    })
+    call.end()
+  })
+  await until(
+    () => methods(office, 'donna'),
+    ([how]) => how === null,
+  )
+  expect((await front.call('/v1/things')).body.pendingSignals).toMatchObject([{ subject: 'one' }])
+})
+
+test('twenty calls at once share what waits, and each message comes in one of them', async () => {
+  await using office = await openOffice('lola', 'donna')
+  await using front = await serve(office, 'donna')
+  office.enter('donna', 'cursor')
+  for (let n = 0; n < 30; n++) await office.send('lola', { to: '@donna', subject: `m${n}` })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => front.call('/v1/things')))
+  const subjects = answers.flatMap(({ body }) => body.pendingSignals ?? []).map(({ subject }) => subject)
+  expect(subjects.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `m${n}`).sort())
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { drain } from '../../src/mailbox/hand-out.ts'
+import { recordMail } from '../../src/mailbox/mail.ts'
+import { findMessage } from '../../src/mailbox/message-store.ts'
+import { reportStatus } from '../../src/mailbox/report-status.ts'
+import { pruneMessages } from '../../src/mailbox/retention.ts'
+import { sendMail } from '../../src/mailbox/send.ts'
+import { removeAgent } from '../../src/registry/agents.ts'
+import { operator } from '../../src/registry/caller.ts'
+import { type Office, openOffice } from './office.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const prune = (office: Office) => pruneMessages(office.db, office.clock.now(), 30 * dayMs, new AbortController().signal)
+const left = async (office: Office, ...messageIds: string[]) =>
+  (await Promise.all(messageIds.map((id) => findMessage(office.db, id)))).map((message) => message !== undefined)
+
+// S2-19
+test('what was delivered goes after thirty days, what was not stays for ever', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike')
+  const handed = (await office.send('lola', { to: '@donna', subject: 'handed' })).message.id
+  const waiting = (await office.send('lola', { to: '@mike', subject: 'waiting' })).message.id
+  await office.db.transaction((tx) => drain(tx, office.caller('donna').id, 's'))
+  office.clock.advance(29 * dayMs)
+  expect(await prune(office)).toBe(0)
+  office.clock.advance(2 * dayMs)
+  expect(await prune(office)).toBe(1)
+  expect(await left(office, handed, waiting)).toEqual([false, true])
+  office.clock.advance(400 * dayMs)
+  expect(await prune(office)).toBe(0)
+  expect(await office.db.transaction((tx) => drain(tx, office.caller('mike').id, 's'))).toHaveLength(1)
+})
+
+test('a broadcast goes when the last one has it, or the last one is gone', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike')
+  const { id } = (await office.send('lola', { to: '*', subject: 'all' })).message
+  await reportStatus(office.context, office.caller('donna'), id, 'seen')
+  office.clock.advance(31 * dayMs)
+  expect(await prune(office)).toBe(0)
+  await removeAgent(office.context, operator, '@mike')
+  expect(await prune(office)).toBe(1)
+  expect(await left(office, id)).toEqual([false])
+})
+
+test('a thread outlives its first message', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const { id } = (await office.send('lola', { to: '@donna', subject: 'first' })).message
+  await reportStatus(office.context, office.caller('donna'), id, 'resolved')
+  office.clock.advance(31 * dayMs)
+  const reply = (await office.send('donna', { inReplyTo: id, body: 'late' })).message
+  expect(await prune(office)).toBe(1)
+  const next = (await office.send('lola', { inReplyTo: reply.id, body: 'thanks' })).message
+  expect(next.threadId).toBe(id)
+})
+
+test('a removal of many is many small steps', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const { db } = office
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 0 } }
+  await Promise.all(
+    Array.from({ length: 1_200 }, () => sendMail(context, office.caller('lola'), { to: '@donna', subject: 'x' })),
+  )
+  for (let n = 0; n < 3; n++) await db.transaction((tx) => drain(tx, office.caller('donna').id, 's'))
+  office.clock.advance(31 * dayMs)
+  expect(await prune(office)).toBe(1_200)
+})
+
+test('a repeated key is forgotten after a day, and a task’s mail follows the same rule', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const once = () =>
+    sendMail(
+      office.context,
+      office.caller('lola'),
+      { to: '@donna', subject: 'x' },
+      { idempotency: { key: 'k', fingerprint: 'f' } },
+    )
+  const first = (await once()).message.id
+  expect((await once()).message.id).toBe(first)
+  office.clock.advance(dayMs + 1)
+  await prune(office)
+  expect((await once()).message.id).not.toBe(first)
+  const { event } = await office.db.transaction((tx) =>
+    recordMail(tx, {
+      sender: office.caller('lola'),
+      recipientId: office.caller('donna').id,
+      projectId: 'default',
+      subject: 'task',
+      taskId: 't',
+      taskSeq: 1,
+      priority: 'normal',
+      wakePolicy: 'immediate',
+      taggedConcepts: [],
+    }),
+  )
+  await reportStatus(office.context, office.caller('donna'), String(event.data.messageId), 'acked')
+  office.clock.advance(31 * dayMs)
+  await prune(office)
+  expect(await left(office, String(event.data.messageId))).toEqual([false])
+})

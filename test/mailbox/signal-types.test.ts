@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { checkSignal, subjectOfSignal, systemSignals } from '../../src/mailbox/signal-types.ts'
+
+const good = {
+  ReviewRequested: { spec_id: 'SPEC-033', instructions: 'Summarize it.' },
+  ReviewCompleted: { spec_id: 'SPEC-033', summary: 'Five layers', gaps: ['§5'], recommendation: 'Accept' },
+  Acknowledgment: { message: 'Thanks.' },
+  TaskAssigned: { description: 'Fix it', todo_number: 7, priority: 'high' },
+  StatusUpdate: { description: 'Half done', artifacts: [] },
+}
+
+// S2-7
+test.each(Object.entries(good))('%s takes its payload, and every field of it is looked at', (type, payload) => {
+  expect(() => checkSignal(type, payload)).not.toThrow()
+  expect(() => checkSignal(type, { ...payload, more: true })).not.toThrow()
+  for (const field of Object.keys(payload).filter((name) => name !== 'todo_number')) {
+    const { [field as keyof typeof payload]: _gone, ...rest } = payload
+    const wrong = { code: 'invalid-request', field: `payload.${field}` }
+    expect(() => checkSignal(type, rest)).toThrow(expect.objectContaining(wrong))
+    expect(() => checkSignal(type, { ...payload, [field]: {} })).toThrow(expect.objectContaining(wrong))
+  }
+})
+
+test('a todo number may be left out, and may not be anything', () => {
+  const { todo_number: _left, ...rest } = good.TaskAssigned
+  expect(() => checkSignal('TaskAssigned', rest)).not.toThrow()
+  expect(() => checkSignal('TaskAssigned', { ...rest, todo_number: [] })).toThrow(/todo_number/)
+})
+
+test('what the gateway alone says is refused by name', () => {
+  for (const type of systemSignals) {
+    const forbidden = { code: 'forbidden', field: 'signalType', message: expect.stringContaining(type) }
+    expect(() => checkSignal(type, {})).toThrow(expect.objectContaining(forbidden))
+  }
+})
+
+test('types of one’s own are free', () => {
+  for (const type of ['SpecStatusChanged', 'deploy.done', 'x']) expect(() => checkSignal(type, undefined)).not.toThrow()
+  for (const type of ['', ' x', '1st', 'a b', 'x'.repeat(101)])
+    expect(() => checkSignal(type, {})).toThrow(/signalType/)
+  expect(() => checkSignal('toString', {})).not.toThrow()
+})
+
+test('a signal without a subject gets one that a person can read', () => {
+  expect(subjectOfSignal('ReviewRequested', good.ReviewRequested)).toBe('ReviewRequested: SPEC-033: Summarize it.')
+  expect(subjectOfSignal('Acknowledgment', { message: 'Thanks.\nBye.' })).toBe('Acknowledgment: Thanks.')
+  expect(subjectOfSignal('deploy.done', undefined)).toBe('deploy.done')
+})

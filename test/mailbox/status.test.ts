@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  isDelivered,
+  messageStatuses,
+  messageTransitions,
+  predecessorsOf,
+  receiptOf,
+  receipts,
+  report,
+  reportableStatuses,
+} from '../../src/mailbox/status.ts'
+
+const status = fc.constantFrom(...messageStatuses)
+const reportable = fc.constantFrom(...reportableStatuses)
+
+// S4-6: each row is a status, each column what a recipient says next.
+test('the whole table', () => {
+  const table = messageStatuses.map((from) =>
+    reportableStatuses.map((to) => {
+      try {
+        return report(from, to)
+      } catch {
+        return '-'
+      }
+    }),
+  )
+  //       seen     acked    resolved superseded
+  expect(table).toEqual([
+    ['moved', 'moved', 'moved', 'moved'], // sent
+    ['same', 'moved', 'moved', 'moved'], // seen
+    ['-', 'same', 'moved', 'moved'], // acked
+    ['-', '-', 'same', '-'], // resolved
+    ['-', '-', '-', 'same'], // superseded
+  ])
+})
+
+test('a refusal names where the message stands and what is allowed', () => {
+  expect(() => report('acked', 'seen')).toThrow(
+    expect.objectContaining({
+      code: 'message-status-conflict',
+      field: 'status',
+      extra: { from: 'acked', allowed: ['resolved', 'superseded'] },
+    }),
+  )
+  expect(() => report('resolved', 'acked')).toThrow(/It stays so/)
+})
+
+test('whatever a recipient says in whatever order, a message never goes back', () => {
+  fc.assert(
+    fc.property(fc.array(reportable, { maxLength: 12 }), (words) => {
+      let at: (typeof messageStatuses)[number] = 'sent'
+      const order = { sent: 0, seen: 1, acked: 2, resolved: 3, superseded: 3 }
+      for (const word of words) {
+        let next: (typeof messageStatuses)[number] = at
+        try {
+          if (report(at, word) === 'moved') next = word
+        } catch {}
+        expect(order[next]).toBeGreaterThanOrEqual(order[at])
+        if (order[at] === 3) expect(next).toBe(at)
+        at = next
+      }
+    }),
+  )
+})
+
+test('what precedes a status is what may become it', () => {
+  fc.assert(
+    fc.property(status, reportable, (from, to) => {
+      expect(predecessorsOf(to).includes(from)).toBe((messageTransitions[from] as readonly string[]).includes(to))
+    }),
+  )
+})
+
+// D11
+test('a receipt is the strongest evidence there is, and never more', () => {
+  fc.assert(
+    fc.property(status, fc.constantFrom('accepted', 'routed', 'written', 'turn_started' as const), (said, channel) => {
+      const receipt = receiptOf({ status: said, receipt: channel as (typeof receipts)[number] })
+      expect(receipts.indexOf(receipt)).toBeGreaterThanOrEqual(receipts.indexOf(channel as (typeof receipts)[number]))
+      if (said === 'sent') expect(receipt).toBe(channel)
+    }),
+  )
+  expect(receiptOf({ status: 'superseded', receipt: 'written' })).toBe('acked')
+  expect(receipts.map(isDelivered)).toEqual([false, false, true, true, true, true, true])
+})
