@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts'],
+    globalSetup: 'test/faults/whole-run.ts',
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 60_000,

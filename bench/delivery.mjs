@@ -18,12 +18,22 @@ const bars = [
   { against: ['bullmq-always-bulk'], name: 'BullMQ, AOF always, adds joined in bulk', bar: { atLeast: 2.5 } },
   { against: ['bullmq-everysec'], name: 'BullMQ, AOF everysec' },
   { against: ['bullmq-everysec-bulk'], name: 'BullMQ, AOF everysec, adds joined in bulk' },
-  { against: ['pg-boss'], name: 'pg-boss (Rouse embedded)' },
-  { against: ['pg-boss-bulk'], name: 'pg-boss, adds joined in bulk (Rouse embedded)' },
-  { against: ['graphile-worker'], name: 'graphile-worker (Rouse embedded)' },
-  { against: ['graphile-worker-bulk'], name: 'graphile-worker, adds joined in bulk (Rouse embedded)' },
   { against: ['sdk-push'], name: '@a2a-js/sdk push sender', bar: { atLeast: 4 } },
 ]
+
+/** The same on PostgreSQL: one gateway beside the queues there, more beside one. */
+const postgresBars = [
+  { against: ['pg-boss'], name: 'pg-boss', bar: { atLeast: 3 } },
+  { against: ['pg-boss-bulk'], name: 'pg-boss, adds joined in bulk' },
+  { against: ['graphile-worker'], name: 'graphile-worker', bar: { atLeast: 3 } },
+  { against: ['graphile-worker-bulk'], name: 'graphile-worker, adds joined in bulk' },
+]
+const moreGateways = [2, 3].map((count) => ({
+  against: ['rouse-pg-1'],
+  name: `${count} gateways ÷ 1 gateway`,
+  bar: { atLeast: 1 },
+  rouse: `rouse-pg-${count}`,
+}))
 
 export async function measure(options) {
   const { reps, events, warmUp, inFlight, only, profile } = options
@@ -80,29 +90,27 @@ function engineTable(runs) {
 
 function ratioTable(runs) {
   const head = ['Rouse ÷ peer', 'append', 'bar', 'verdict', 'SendMessage']
-  const rows = bars.flatMap(({ against, name, bar }) => {
-    const measured = against.filter((peer) => runs[peer])
-    if (measured.length === 0 || !runs.rouse) return []
-    const theirs = runs[measured[0]].map((_, rep) => Math.max(...measured.map((peer) => rate(runs[peer][rep]))))
-    const append = ratios(runs.rouse.map(rate), theirs)
-    const whole = runs['rouse-send-message'] ? ratios(runs['rouse-send-message'].map(rate), theirs) : []
-    return [
-      [
-        name,
-        summary(append) ? `${spread(append, 2)} ×` : '–',
-        ...verdict(append, bar),
-        whole.length ? `${spread(whole, 2)} ×` : '–',
-      ],
-    ]
-  })
-  rows.push([
-    'the same on PostgreSQL, one and two gateways',
-    '–',
-    '≥ 3',
-    'not measured: this build has no PostgreSQL store',
-    '–',
-  ])
+  const rows = [
+    ...bars.map((one) => ratioRow(runs, { rouse: 'rouse', ...one })),
+    ...postgresBars.map((one) => ratioRow(runs, { rouse: 'rouse-pg-1', ...one, name: `${one.name} (on PostgreSQL)` })),
+    ...moreGateways.map((one) => ratioRow(runs, one)),
+  ].filter(Boolean)
   return table(head, rows)
+}
+
+function ratioRow(runs, { rouse, against, name, bar }) {
+  const measured = against.filter((peer) => runs[peer])
+  if (measured.length === 0 || !runs[rouse]) return undefined
+  const beside = (mine, peers) => {
+    const theirs = runs[peers[0]].map((_, rep) => Math.max(...peers.map((peer) => rate(runs[peer][rep]))))
+    return ratios(runs[mine].map(rate), theirs)
+  }
+  const append = beside(rouse, measured)
+  const whole = `${rouse}-send-message`
+  const peers = measured[0] === 'rouse-pg-1' ? ['rouse-pg-1-send-message'] : measured
+  const sendMessage = runs[whole] && runs[peers[0]] ? beside(whole, peers) : []
+  const text = (values) => (summary(values) ? `${spread(values, 2)} ×` : '–')
+  return [name, text(append), ...verdict(append, bar), text(sendMessage)]
 }
 
 function progress(run) {

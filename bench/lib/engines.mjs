@@ -12,6 +12,9 @@ export const engines = {
     module: './rouse-engine.mjs',
     settings: { accept: 'sendMessage' },
   },
+  ...onPostgres(1),
+  ...onPostgres(2),
+  ...onPostgres(3),
   'undici-50': {
     title: 'undici Pool, 50 at a time',
     module: '../peers/undici.mjs',
@@ -61,5 +64,19 @@ function queue(name, title, file, service, serviceSettings = {}, lacks = undefin
   return {
     [name]: { title, settings: { bulk: false }, ...common },
     [`${name}-bulk`]: { title: `${title}, adds joined in bulk`, settings: { bulk: true }, ...common },
+  }
+}
+
+/** Rouse on PostgreSQL: the same work, by so many gateways. */
+function onPostgres(gateways) {
+  const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}`
+  const common = { module: './rouse-gateways-engine.mjs', service: 'postgres', serviceSettings: {} }
+  return {
+    [`rouse-pg-${gateways}`]: { title: `${title}, append`, settings: { gateways, accept: 'append' }, ...common },
+    [`rouse-pg-${gateways}-send-message`]: {
+      title: `${title}, SendMessage`,
+      settings: { gateways, accept: 'sendMessage' },
+      ...common,
+    },
   }
 }

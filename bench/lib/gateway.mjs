@@ -9,10 +9,14 @@ export async function startGateway({ dataDir } = {}) {
   const directory = dataDir ?? makeDirectory('gateway')
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ROUSE_'))
   const env = { ...Object.fromEntries(own), ROUSE_ADMIN_KEY: adminKey, ROUSE_ENCRYPTION_KEY: encryptionKey }
-  const child = startProgram(process.execPath, [rouseMain, 'serve', '--port', '0', '--data-dir', directory, '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = startProgram(
+    process.execPath,
+    [rouseMain, 'serve', '--port', '0', '--grpc-port', 'off', '--data-dir', directory, '--json'],
+    {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   child.stderr.pipe(process.stderr, { end: false })
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The gateway ended before it listened.')))

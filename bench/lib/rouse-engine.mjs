@@ -13,7 +13,7 @@ export async function open({ targets, settings }) {
   }
   const agentOf = (index) => agents[index % agents.length]
   const accept = {
-    append: (index, text) => rouse.append(agentOf(index), mail(index, text)),
+    append: (index, text) => rouse.append(agentOf(index), rouse.mail(index, text)),
     sendMessage: (index, text) =>
       rouse.sendMessage(agentOf(index), { messageId: `m${index}`, role: 'ROLE_USER', parts: [{ text }] }),
   }
@@ -44,18 +44,4 @@ function account(rouse) {
       (select count(*) from event_audience a where a.audience = s.audience and a.project_id = s.project_id
         and a.trigger = s.trigger and a.log_id > s.cursor_log_id) as waiting
     from subscription s`)
-}
-
-function mail(index, text) {
-  return {
-    messageId: `MESSAGE:${index}`,
-    from: '@operator',
-    subject: text,
-    priority: 'normal',
-    wakePolicy: 'immediate',
-    taggedConcepts: ['build', 'nightly'],
-    isReplyTo: null,
-    isBroadcast: false,
-    threadId: `MESSAGE:${index}`,
-  }
 }

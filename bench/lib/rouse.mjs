@@ -13,12 +13,13 @@ export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
 /**
  * The engine of a gateway in this process, wired as `src/app.ts` does it but without fronts: store, log, dispatcher,
- * webhook channel. `dispatch: false` leaves the dispatcher out, for filling a store.
+ * webhook channel. `dispatch: false` leaves the dispatcher out, for filling a store; `databaseUrl` is for a store on PostgreSQL,
+ * which several may share.
  */
-export async function openRouse(dataDir, { dispatch = true } = {}) {
+export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) {
   const [storage, { LiveTail }, { createJournal }, { Dispatcher }, { Recorder }, { OutboundFetch }, { SecretBox }] =
     await Promise.all([
-      load('storage/sqlite/sqlite-database.js'),
+      load('storage/open-database.js'),
       load('log/live-tail.js'),
       load('wakes/journal.js'),
       load('wakes/dispatcher.js'),
@@ -37,6 +38,9 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     callers,
     send,
     mail,
+    { noteTold },
+    { isInHand },
+    { openNeighbours },
   ] = await Promise.all([
     load('webhooks/webhook-channel.js'),
     load('webhooks/attempt-gate.js'),
@@ -48,16 +52,25 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     load('registry/caller.js'),
     load('tasks/send-message.js'),
     load('mailbox/mail.js'),
+    load('mailbox/told.js'),
+    load('mailbox/waiting-store.js'),
+    load('neighbours.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
   const { newUuid } = await load('lib/ids.js')
 
-  const db = storage.SqliteDatabase.open(dataDir, clock)
+  const db = await storage.openDatabase({ databaseUrl, dataDir }, clock)
   await projects.ensureProject(db, projects.defaultProject)
   const secrets = new SecretBox([encryptionKey])
   const outbound = new OutboundFetch({ allow: ['127.0.0.0/8'] })
-  const tail = new LiveTail()
+  const tail = new LiveTail((keys) => neighbours.grew(keys))
   let dispatcher
+  const nudge = () => dispatcher?.nudge()
+  const neighbours = openNeighbours(
+    { databaseUrl },
+    { db, clock, log: quietLog, cardKey: 'bench' },
+    { grown: (keys) => tail.touch(keys), changed: nudge, missed: nudge, due: nudge },
+  )
   const append = createJournal(tail, {
     due: (dueAt) => dispatcher?.nudge(dueAt),
     offer: () => dispatcher?.offer(),
@@ -72,16 +85,10 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
   }
   if (dispatch) {
-    dispatcher = new Dispatcher({
-      db,
-      clock,
-      log: quietLog,
-      append,
-      channels,
-      tail,
-      recorder: new Recorder(db),
-      identities: new Map(),
-    })
+    const recorder = new Recorder(db, noteTold)
+    const context = { db, clock, log: quietLog, append, channels, tail, recorder, isInHand, identities: new Map() }
+    dispatcher = new Dispatcher({ ...context, isSure: neighbours.isSure }, neighbours.id)
+    await neighbours.start()
     dispatcher.start()
   }
   const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets }
@@ -93,6 +100,7 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
   return {
     db,
     newUuid,
+    mail: mailOf,
     /** Events that a receiver has taken; their records may still be on the way to the disk. */
     counted,
     register: (handle) => agents.registerAgent(tasks, operator, { handle }),
@@ -113,6 +121,7 @@ export async function openRouse(dataDir, { dispatch = true } = {}) {
     query: (text) => db.all(raw(text), {}),
     async close() {
       await dispatcher?.stop()
+      await neighbours[Symbol.asyncDispose]()
       await outbound.close()
       await db.close()
     },
@@ -126,3 +135,18 @@ async function countDelivered(delivering, counted) {
 }
 
 const quietLog = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.error(text, fields) }
+
+/** The data of an event that somebody was sent a message. */
+function mailOf(index, text) {
+  return {
+    messageId: `MESSAGE:${index}`,
+    from: '@operator',
+    subject: text,
+    priority: 'normal',
+    wakePolicy: 'immediate',
+    taggedConcepts: ['build', 'nightly'],
+    isReplyTo: null,
+    isBroadcast: false,
+    threadId: `MESSAGE:${index}`,
+  }
+}

@@ -15,6 +15,7 @@ export function addClientOptions(command: Command): Command {
   return command
     .addOption(common('--url <url>', 'the gateway (default: $ROUSE_URL, else http://127.0.0.1:4520)'))
     .addOption(common('--key <key>', "bearer key (default: $ROUSE_KEY, else the data directory's admin.key)"))
+    .addOption(common('--project <project>', "another project, with the operator's key (default: $ROUSE_PROJECT)"))
     .addOption(jsonOption())
 }
 
@@ -37,14 +38,15 @@ export function connect(io: Io, command: Command): { gateway: GatewayClient; pri
   const options = commonOptions(command)
   const url = gatewayUrl(options.url, io.env)
   const key = gatewayKey(options.key, io.env, url)
+  const project = options.project ?? (io.env.ROUSE_PROJECT || undefined)
   return {
-    gateway: createGatewayClient({ url, key, fetch: io.fetch, signal: io.signal }),
+    gateway: createGatewayClient({ url, key, project, fetch: io.fetch, signal: io.signal }),
     print: createPrinter(io, options.json === true),
   }
 }
 
 /** The common options may stand before the command's name as well as after it. */
-export function commonOptions(command: Command): { url?: string; key?: string; json?: boolean } {
+export function commonOptions(command: Command): { url?: string; key?: string; project?: string; json?: boolean } {
   let root = command
   while (root.parent) root = root.parent
   return { ...root.opts(), ...command.opts() }

@@ -8,6 +8,8 @@ const defaultTimeoutMs = 60_000
 export interface GatewayClient {
   readonly url: string
   readonly hasKey: boolean
+  /** The project that it acts in, where one was named. */
+  readonly project: string | undefined
   /** One request, its JSON answer. Throws `Refused` or `Unreachable`. */
   call<T = JsonObject>(method: string, path: string, options?: CallOptions): Promise<T>
   /** One request whose answer is read as it arrives. */
@@ -27,6 +29,7 @@ export interface CallOptions {
 interface ClientOptions {
   url: string
   key: string | undefined
+  project?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
 }
@@ -35,6 +38,7 @@ export function createGatewayClient(client: ClientOptions): GatewayClient {
   return {
     url: client.url,
     hasKey: client.key !== undefined,
+    project: client.project,
     async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
       return await withTimeout(client, options, async (signal) => {
         const response = await request(client, method, path, options, signal)
@@ -43,6 +47,11 @@ export function createGatewayClient(client: ClientOptions): GatewayClient {
     },
     open: (path, options = {}) => request(client, 'GET', path, options, options.signal ?? client.signal),
   }
+}
+
+/** The A2A address of an agent, in the project that the client acts in. */
+export function agentPath({ project }: GatewayClient, handle: string): string {
+  return project === undefined ? pathOf('/agents', handle) : pathOf('/projects', project, 'agents', handle)
 }
 
 /** The path of a resource under `base`, each part escaped: ids hold colons, handles may hold anything. */
@@ -90,6 +99,7 @@ async function request(
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  if (client.project !== undefined) headers['rouse-project'] = client.project
   if (client.key) headers.authorization = `Bearer ${client.key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
   let response: FetchResponse

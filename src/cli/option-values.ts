@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { type Trigger, triggers } from '../log/event.ts'
-import { accessLevels } from '../registry/agent.ts'
+import { messageTypes } from '../mailbox/message.ts'
+import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agent.ts'
 
 /** For an option that may be given more than once. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
@@ -32,9 +33,17 @@ export function collectTrigger(value: string, earlier: Trigger[] | undefined): T
   return [...(earlier ?? []), trigger(value)]
 }
 
-export function access(value: string): string {
-  if ((accessLevels as readonly string[]).includes(value)) return value
-  throw new InvalidArgumentError(`Give one of ${accessLevels.join(', ')}.`)
+export const access = oneOf(accessLevels)
+export const contactPolicy = oneOf(contactPolicies)
+export const messageType = oneOf(messageTypes)
+export const priority = oneOf(priorities)
+export const wakePolicy = oneOf(wakePolicies)
+
+function oneOf(words: readonly string[]): (value: string) => string {
+  return (value) => {
+    if (words.includes(value)) return value
+    throw new InvalidArgumentError(`Give one of ${words.join(', ')}.`)
+  }
 }
 
 export interface SkillOption {

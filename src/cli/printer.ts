@@ -1,3 +1,4 @@
+import { isJsonObject } from '../lib/json.ts'
 import type { Io } from './io.ts'
 
 /** Standard output in the form that was asked for: text for people, or JSON for programs. */
@@ -14,8 +15,19 @@ export interface Printer {
 export function createPrinter(io: Io, json: boolean): Printer {
   return {
     json,
-    result: (value, text) => io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text()),
+    result: (value, text) => {
+      io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text())
+      if (!json) noteMail(io, value)
+    },
     item: (value, text) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text()}\n`),
     note: (text) => io.stderr(`${text}\n`),
   }
+}
+
+/** Mail that came along with the answer stays in the inbox; the person is told that it is there. Source: S4-13. */
+function noteMail(io: Io, value: unknown): void {
+  const signals = isJsonObject(value) ? value.pendingSignals : undefined
+  if (!Array.isArray(signals) || signals.length === 0) return
+  const count = signals.length === 1 ? '1 new message' : `${signals.length} new messages`
+  io.stderr(`${count}: rouse inbox --unread\n`)
 }

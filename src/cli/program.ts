@@ -1,13 +1,22 @@
 import { Command } from 'commander'
 import { addClientOptions, withExamples } from './client-command.ts'
 import { registerAgent } from './commands/agent.ts'
+import { registerClaim } from './commands/claim.ts'
 import { registerDemo } from './commands/demo.ts'
+import { registerHealth } from './commands/health.ts'
+import { registerInbox } from './commands/inbox.ts'
 import { registerListen } from './commands/listen.ts'
+import { registerMail, registerReply } from './commands/mail.ts'
+import { registerMark } from './commands/mark.ts'
+import { registerMigrate } from './commands/migrate.ts'
+import { registerProject } from './commands/project.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerSub } from './commands/sub.ts'
 import { registerTail } from './commands/tail.ts'
 import { registerTask } from './commands/task.ts'
+import { registerThread } from './commands/thread.ts'
+import { registerWho } from './commands/who.ts'
 import type { Io } from './io.ts'
 import { readVersion } from './version.ts'
 
@@ -38,7 +47,17 @@ export function buildProgram(io: Io): Command {
   registerListen(program, io)
   registerSub(program, io)
   registerTask(program, io)
+  registerMail(program, io)
+  registerReply(program, io)
+  registerInbox(program, io)
+  registerThread(program, io)
+  registerMark(program, io)
+  registerWho(program, io)
+  registerClaim(program, io)
+  registerProject(program, io)
   registerTail(program, io)
+  registerHealth(program, io)
+  registerMigrate(program, io)
 
   withExamples(program, [
     'rouse demo                                 # see it work in half a minute',

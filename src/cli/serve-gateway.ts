@@ -4,7 +4,7 @@ import { untilAborted } from './until-aborted.ts'
 
 /** The part of the gateway that the command line sees. */
 interface RunningGateway {
-  start(): Promise<{ url: string; adminKeyFile: string | undefined }>
+  start(): Promise<{ url: string; grpcTarget: string | undefined; adminKeyFile: string | undefined }>
   stop(): Promise<void>
 }
 
@@ -20,13 +20,14 @@ export async function serveGateway(
   { print, signal }: { print: Printer; signal?: AbortSignal },
 ): Promise<void> {
   const gateway = await create()
-  const { url, adminKeyFile } = await start(gateway, config)
+  const { url, grpcTarget, adminKeyFile } = await start(gateway, config)
   try {
     const dataDir = resolve(config.dataDir)
     const keyPlace = adminKeyFile ? `admin key in ${resolve(adminKeyFile)}` : 'admin key from ROUSE_ADMIN_KEY'
+    const grpcPlace = grpcTarget === undefined ? 'gRPC is off' : `gRPC at ${grpcTarget}`
     print.item(
-      { url, dataDir, adminKeyFile: adminKeyFile ?? null },
-      () => `Rouse is up at ${url} · data in ${dataDir} · ${keyPlace}`,
+      { url, grpcTarget: grpcTarget ?? null, dataDir, adminKeyFile: adminKeyFile ?? null },
+      () => `Rouse is up at ${url} · ${grpcPlace} · data in ${dataDir} · ${keyPlace}`,
     )
     await untilAborted(signal)
     print.note('Stopping … (Ctrl-C again stops at once)')
@@ -47,8 +48,8 @@ async function start(gateway: RunningGateway, config: ServeConfig) {
 
 function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dataDir }: ServeConfig): Error {
   const port = error.port ?? http.port
-  const flag = port === http.port ? '--port' : '--grpc-port'
-  const another = `another port: rouse serve ${flag} ${port + 10} (0 = any free one)`
+  const [flag, variable] = port === http.port ? ['--port', 'ROUSE_PORT'] : ['--grpc-port', 'ROUSE_GRPC_PORT']
+  const another = `another port: rouse serve ${flag} ${port + 10} (${variable}; 0 = any free one)`
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} is taken, perhaps by another gateway that runs already. Stop that one, or choose ${another}.`,
     EACCES: `This user may not listen on port ${port}. Choose ${another}.`,

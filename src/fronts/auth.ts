@@ -1,16 +1,34 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { authenticate, type Caller } from '../registry/caller.ts'
+import { callerIn } from '../registry/projects.ts'
 import type { Reader } from '../storage/database.ts'
 
 /** The bearer key of a request, if it shows one. */
 export function bearerKey(req: Request): string | undefined {
-  return /^Bearer\s+(\S+)\s*$/i.exec(req.get('authorization') ?? '')?.[1]
+  return bearerKeyOf(req.get('authorization'))
+}
+
+/** The key in an `Authorization` as headers and gRPC metadata carry it. */
+export function bearerKeyOf(authorization: string | undefined): string | undefined {
+  return /^Bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
+}
+
+/** In which project the operator acts, unless in `default`. */
+export const projectHeader = 'Rouse-Project'
+
+export interface AuthContext {
+  readonly db: Reader
+  readonly adminKey: string
+  /** Hears of everybody who showed a key: a sign of life. */
+  readonly saw: (caller: Caller) => void
 }
 
 /** Lets only holders of a key through, and keeps who it is for the handlers. Runs before the body is read. */
-export function requireKey(db: Reader, adminKey: string): RequestHandler {
+export function requireKey({ db, adminKey, saw }: AuthContext): RequestHandler {
   return async (req, res, next) => {
-    res.locals.caller = await authenticate(db, adminKey, bearerKey(req))
+    const caller = await authenticate(db, adminKey, bearerKey(req))
+    saw(caller)
+    res.locals.caller = await callerIn(db, caller, req.get(projectHeader), projectHeader)
     next()
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts'
 export function sendProblem(res: Response, problem: Problem, instance: string): void {
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
   if (problem.status === 503) res.setHeader('Retry-After', '1')
+  if (problem.status === 429) res.setHeader('Retry-After', String(problem.extra.retryAfterSeconds ?? 60))
   res.status(problem.status)
   res.setHeader('Content-Type', 'application/problem+json')
   res.end(

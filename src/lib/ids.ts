@@ -14,8 +14,28 @@ export function newUuid(now = Date.now()): string {
 }
 
 export const newAgentId = (): string => `agent_${newUuid()}`
+/** Ids of sessions sort by the time of their start. */
+export const newSessionId = (now = Date.now()): string => `session_${newUuid(now)}`
 export const newSubscriptionId = (): string => `WAKE_SUB:${newUuid()}`
-export const newMessageId = (): string => `MESSAGE:${newUuid()}`
+/**
+ * A message's id sorts in the order in which this process made it, also within one millisecond: 26 bits behind the time count
+ * (RFC 9562 §6.2, method 1). An inbox in order of its ids is in order of arrival.
+ */
+export function newMessageId(now = Date.now()): string {
+  made = now === made.at ? { at: now, count: (made.count + 1) & 0x3ffffff } : { at: now, count: 0 }
+  const time = hex(now, 12)
+  const low = made.count & 0x3fff
+  const random = randomUUID().slice(24)
+  return `${messagePrefix}${time.slice(0, 8)}-${time.slice(8)}-7${hex(made.count >> 14, 3)}-${hex(0x8000 | low, 4)}-${random}`
+}
+/** The smallest message id of an instant: every one that is made before it sorts below. */
+export const messageIdFloor = (timeMs: number): string => {
+  const time = hex(Math.max(0, Math.floor(timeMs)), 12)
+  return `${messagePrefix}${time.slice(0, 8)}-${time.slice(8)}`
+}
+const messagePrefix = 'MESSAGE:'
+let made = { at: -1, count: 0 }
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 export const newUlid = (now: number): string => ulid(now)
 
 /**

@@ -29,6 +29,11 @@ export async function loadOrCreateKeyFile(
   return readKey(path) as string
 }
 
+/** A secret of the data directory, or undefined where none was made. */
+export function readKeyFile(directory: string, name: string): string | undefined {
+  return readKey(join(directory, name))
+}
+
 function writeDurably(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600)
   try {

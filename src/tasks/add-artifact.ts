@@ -5,7 +5,7 @@ import type { NewEvent } from '../log/event.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { historyRecent, loadTaskDocument, requireTask } from './read-task.ts'
+import { historyRecent, loadTaskDocument, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { A2aArtifact, Task, TaskDocument } from './task.ts'
 import { artifactAdded } from './task-events.ts'
@@ -27,7 +27,7 @@ export async function addArtifact(
   input: ArtifactInput & { expectedVersion?: number | undefined },
 ): Promise<{ document: TaskDocument; artifactId: string }> {
   const { task, artifactId } = await context.db.transaction(async (tx) => {
-    const { task, roles } = await requireTask(tx, caller, taskId)
+    const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (!roles.includes('assignee')) {
       throw new Problem('forbidden', { detail: 'Only the assignee of a task adds artifacts to it.' })
     }

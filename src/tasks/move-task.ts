@@ -7,7 +7,7 @@ import type { Transaction } from '../storage/database.ts'
 import { type ArtifactInput, keepChunk } from './add-artifact.ts'
 import type { TaskContext } from './context.ts'
 import { agentMessage, stampMessage } from './message-input.ts'
-import { historyRecent, loadTaskDocument, requireTask } from './read-task.ts'
+import { historyRecent, loadTaskDocument, requireTaskToChange } from './read-task.ts'
 import { allowedMoves, isTerminal, requireMove, type TaskRole, type TaskState } from './state.ts'
 import type { A2aMessage, Task, TaskDocument } from './task.ts'
 import { stateChanged } from './task-events.ts'
@@ -32,7 +32,7 @@ export async function moveTask(
   input: MoveInput,
 ): Promise<TaskDocument> {
   const moved = await context.db.transaction(async (tx) => {
-    const { task, roles } = await requireTask(tx, caller, taskId)
+    const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (task.version !== input.expectedVersion) throw await conflict(tx, task, roles, input.expectedVersion)
     requireMove(task.state, input.to, roles)
     return applyMove(context, tx, caller, task, roles, input)
@@ -43,7 +43,7 @@ export async function moveTask(
 /** Cancels whatever its version. Errors: `task-not-found`, `task-finished` (specification §3.1.5). */
 export function cancelTask(context: TaskContext, caller: Caller, taskId: string): Promise<Task> {
   return context.db.transaction(async (tx) => {
-    const { task, roles } = await requireTask(tx, caller, taskId)
+    const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (isTerminal(task.state)) {
       throw new Problem('task-finished', {
         detail: `Task ${taskId} is ${task.state} and cannot be canceled any more.`,

@@ -1,13 +1,13 @@
 import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
-import { logBounds } from '../log/event-store.ts'
+import { holdLog, logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/caller.ts'
 import { type PushTarget, type Subscription, taskFinished, unsent } from '../registry/subscription.ts'
 import { deleteSubscription, insertSubscription, listPushSubscriptions } from '../registry/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { requireTask } from './read-task.ts'
+import { requireTask, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
 
@@ -67,7 +67,8 @@ export function createPushConfig(
 ): Promise<PushConfig> {
   requireSendable(context, input)
   return context.db.transaction(async (tx) => {
-    const { task } = await requireTask(tx, caller, taskId)
+    const { task } = await requireTaskToChange(tx, caller, taskId)
+    await holdLog(tx, task.projectId)
     const { head } = await logBounds(tx, task.projectId)
     const config = await keepPushConfig(context, tx, caller, task, input, head)
     await context.append(tx, task.projectId, [
@@ -161,7 +162,7 @@ export function deletePushConfig(
   configId: string,
 ): Promise<void> {
   return context.db.transaction(async (tx) => {
-    const { task } = await requireTask(tx, caller, taskId)
+    const { task } = await requireTaskToChange(tx, caller, taskId)
     const gone = await pushSubscriptions(tx, caller, taskId, configId)
     for (const { id } of gone) await deleteSubscription(tx, id)
     if (gone.length === 0) return

@@ -1,10 +1,10 @@
 import { Problem } from '../errors.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
-import { findTask, readArtifacts, readHistory, readTaskMessage } from './task-store.ts'
+import { findTask, lockTask, readArtifacts, readHistory, readTaskMessage } from './task-store.ts'
 
 const everything = Number.MAX_SAFE_INTEGER
 
@@ -13,7 +13,19 @@ export const historyRecent = 100
 
 /** The task and what the caller is to it. A task of others is as absent as one that does not exist. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
-  const task = await findTask(db, id)
+  return asSeenBy(caller, id, await findTask(db, id))
+}
+
+/** The same, for whoever is about to change it: nobody else does before the transaction ends. */
+export async function requireTaskToChange(
+  tx: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<{ task: Task; roles: TaskRole[] }> {
+  return asSeenBy(caller, id, await lockTask(tx, id))
+}
+
+function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: Task; roles: TaskRole[] } {
   const roles = task ? rolesOf(caller, task) : []
   if (!task || roles.length === 0) {
     throw new Problem('task-not-found', {

@@ -5,6 +5,7 @@ import type { NewEvent } from '../log/event.ts'
 import type { Agent } from '../registry/agent.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
+import { notWelcome, takesMailOf } from '../registry/contact.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-key-store.ts'
@@ -12,7 +13,7 @@ import { readDelivery, requireAcceptedModes, stampMessage, subjectOf } from './m
 import { isInterrupted, isTerminal } from './state.ts'
 import { type A2aMessage, rolesOf, type Task } from './task.ts'
 import { stateChanged } from './task-events.ts'
-import { countMessage, findTask, insertTask, insertTaskMessage, moveTaskRow } from './task-store.ts'
+import { countMessage, findTask, insertTask, insertTaskMessage, lockTask, moveTaskRow } from './task-store.ts'
 
 export interface SendMessageInput {
   readonly message: A2aMessage
@@ -25,8 +26,8 @@ export interface SendMessageInput {
 
 /**
  * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
- * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`.
- * Source: A2A specification §3.1.1, §3.4; D9.
+ * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`,
+ * `forbidden`. Source: A2A specification §3.1.1, §3.4; D9.
  */
 export function sendMessage(
   context: TaskContext,
@@ -43,7 +44,7 @@ export function sendMessage(
     const task =
       typeof taskId === 'string' && taskId
         ? await continueTask(context, tx, caller, agent, taskId, input)
-        : await startTask(context, tx, caller, agent, input)
+        : await startWelcome(context, tx, caller, agent, input)
     if (input.idempotency) {
       await insertIdempotencyKey(tx, {
         callerId: caller.id,
@@ -86,6 +87,18 @@ async function requireReferences(tx: Transaction, caller: Caller, message: A2aMe
       extra: { taskId: id },
     })
   }
+}
+
+/** An agent with a list takes new work of those on it; what it is working on goes on. Errors: `forbidden`. Source: S1-26. */
+async function startWelcome(
+  context: TaskContext,
+  tx: Transaction,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<Task> {
+  if (agent.contactPolicy === 'listed' && !(await takesMailOf(tx, caller, agent))) throw notWelcome(caller, agent)
+  return startTask(context, tx, caller, agent, input)
 }
 
 async function startTask(
@@ -211,7 +224,7 @@ async function requireOwnTask(
   taskId: string,
   message: A2aMessage,
 ): Promise<Task> {
-  const task = await findTask(tx, taskId)
+  const task = await lockTask(tx, taskId)
   if (!task || task.assigneeId !== agent.id || !rolesOf(caller, task).includes('originator')) {
     throw new Problem('task-not-found', {
       field: 'message.taskId',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Priority } from '../registry/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type { TaskState } from './state.ts'
 import type { A2aArtifact, A2aMessage, Task } from './task.ts'
 
@@ -25,6 +25,11 @@ const insert =
     ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
     ${p('messageCount')}, ${p('chunkCount')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
+
+const lockById = lockingStatement<{ id: string }, TaskRow>(
+  'task',
+  sql`select ${taskColumns} from task where id = ${p('id')}`,
+)
 
 // The one statement that moves a task: zero rows means that somebody else moved it first.
 const move = statement<{
@@ -106,6 +111,12 @@ export async function insertTask(tx: Transaction, task: Task): Promise<void> {
 
 export async function findTask(db: Reader, id: string): Promise<Task | undefined> {
   const row = await db.get(byId, { id })
+  return row && taskFromRow(row)
+}
+
+/** The task as it is, and stays for everybody else until the transaction ends: for whoever writes what depends on it. */
+export async function lockTask(tx: Transaction, id: string): Promise<Task | undefined> {
+  const row = await tx.get(lockById, { id })
   return row && taskFromRow(row)
 }
 

@@ -1,4 +1,5 @@
 import type { OutboundErrorKind } from '../security/outbound-error.ts'
+import { retryWaitMaxMs } from '../wakes/channel.ts'
 
 export type AttemptOutcome = { status: number; retryAfter?: string } | { error: OutboundErrorKind }
 
@@ -13,9 +14,6 @@ export type NextStep =
 /** The wait after the first, the second and the third attempt, before jitter. */
 export const retryDelaysMs = [1000, 2000, 4000] as const
 export const attemptsMax = retryDelaysMs.length + 1
-
-/** The longest wait that a receiver can ask for: the subscription's other events wait behind this one. */
-export const retryAfterMaxMs = 300_000
 
 /**
  * What follows from the outcome of attempt number `attempt` (from 1).
@@ -70,8 +68,8 @@ function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
 /** Jitter is only ever added, up to a tenth, so that receivers that failed together are not all tried together. */
 function delayMs(attempt: number, askedMs: number, random: () => number): number {
   const scheduled = retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1]!
-  const wait = Math.max(scheduled, Math.min(askedMs, retryAfterMaxMs))
-  return Math.min(Math.ceil(wait * (1 + 0.1 * random())), retryAfterMaxMs)
+  const wait = Math.max(scheduled, Math.min(askedMs, retryWaitMaxMs))
+  return Math.min(Math.ceil(wait * (1 + 0.1 * random())), retryWaitMaxMs)
 }
 
 /** Retry-After is seconds or a date (RFC 9110 section 10.2.3). Anything else counts as absent. */

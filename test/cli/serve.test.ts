@@ -11,7 +11,11 @@ function stubGateway(failure?: object) {
     async start() {
       calls.push('start')
       if (failure) throw Object.assign(new Error('listen failed'), failure)
-      return { url: 'http://127.0.0.1:4520', adminKeyFile: '/data/rouse/admin.key' as string | undefined }
+      return {
+        url: 'http://127.0.0.1:4520',
+        grpcTarget: '127.0.0.1:4521',
+        adminKeyFile: '/data/rouse/admin.key' as string | undefined,
+      }
     },
     async stop() {
       calls.push('stop')
@@ -38,7 +42,7 @@ test('serve says in one line where everything is, and stops gracefully', async (
   const gateway = stubGateway()
   const stdout = await serve(gateway)
   expect(stdout).toBe(
-    'Rouse is up at http://127.0.0.1:4520 · data in /data/rouse · admin key in /data/rouse/admin.key\n',
+    'Rouse is up at http://127.0.0.1:4520 · gRPC at 127.0.0.1:4521 · data in /data/rouse · admin key in /data/rouse/admin.key\n',
   )
   expect(gateway.calls).toEqual(['start', 'stop'])
 })
@@ -46,6 +50,7 @@ test('serve says in one line where everything is, and stops gracefully', async (
 test('serve --json prints one object', async () => {
   expect(JSON.parse(await serve(stubGateway(), true))).toEqual({
     url: 'http://127.0.0.1:4520',
+    grpcTarget: '127.0.0.1:4521',
     dataDir: '/data/rouse',
     adminKeyFile: '/data/rouse/admin.key',
   })
@@ -53,7 +58,7 @@ test('serve --json prints one object', async () => {
 
 test.each([
   ['a taken port', { code: 'EADDRINUSE', port: 4520 }, /Port 4520 is taken.*rouse serve --port 4530/],
-  ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531/],
+  ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531.*ROUSE_GRPC_PORT/],
   ['a forbidden port', { code: 'EACCES', port: 4520 }, /may not listen on port 4520/],
   ['an address of another machine', { code: 'EADDRNOTAVAIL' }, /no address 127\.0\.0\.1/],
 ])('%s is explained, and what was opened is closed', async (_what, failure, message) => {

@@ -10,7 +10,21 @@ test('without arguments it explains itself', async () => {
   expect(stderr).toBe('')
 })
 
-test.each(['serve', 'demo', 'send', 'tail', 'listen'])('%s --help has an example and exits with 0', async (name) => {
+test.each([
+  'serve',
+  'demo',
+  'send',
+  'tail',
+  'listen',
+  'health',
+  'migrate',
+  'mail',
+  'reply',
+  'inbox',
+  'thread',
+  'mark',
+  'who',
+])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
   expect(stdout).toMatch(new RegExp(`\\$ rouse ${name}`))
@@ -21,6 +35,8 @@ test.each([
   ['agent key', ['add', 'rm']],
   ['sub', ['add', 'list', 'show', 'update', 'rm', 'resync', 'test', 'deliveries']],
   ['task', ['list', 'show', 'move', 'artifact']],
+  ['claim', ['take', 'release', 'handoff', 'list']],
+  ['project', ['add', 'list']],
 ])('every command of %s has an example', async (group, names) => {
   for (const name of names) {
     const { code, stdout } = await run([...group.split(' '), name, '--help'])
@@ -53,6 +69,9 @@ test.each([
   ['an empty handle', ['agent', 'rm', ''], 'empty'],
   ['an id that would climb', ['sub', 'rm', '..'], 'empty'],
   ['an append to nothing', ['task', 'artifact', 't1', '--text', 'x', '--append'], '--name'],
+  ['a migration without a target', ['migrate', '--from', 'sqlite', '--to', 'postgres'], 'ROUSE_DATABASE_URL'],
+  ['a migration the other way', ['migrate', '--from', 'postgres', '--to', 'sqlite'], 'sqlite'],
+  ['a health check without time', ['health', '--timeout', '0'], 'from 1 to 60'],
   ['listening without a key', ['listen'], '--subscribe'],
 ])('%s is a usage error on standard error', async (_what, argv, hint) => {
   const { code, stdout, stderr } = await run(argv)

@@ -5,11 +5,14 @@ import { envToConfig } from '../../src/config.ts'
 test('an empty environment is the default configuration', () => {
   expect(envToConfig({})).toEqual({
     http: { host: '127.0.0.1', port: 4520, publicUrl: undefined },
+    grpc: { port: 4521, publicTarget: undefined },
     dataDir: '.rouse',
     adminKey: undefined,
     encryptionKeys: undefined,
     webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000 },
-    retention: { eventsMs: 30 * 86_400_000, deliveriesMs: 30 * 86_400_000 },
+    retention: { eventsMs: 30 * 86_400_000, deliveriesMs: 30 * 86_400_000, messagesMs: 30 * 86_400_000 },
+    sessions: { timeoutMs: 300_000 },
+    mail: { perMinute: 300, stormTurns: 60 },
     a2a: { blockingTimeoutMs: 300_000 },
     logLevel: 'warn',
   })
@@ -30,18 +33,36 @@ test('webhooks reach loopback by default only while the gateway itself listens t
 })
 
 test('days are milliseconds, whole ones, and 0 is for ever', () => {
-  const { retention } = envToConfig({ ROUSE_RETENTION_DAYS: '0', ROUSE_DELIVERY_RETENTION_DAYS: '30.1' })
-  expect(retention).toEqual({ eventsMs: 0, deliveriesMs: 2_600_640_000 })
+  const { retention } = envToConfig({
+    ROUSE_RETENTION_DAYS: '0',
+    ROUSE_DELIVERY_RETENTION_DAYS: '30.1',
+    ROUSE_MESSAGE_RETENTION: '1',
+  })
+  expect(retention).toEqual({ eventsMs: 0, deliveriesMs: 2_600_640_000, messagesMs: 86_400_000 })
 })
 
 test.each([
   ['ROUSE_PORT', '0 to 65535', ['-1', '65536', '4520.5', '1e400']],
+  ['ROUSE_GRPC_PORT', '0 to 65535', ['-1', '65536', '4521.5', 'none']],
   ['ROUSE_WEBHOOK_TIMEOUT', '1 to 30', ['-1', '31', 'Infinity']],
   ['ROUSE_BLOCKING_TIMEOUT', '0 to 86400', ['-0.1', '1e9']],
+  ['ROUSE_SESSION_TIMEOUT', '30 to 86400', ['-1', '29', '86401', 'never']],
   ['ROUSE_RETENTION_DAYS', '0 to 36500', ['-1', '1e21', 'ever']],
   ['ROUSE_DELIVERY_RETENTION_DAYS', '0 to 36500', ['-30', '36501']],
+  ['ROUSE_MESSAGE_RETENTION', '0 to 36500', ['-1', 'never']],
+  ['ROUSE_MESSAGES_PER_MINUTE', '0 to 60000', ['-1', '60001', '0.5']],
+  ['ROUSE_STORM_TURNS', '0 to 100000', ['-1', 'off']],
 ])('%s outside of %s is refused with the range', (name, range, values) => {
   for (const value of values) expect(messageOf({ [name]: value })).toMatch(new RegExp(`${name}="${value}": .*${range}`))
+})
+
+test('gRPC is on a port of its own, or off; what cards advertise for it is a host and a port', () => {
+  expect(envToConfig({ ROUSE_GRPC_PORT: '0', ROUSE_PORT: '0' }).grpc.port).toBe(0)
+  for (const off of ['off', ' OFF ']) expect(envToConfig({ ROUSE_GRPC_PORT: off }).grpc.port).toBeUndefined()
+  for (const publicTarget of ['rouse.example:443', '[::1]:4521']) {
+    expect(envToConfig({ ROUSE_GRPC_PUBLIC_TARGET: publicTarget }).grpc).toEqual({ port: 4521, publicTarget })
+  }
+  expect(messageOf({ ROUSE_PORT: '4521' })).toMatch(/ROUSE_GRPC_PORT="4521": HTTP listens there/)
 })
 
 test('none is alone: beside an address range it is not one', () => {
@@ -87,7 +108,7 @@ test('all problems are told at once, each with its variable, and no secret among
     ROUSE_ADMIN_KEY: 'tooshort',
     ROUSE_PUBLIC_URL: 'ftp://rouse.example',
     ROUSE_LOG_LEVEL: 'loud',
-    ROUSE_DATABASE_URL: 'postgres://user:password@host/db',
+    ROUSE_DATABASE_URL: 'mysql://user:password@host/db',
     ROUSE_BUS_URL: 'redis://host',
     ROUSE_JWT_ISSUERS: 'https://issuer.example',
   }
@@ -102,6 +123,8 @@ test.each([
   ['ROUSE_PORT', '-1'],
   ['ROUSE_PORT', 'http'],
   ['ROUSE_PUBLIC_URL', 'rouse.example'],
+  ['ROUSE_GRPC_PUBLIC_TARGET', 'https://rouse.example:443'],
+  ['ROUSE_GRPC_PUBLIC_TARGET', 'rouse.example'],
   ['ROUSE_ENCRYPTION_KEY', randomBytes(31).toString('base64')],
 ])('%s=%s is refused', (name, value) => {
   expect(messageOf({ [name]: value })).toContain(name)

@@ -1,6 +1,7 @@
 import { a2aCases } from './a2a-cases.ts'
 import { cardCases } from './card-cases.ts'
 import type { FixtureCase } from './fixture.ts'
+import { mailCases } from './mail-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
 import { signatureCases } from './signature-cases.ts'
@@ -14,4 +15,5 @@ export const cases: readonly FixtureCase[] = [
   ...cardCases,
   ...problemCases,
   ...a2aCases,
+  ...mailCases,
 ]

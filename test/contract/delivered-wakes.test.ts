@@ -32,6 +32,13 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     const grant = { grantee: '@donna', scope: 'CAN_REPLY_TO' }
     await scene.gateway.call('POST', '/v1/permissions', grant, { key: scene.editor.key })
   },
+  'message-status-changed': async (scene) => {
+    await subscribe(scene, 'MESSAGE_STATUS_CHANGED')
+    const { donna, editor, gateway } = scene
+    const mail = { to: '@editor', subject: 'Lunch?' }
+    const { body } = await gateway.call('POST', '/v1/messages', mail, { key: donna.key })
+    await gateway.call('POST', `/v1/messages/${body.messageId}/status`, { status: 'acked' }, { key: editor.key })
+  },
   digest: async (scene) => {
     await subscribe(scene, 'TASK_STATE_CHANGED', 30)
     const task = await send(scene)

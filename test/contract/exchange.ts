@@ -26,7 +26,7 @@ export type Arrange = (world: World) => Promise<Request> | Request
 /** A whole gateway of its own with a fixed clock and address, so that no case depends on another. */
 export async function inWorld<T>(act: (world: World) => Promise<T>): Promise<T> {
   const clock = new FakeClock()
-  const env = { ROUSE_PUBLIC_URL: 'https://rouse.example' }
+  const env = { ROUSE_PUBLIC_URL: 'https://rouse.example', ROUSE_GRPC_PUBLIC_TARGET: 'rouse.example:4521' }
   await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
   return await act({ gateway, clock })
 }

@@ -8,6 +8,7 @@ import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import {
   agentIdentity,
   emittedAt,
+  messageAcked,
   messageSent,
   nowSeconds,
   permissionGranted,
@@ -28,6 +29,7 @@ export const wakeCases: readonly FixtureCase[] = [
     single(stateChanged('submitted', 'input-required'), 12340),
   ),
   wake('permission-granted', 'Another agent allows this one something.', () => single(permissionGranted())),
+  wake('message-status-changed', 'How far a recipient has come with mail of this agent.', () => single(messageAcked())),
   wake('digest', 'Three transitions of one window in one wake; the receiver’s watermark becomes `logId`.', () =>
     digest([
       stateChanged(null, 'submitted', 12342, 30),

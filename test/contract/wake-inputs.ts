@@ -39,6 +39,7 @@ export const subscription: Subscription = {
   windowUntil: 0,
   dueAt: null,
   leaseOwner: null,
+  sessionId: null,
   createdAt: 0,
   updatedAt: 0,
 }
@@ -83,6 +84,19 @@ export const stateChanged = (
     assignee: '@donna',
     lastModifiedAt: new Date(emittedAt - secondsBefore * 1000).toISOString(),
   })
+
+export const messageAcked = (): LogEvent => ({
+  ...logEvent('message.acked', 12349, 0, {
+    messageId,
+    threadId: messageId,
+    subject: 'Lunch?',
+    recipient: '@editor',
+    previousStatus: 'sent',
+    status: 'acked',
+    changedAt: new Date(emittedAt).toISOString(),
+  }),
+  taskId: null,
+})
 
 export const permissionGranted = (): LogEvent =>
   logEvent('permission.granted', 12347, 0, {

@@ -101,22 +101,6 @@ export function accountPushes(states: ReadonlyMap<string, readonly string[]>, ar
   }
 }
 
-export function printLedger(title: string, rows: readonly Row[], notes: readonly string[] = []): void {
-  const names = ['accepted', 'delivered', 'failed', 'requests', 'repeats'] as const
-  const width = Math.max(...rows.map(({ subscription }) => subscription.length))
-  const line = (first: string, cells: readonly (string | number)[]) =>
-    `  ${first.padEnd(width)}${cells.map((cell) => String(cell).padStart(11)).join('')}`
-  const lines = rows.map((row) => {
-    const verdict = row.faults.length === 0 ? 'ok' : `${row.faults.length} faults`
-    return line(row.subscription, [...names.map((key) => row[key]), verdict])
-  })
-  console.log(
-    [`\n${title}`, line('subscription', [...names, 'verdict']), ...lines, ...notes.map((note) => `  ${note}`), ''].join(
-      '\n',
-    ),
-  )
-}
-
 function name(emission: Arrival): string {
   return `${emission.eventId} (logId ${emission.logId})`
 }

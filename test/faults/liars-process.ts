@@ -1,7 +1,7 @@
-import { liars, startImpostor, startLiar } from './liars.ts'
+import { impostors, liars, startImpostor, startLiar } from './liars.ts'
 
 // A process of their own: what they do to themselves must not look like something that the gateway does.
-console.log(JSON.stringify([...(await Promise.all(liars.map(startLiar))), await startImpostor()]))
+console.log(JSON.stringify(await Promise.all([...liars.map(startLiar), ...impostors.map(startImpostor)])))
 // Ends with whoever started it.
 process.stdin.resume()
 process.stdin.on('end', () => process.exit(0))

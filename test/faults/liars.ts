@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { OutboundErrorKind } from '../../src/security/outbound-error.ts'
 
 /** A receiver that says one thing and does another, and what a try at it is recorded as. */
@@ -88,22 +89,44 @@ export function startLiar({ name, recorded, answer }: Liar): Promise<RunningLiar
       if (data.at(-1) === '}'.charCodeAt(0)) answer(socket)
     })
   })
-  return listen(server, { name, recorded, scheme: 'http' })
+  return listen(server, { name, recorded, origin: 'http://127.0.0.1' })
 }
 
-/** Has a certificate that nobody vouches for, and that is for another name. */
-export function startImpostor(): Promise<RunningLiar> {
-  const pem = (name: string) => readFileSync(new URL(`self-signed/${name}.pem`, import.meta.url))
+/** Says over TLS who it is. */
+export interface Impostor {
+  readonly name: string
+  readonly recorded: Liar['recorded']
+  /** The folder of its certificate: `vouched-for` is for localhost, and a gateway can be told to trust it. */
+  readonly certificate: 'self-signed' | 'vouched-for'
+  readonly host: string
+}
+
+/** The last is none: it shows that the one before it is refused for its name alone. */
+export const impostors: readonly Impostor[] = [
+  {
+    name: 'has a certificate that nobody vouches for',
+    recorded: 'tls',
+    certificate: 'self-signed',
+    host: '127.0.0.1',
+  },
+  { name: 'has a certificate for another name', recorded: 'tls', certificate: 'vouched-for', host: '127.0.0.1' },
+  { name: 'has a certificate for its name', recorded: 200, certificate: 'vouched-for', host: 'localhost' },
+]
+
+export const vouchedFor = fileURLToPath(new URL('vouched-for/certificate.pem', import.meta.url))
+
+export function startImpostor({ name, recorded, certificate, host }: Impostor): Promise<RunningLiar> {
+  const pem = (file: string) => readFileSync(new URL(`${certificate}/${file}.pem`, import.meta.url))
   const server = createHttpsServer({ key: pem('key'), cert: pem('certificate') }, (_req, res) => void res.end())
-  return listen(server, { name: 'is somebody else (TLS)', recorded: 'tls', scheme: 'https' })
+  return listen(server, { name, recorded, origin: `https://${host}` })
 }
 
 async function listen(
   server: Server,
-  { scheme, ...liar }: Pick<RunningLiar, 'name' | 'recorded'> & { scheme: string },
+  { origin, ...liar }: Pick<RunningLiar, 'name' | 'recorded'> & { origin: string },
 ): Promise<RunningLiar> {
   server.on('connection', (socket: Socket) => socket.on('error', () => {}))
   server.on('secureConnection', (socket: Socket) => socket.on('error', () => {}))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return { ...liar, url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  return { ...liar, url: `${origin}:${(server.address() as AddressInfo).port}/` }
 }

@@ -23,7 +23,7 @@ test('others that start on the same data directory are refused, and disturb noth
   inbox.onWake = load.onWake
 
   for (let i = 0; i < intrusions; i++) {
-    await using second = runRouse(['serve', '--json', '--data-dir', gateway.dataDir, '--port', '0'])
+    await using second = runRouse(['serve', '--json', '--data-dir', gateway.dataDir, '--port', '0', '--grpc-port', '0'])
     const ended = await second.exited
     expect(ended).toMatchObject({ code: 1, stdout: '' })
     expect(ended.stderr).toContain(`Another gateway is running on ${gateway.dataDir}`)

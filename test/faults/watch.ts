@@ -3,8 +3,9 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import type { ProcessAgent, ProcessClient } from '../support/process-client.ts'
 import { readLog } from '../support/process-ledger.ts'
 import { until } from '../support/until.ts'
-import { account, accountPushes, printLedger, type Row } from './account.ts'
+import { account, accountPushes, type Row } from './account.ts'
 import type { Inbox } from './inbox.ts'
+import { printLedger } from './ledger.ts'
 
 /** A subscription that the rig keeps the books of. */
 export interface Watch {

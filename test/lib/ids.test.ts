@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { decodeTime } from 'ulid'
 import { expect, test } from 'vitest'
-import { derivedUlid, newUlid, newUuid } from '../../src/lib/ids.ts'
+import { derivedUlid, messageIdFloor, newMessageId, newUlid, newUuid } from '../../src/lib/ids.ts'
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 const sequence = fc.integer({ min: 0, max: 0xffff })
@@ -40,6 +40,18 @@ test('a new UUID is of version 7 and sorts by the time it was made', () => {
       const [first, second] = [newUuid(a), newUuid(b)]
       expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       if (a !== b) expect(first < second).toBe(a < b)
+    }),
+  )
+})
+
+test('message ids sort in the order in which they were made, within one millisecond too, and behind the floor of their time', () => {
+  fc.assert(
+    fc.property(time, fc.integer({ min: 1, max: 300 }), (at, count) => {
+      const ids = Array.from({ length: count }, () => newMessageId(at))
+      expect(ids).toEqual([...new Set(ids)].sort())
+      expect(ids[0]).toMatch(/^MESSAGE:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(messageIdFloor(at) < ids[0]!).toBe(true)
+      if (at > 0) expect(newMessageId(at - 1) < messageIdFloor(at)).toBe(true)
     }),
   )
 })

@@ -4,15 +4,16 @@ import { systemClock } from '../../src/lib/clock.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
 import { insertEvents, logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
+import { openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
-let db: SqliteDatabase
+let db: Database
 
 beforeEach(async () => {
   directory = dataDirectory()
-  db = SqliteDatabase.open(directory.path, systemClock)
+  db = await openStore(directory.path, systemClock)
   await ensureProject(db, 'north')
   await ensureProject(db, 'south')
 })

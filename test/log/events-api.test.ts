@@ -1,6 +1,6 @@
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
 
 const page = async (gateway: TestGateway, query: string, key?: string) =>
   (await gateway.call('GET', `/v1/events${query}`, undefined, key ? { key } : {})).body
@@ -53,9 +53,8 @@ test('an agent sees what concerns it and nothing else, and its watermark still r
 test('a watermark that retention has passed is 410, one ahead of the log is 409, none starts at what is kept', async () => {
   await using gateway = await startGateway()
   for (const name of ['a', 'b', 'c']) await gateway.addAgent(name)
-  const raw = new Sqlite(`${gateway.dataDir}/rouse.db`)
-  raw.exec('delete from event where log_id <= 2; update project set log_tail = 2')
-  raw.close()
+  await besideStore(gateway.dataDir, 'delete from event where log_id <= 2')
+  await besideStore(gateway.dataDir, 'update project set log_tail = 2')
   for (const accept of ['application/json', 'text/event-stream']) {
     const headers = { accept }
     const gone = await gateway.call('GET', '/v1/events?since=1', undefined, { headers })

@@ -1,8 +1,8 @@
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -130,9 +130,8 @@ test('deliveries go by the age of what they told; one that is still tried stays'
     )
     await world.pass(day)
   }
-  const raw = new Sqlite(`${gateway.dataDir}/rouse.db`)
-  raw.prepare("update delivery set outcome = 'pending' where to_log_id = (select min(to_log_id) from delivery)").run()
-  raw.close()
+  const stillTried = "update delivery set outcome = 'pending' where to_log_id = (select min(to_log_id) from delivery)"
+  await besideStore(gateway.dataDir, stillTried)
   const left = await until(
     () => {
       world.clock.advance(60_000)
@@ -148,17 +147,21 @@ test('hundreds of deliveries of many subscriptions go in one pass', async () => 
   await using world = await start({ ROUSE_DELIVERY_RETENTION_DAYS: '1' })
   const { gateway, donna } = world
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/', { trigger: 'PERMISSION_GRANTED' })
-  const raw = new Sqlite(`${gateway.dataDir}/rouse.db`)
-  raw.exec(`
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 250)
-    insert into subscription select printf('WAKE_SUB:%04d', i), kind, project_id, agent_id, audience, trigger, filters, harness_target,
-      target, coalesce_ms, null, null, null, status, null, 0, cursor_log_id, null, null, 0, 0, 0, 0, null, null, created_at, updated_at
-      from n, subscription where id = '${id}';
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 1300)
-    insert into delivery select case when i <= 50 then s.id else '${id}' end, printf('01H%023d', i), 'wake/test', i, i, 1, '[]', 'delivered', null, 1, 1
-      from n, subscription s where i <= 50 or s.id = '${id}'`)
-  const count = () => raw.prepare('select count(*) from delivery').pluck().get()
-  expect(count()).toBe(251 * 50 + 1250)
+  const numbers = (count: number) =>
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
+  await besideStore(
+    gateway.dataDir,
+    `${numbers(250)} insert into subscription select 'WAKE_SUB:' || (1000 + i), kind, project_id, agent_id, audience, trigger, filters,
+      harness_target, target, coalesce_ms, null, null, null, status, null, 0, cursor_log_id, null, null, 0, 0, 0, 0, null, null, created_at,
+      updated_at from n, subscription where id = '${id}'`,
+  )
+  await besideStore(
+    gateway.dataDir,
+    `${numbers(1300)} insert into delivery select case when i <= 50 then s.id else '${id}' end, '01H0000000000000000000' || (1000 + i),
+      'wake/test', i, i, 1, '[]', 'delivered', null, 1, 1 from n, subscription s where i <= 50 or s.id = '${id}'`,
+  )
+  const count = async () => (await besideStore(gateway.dataDir, 'select count(*) as kept from delivery'))[0]!.kept
+  expect(await count()).toBe(251 * 50 + 1250)
   await until(
     () => {
       world.clock.advance(60_000)
@@ -166,7 +169,6 @@ test('hundreds of deliveries of many subscriptions go in one pass', async () => 
     },
     (left) => left === 0,
   )
-  raw.close()
 })
 
 test('0 days keep everything', async () => {

@@ -1,4 +1,3 @@
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NewEvent } from '../../src/log/event.ts'
 import { insertEvents, logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
@@ -6,19 +5,19 @@ import { pruneEvents } from '../../src/log/retention.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { stepRows } from '../../src/storage/remove-in-steps.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { besideStore, openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
 let clock: FakeClock
-let db: SqliteDatabase
+let db: Database
 
 beforeEach(async () => {
   directory = dataDirectory()
   clock = new FakeClock()
-  db = SqliteDatabase.open(directory.path, clock)
+  db = await openStore(directory.path, clock)
   await ensureProject(db, 'north')
   await ensureProject(db, 'south')
 })
@@ -39,11 +38,10 @@ const kept = async (project: string) => (await readProjectEvents(db, project, 0,
 const many = (count: number, ...audience: string[]) => Array.from({ length: count }, () => event(...audience))
 
 /** Looks into the store itself: rows that no reader would ever show. */
-function audienceRows(): [audience: string, project: string, logId: number][] {
-  const raw = new Sqlite(`${directory.path}/rouse.db`, { readonly: true })
-  const rows = raw.prepare('select audience, project_id, log_id from event_audience').raw().all()
-  raw.close()
-  return rows as [string, string, number][]
+async function audienceRows(): Promise<unknown[][]> {
+  const keys = 'audience, project_id, log_id'
+  const rows = await besideStore(directory.path, `select ${keys} from event_audience order by ${keys}`)
+  return rows.map((row) => Object.values(row))
 }
 
 test('what is older goes, with the rows of whom it concerns; what is as old as the limit stays', async () => {
@@ -55,7 +53,7 @@ test('what is older goes, with the rows of whom it concerns; what is as old as t
   expect(await pruneEvents(db, limit, never)).toBe(3)
   expect(await kept('north')).toEqual([3])
   expect(await kept('south')).toEqual([])
-  expect(audienceRows()).toEqual([['donna', 'north', 3]])
+  expect(await audienceRows()).toEqual([['donna', 'north', 3]])
   expect(await logBounds(db, 'north')).toEqual({ head: 3, tail: 2 })
   expect(await logBounds(db, 'south')).toEqual({ head: 1, tail: 1 })
   expect(await pruneEvents(db, limit, never)).toBe(0)
@@ -111,16 +109,16 @@ test('a stop ends it behind the step that is under way; the next pass takes the 
   stopping.abort()
   const first = await pruning
   expect(first).toBeLessThanOrEqual(stepRows)
-  expect(audienceRows()).toHaveLength(1_200)
+  expect(await audienceRows()).toHaveLength(1_200)
   // No reader shows an index row without its event.
   expect(await readAudienceEvents(db, 'north', 'donna', 0, 10_000)).toHaveLength(1_200 - first)
   expect(await pruneEvents(db, clock.now(), never)).toBe(1_200 - first)
-  expect(audienceRows()).toEqual([])
+  expect(await audienceRows()).toEqual([])
 })
 
 test('writers go on while 100,000 events are taken away', async () => {
   const count = 100_000
-  fill(count)
+  await fill(count)
   clock.advance(1)
   let pruning = true
   const latencies: number[] = []
@@ -142,20 +140,19 @@ test('writers go on while 100,000 events are taken away', async () => {
 })
 
 /** A log as it is after a month, written at once. */
-function fill(count: number): void {
-  const raw = new Sqlite(`${directory.path}/rouse.db`)
+async function fill(count: number): Promise<void> {
   const data = JSON.stringify({
     taskId: 'x'.repeat(36),
     previousState: 'submitted',
     newState: 'working',
     text: 'x'.repeat(300),
   })
-  raw.exec(`
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-    insert into event select 'north', i, 'task.state_changed', 'task-' || (i / 4), '@donna', '${data}', ${clock.now()} from n;
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-    insert into event_audience select 'agent_' || (i % 50), 'north', i, 'TASK_STATE_CHANGED' from n;
-    insert into event_audience select 'operator', 'north', log_id, null from event;
-    update project set log_head = ${count} where id = 'north'`)
-  raw.close()
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
+  const statements = [
+    `${numbers} insert into event select 'north', i, 'task.state_changed', 'task-' || (i / 4), '@donna', '${data}', ${clock.now()} from n`,
+    `${numbers} insert into event_audience select 'agent_' || (i % 50), 'north', i, 'TASK_STATE_CHANGED' from n`,
+    `insert into event_audience select 'operator', 'north', log_id, null from event`,
+    `update project set log_head = ${count} where id = 'north'`,
+  ]
+  for (const text of statements) await besideStore(directory.path, text)
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { freePort, runRouse, startProcessGateway } from '../support/process-gateway.ts'
+import { runRouse, startProcessGateway } from '../support/process-gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
@@ -37,7 +37,7 @@ test('a start that failed leaves nothing that keeps the next one from starting',
   await using gateway = await startProcessGateway()
   const dataDir = join(scratch, 'again')
   await refused(['--data-dir', dataDir, '--port', String(gateway.port)])
-  await using next = runRouse(['serve', '--json', '--data-dir', dataDir, '--port', String(await freePort())])
+  await using next = runRouse(['serve', '--json', '--data-dir', dataDir, '--port', '0', '--grpc-port', '0'])
   await until(next.output, ({ stdout, stderr }) => stdout.includes('"url"') || stderr !== '')
   expect(next.output().stderr).toBe('')
 })
@@ -89,6 +89,6 @@ async function expectNamed(dataDir: string): Promise<void> {
 }
 
 async function refused(argv: readonly string[], env: Record<string, string> = {}) {
-  await using gateway = runRouse(['serve', '--json', ...argv], env)
+  await using gateway = runRouse(['serve', '--json', '--grpc-port', '0', ...argv], env)
   return await gateway.exited
 }

@@ -1,8 +1,8 @@
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const minute = 60_000
@@ -139,14 +139,12 @@ test('an idempotency key answers with the first task for a day, and is forgotten
   expect(await send('hello')).toBe(ids[0])
   s.clock.advance(61 * minute)
   await s.sweep()
-  const raw = new Sqlite(`${s.gateway.dataDir}/rouse.db`, { readonly: true })
   await until(
     () => {
       s.clock.advance(1_000)
-      return raw.prepare('select count(*) as rows from idempotency_key').get() as { rows: number }
+      return besideStore(s.gateway.dataDir, 'select count(*) as kept from idempotency_key')
     },
-    ({ rows }) => rows === 0,
+    ([row]) => row!.kept === 0,
   )
-  raw.close()
   expect(await send('hello')).not.toBe(ids[0])
 })

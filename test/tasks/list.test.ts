@@ -1,21 +1,22 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { listTasks, type TaskQuery } from '../../src/tasks/list-tasks.ts'
 import { type TaskState, taskStates } from '../../src/tasks/state.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import { insertTask } from '../../src/tasks/task-store.ts'
 import { dataDirectory } from '../support/data-directory.ts'
+import { openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
-let db: SqliteDatabase
+let db: Database
 const tasks: Task[] = []
 let made = 0
 
 beforeAll(async () => {
   directory = dataDirectory()
-  db = SqliteDatabase.open(directory.path, systemClock)
+  db = await openStore(directory.path, systemClock)
   await insertMany(10_000)
 })
 afterAll(async () => {

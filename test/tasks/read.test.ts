@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
-import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { loadTaskDocument } from '../../src/tasks/read-task.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import { findTask, insertTaskMessage } from '../../src/tasks/task-store.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { openStore } from '../support/store.ts'
 
 let gateway: TestGateway
 let donna: TestAgent
@@ -57,7 +57,7 @@ test('a task of ten thousand messages is read by its newest, and as of the state
   const artifact = { artifactId: 'a', parts: [{ text: 'one' }] }
   await gateway.call('POST', `/v1/tasks/${task.id}/artifacts`, { artifact }, donna)
   await gateway.stop()
-  await using db = SqliteDatabase.open(gateway.dataDir, systemClock)
+  await using db = await openStore(gateway.dataDir, systemClock)
   const before = (await findTask(db, task.id)) as Task
   await db.transaction(async (tx) => {
     for (let n = 1; n < 10_000; n++) {

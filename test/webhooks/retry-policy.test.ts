@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AttemptOutcome, afterAttempt, attemptsMax, retryAfterMaxMs } from '../../src/webhooks/retry-policy.ts'
+import { retryWaitMaxMs } from '../../src/wakes/channel.ts'
+import { type AttemptOutcome, afterAttempt, attemptsMax } from '../../src/webhooks/retry-policy.ts'
 
 const now = Date.UTC(2026, 3, 26, 10, 0, 0)
 const plain = { now, random: () => 0 }
@@ -141,7 +142,7 @@ describe('the delay', () => {
       fc.property(attempt, random, retryAfter, (n, r, hint) => {
         const { delayMs } = delayOf({ status: 503, retryAfter: hint }, n, r)
         expect(delayMs).toBeGreaterThanOrEqual(1000 * 2 ** (n - 1))
-        expect(delayMs).toBeLessThanOrEqual(retryAfterMaxMs)
+        expect(delayMs).toBeLessThanOrEqual(retryWaitMaxMs)
       }),
     )
   })

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
-import { bareHandle } from '../gateway-client.ts'
+import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { access, collect, collectSkill, type SkillOption } from '../option-values.ts'
+import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
 import { paint, plain } from '../terminal-text.ts'
 import type { AgentView } from '../views/agent-view.ts'
 
@@ -12,6 +12,7 @@ interface AgentAddOptions {
   skill?: SkillOption[]
   alias?: string[]
   access?: string
+  contact?: string
 }
 
 export function registerAgentAdd(parent: Command, io: Io): void {
@@ -24,6 +25,7 @@ export function registerAgentAdd(parent: Command, io: Io): void {
     .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable', collectSkill)
     .option('--alias <handle>', 'another handle for the same agent; repeatable', collect)
     .option('--access <level>', 'who may see it and send to it: public, project or private', access)
+    .option('--contact <policy>', 'whose mail it takes: everybody of the project, or only those listed', contactPolicy)
     .action(async (handle: string, options: AgentAddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call<{ agent?: AgentView; apiKey?: string }>('POST', '/v1/agents', {
@@ -34,13 +36,14 @@ export function registerAgentAdd(parent: Command, io: Io): void {
           skills: options.skill,
           aliases: options.alias,
           access: options.access,
+          contactPolicy: options.contact,
         },
       })
       const name = plain(answer.agent?.handle ?? `@${bareHandle(handle)}`)
       print.result(
         answer,
         () =>
-          `${name} is registered. Its address: ${gateway.url}/agents/${bareHandle(name)}\n` +
+          `${name} is registered. Its address: ${gateway.url}${agentPath(gateway, bareHandle(name))}\n` +
           `key: ${paint(io, 'bold', plain(answer.apiKey))}\n` +
           'Keep this key: it is shown only now. The agent uses it as ROUSE_KEY, or with --key.\n',
       )

@@ -3,7 +3,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import { bareHandle, pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { access, collect, collectSkill, type SkillOption } from '../option-values.ts'
+import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
 import { type AgentView, agentText } from '../views/agent-view.ts'
 
 interface AgentUpdateOptions {
@@ -12,6 +12,7 @@ interface AgentUpdateOptions {
   skill?: SkillOption[]
   alias?: string[]
   access?: string
+  contact?: string
 }
 
 export function registerAgentUpdate(parent: Command, io: Io): void {
@@ -24,6 +25,7 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
     .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable, replaces all skills', collectSkill)
     .option('--alias <handle>', 'another handle; repeatable, replaces all aliases', collect)
     .option('--access <level>', 'who may see it and send to it: public, project or private', access)
+    .option('--contact <policy>', 'whose mail it takes: everybody of the project, or only those listed', contactPolicy)
     .action(async (handle: string, options: AgentUpdateOptions, command: Command) => {
       const body = {
         displayName: options.name,
@@ -31,9 +33,10 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
         skills: options.skill,
         aliases: options.alias,
         access: options.access,
+        contactPolicy: options.contact,
       }
       if (Object.values(body).every((value) => value === undefined)) {
-        throw new UsageError('Nothing to change: give --name, --description, --skill, --alias or --access.')
+        throw new UsageError('Nothing to change: give --name, --description, --skill, --alias, --access or --contact.')
       }
       const { gateway, print } = connect(io, command)
       const agent = await gateway.call<AgentView>('PATCH', pathOf('/v1/agents', bareHandle(handle)), { body })

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { Refused } from '../failure.ts'
-import { bareHandle, pathOf } from '../gateway-client.ts'
+import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { fields } from '../table.ts'
 import { artifactText, type MessageView, stateOf, type TaskView, taskText } from '../views/task-view.ts'
@@ -27,7 +27,7 @@ export function registerSend(parent: Command, io: Io): void {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(agent)
       const key = options.idempotencyKey
-      const answer = await gateway.call('POST', pathOf('/agents', handle), {
+      const answer = await gateway.call('POST', agentPath(gateway, handle), {
         headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
         timeoutMs: options.wait ? 0 : undefined,
         body: {

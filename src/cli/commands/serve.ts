@@ -1,20 +1,22 @@
 import { type Command, Option } from 'commander'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { createPrinter } from '../printer.ts'
+import { readConfig } from '../read-config.ts'
 import { serveGateway } from '../serve-gateway.ts'
 
 /** Each flag and the variable that it stands for. Secrets have none: other users can read a command line. */
 const flags = [
   ['--host <address>', 'ROUSE_HOST', 'the address to listen on (default: 127.0.0.1)'],
   ['--port <port>', 'ROUSE_PORT', 'the HTTP port; 0 = any free one (default: 4520)'],
-  ['--grpc-port <port>', 'ROUSE_GRPC_PORT', 'the gRPC port (default: 4521)'],
+  ['--grpc-port <port>', 'ROUSE_GRPC_PORT', 'the gRPC port; 0 = any free one, off = none (default: 4521)'],
   ['--public-url <url>', 'ROUSE_PUBLIC_URL', 'the address that agent cards advertise (default: where it listens)'],
+  ['--grpc-public-target <target>', 'ROUSE_GRPC_PUBLIC_TARGET', 'the host:port that agent cards advertise for gRPC'],
   ['--data-dir <dir>', 'ROUSE_DATA_DIR', 'where the database and the generated keys are kept (default: ./.rouse)'],
   ['--database-url <url>', 'ROUSE_DATABASE_URL', 'postgres://… (default: SQLite in the data directory)'],
   ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the live plane of several gateways'],
   ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach beside public addresses'],
+  ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
   ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
   ['--jwt-issuers <issuers>', 'ROUSE_JWT_ISSUERS', 'issuers whose JWTs peers may present'],
 ] as const
@@ -48,15 +50,4 @@ function variablesOf(options: Record<string, string | undefined>, command: Comma
     if (value !== undefined) variables[variable] = value
   }
   return variables
-}
-
-function readConfig<Config>(
-  parse: (env: Io['env'] & Record<string, string | undefined>) => Config,
-  env: Io['env'],
-): Config {
-  try {
-    return parse(env)
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
-  }
 }

@@ -57,7 +57,12 @@ async function tellMainJob(story: Story, url: string, key: string, harness: Harn
 
 async function startGateway(dataDir: string, port: number | undefined): Promise<{ gateway: Gateway; url: string }> {
   const config = (listenOn: number): Config =>
-    envToConfig({ ROUSE_DATA_DIR: dataDir, ROUSE_PORT: String(listenOn), ROUSE_LOG_LEVEL: 'error' })
+    envToConfig({
+      ROUSE_DATA_DIR: dataDir,
+      ROUSE_PORT: String(listenOn),
+      ROUSE_GRPC_PORT: '0',
+      ROUSE_LOG_LEVEL: 'error',
+    })
   const first = createApp(config(port ?? 4520))
   try {
     return { gateway: first, url: (await first.start()).url }

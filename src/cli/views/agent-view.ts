@@ -10,6 +10,7 @@ export interface AgentView {
   aliases?: string[]
   skills?: { id: string; name?: string; description?: string; tags?: string[] }[]
   access?: string
+  contactPolicy?: string
   defaultWakePolicy?: string
   keys?: { keyId?: string; label?: string | null; createdAt?: string }[]
   createdAt?: string
@@ -38,6 +39,7 @@ export function agentText(agent: AgentView): string {
     description: agent.description,
     aliases: agent.aliases?.join(', '),
     access: agent.access,
+    contact: agent.contactPolicy,
     'wake policy': agent.defaultWakePolicy,
     created: agent.createdAt,
     updated: agent.updatedAt,

@@ -1,4 +1,5 @@
 import { Router } from 'express'
+import type { Clock } from '../../lib/clock.ts'
 import { listAgents } from '../../registry/agent-store.ts'
 import {
   addApiKey,
@@ -11,14 +12,17 @@ import {
 } from '../../registry/agents.ts'
 import { listApiKeys } from '../../registry/api-key-store.ts'
 import { requireSelf } from '../../registry/caller.ts'
+import { listLiveSessions, newestLiveSession } from '../../registry/session-store.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
 import { agentChanges, agentInput, keyInput } from './schemas.ts'
+import { teamView } from './session-views.ts'
 import { agentView } from './views.ts'
 
-/** `/v1/agents`: register, read, change, remove; and their keys. */
-export function agentRoutes(context: RegistryContext): Router {
+/** `/v1/agents`: register, read, change, remove; and their keys. Who reads an agent sees what its harness is doing. */
+export function agentRoutes(context: RegistryContext & { readonly clock: Clock }): Router {
+  const { db, clock } = context
   const router = Router()
   router.post('/', async (req, res) => {
     const { agent, keyId, apiKey } = await registerAgent(context, callerOf(res), parse(agentInput, req.body))
@@ -28,10 +32,14 @@ export function agentRoutes(context: RegistryContext): Router {
       .json({ agent: agentView(agent), apiKey, keyId })
   })
   router.get('/', async (_req, res) => {
-    res.json({ agents: (await listAgents(context.db, callerOf(res).projectId)).map(agentView) })
+    const { projectId } = callerOf(res)
+    const live = new Map((await listLiveSessions(db, projectId)).map((session) => [session.agentId, session]))
+    const agents = await listAgents(db, projectId)
+    res.json({ agents: agents.map((agent) => ({ ...agentView(agent), ...teamView(live.get(agent.id), clock.now()) })) })
   })
   router.get('/:handle', async (req, res) => {
-    res.json(agentView(await requireAgent(context.db, callerOf(res).projectId, req.params.handle)))
+    const agent = await requireAgent(db, callerOf(res).projectId, req.params.handle)
+    res.json({ ...agentView(agent), ...teamView(await newestLiveSession(db, agent.id), clock.now()) })
   })
   router.patch('/:handle', async (req, res) => {
     res.json(agentView(await changeAgent(context, callerOf(res), req.params.handle, parse(agentChanges, req.body))))
@@ -42,10 +50,10 @@ export function agentRoutes(context: RegistryContext): Router {
   })
   router.get('/:handle/keys', async (req, res) => {
     const caller = callerOf(res)
-    const agent = await requireAgent(context.db, caller.projectId, req.params.handle)
+    const agent = await requireAgent(db, caller.projectId, req.params.handle)
     requireSelf(caller, agent.id, 'list its keys')
     const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
-    const keys = (await listApiKeys(context.db, agent.id)).map((key) => ({
+    const keys = (await listApiKeys(db, agent.id)).map((key) => ({
       ...key,
       createdAt: instant(key.createdAt),
       revokedAt: instant(key.revokedAt),

@@ -1,35 +1,48 @@
-import { Router } from 'express'
-import { readMail } from '../../mailbox/mail.ts'
-import { identityOf } from '../../registry/agents.ts'
-import type { Database } from '../../storage/database.ts'
+import { createHash } from 'node:crypto'
+import { type Request, Router } from 'express'
+import { Problem } from '../../errors.ts'
+import { readMail, readSentPage } from '../../mailbox/read-mail.ts'
+import { reportStatus } from '../../mailbox/report-status.ts'
+import { type MailContext, sendMail } from '../../mailbox/send.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
+import { parse } from '../validate.ts'
+import { mailPageQuery, messageInput, statusInput } from './mail-schemas.ts'
+import { mailView, sentView } from './mail-views.ts'
 
-/** `/v1/messages/{id}`: from the messageId of a wake to the task that it belongs to. */
-export function messageRoutes(db: Database): Router {
+const limitDefault = 50
+
+/** `/v1/messages`: send, read, list what one sent, and say how far one has come with what one got. */
+export function messageRoutes(context: MailContext): Router {
+  const { db } = context
   const router = Router()
-  router.get('/:id', async (req, res) => {
-    const { message, recipients } = await readMail(db, callerOf(res), req.params.id)
-    res.json({
-      messageId: message.id,
-      threadId: message.threadId,
-      from: await identityOf(db, message.senderId),
-      subject: message.subject,
-      priority: message.priority,
-      wakePolicy: message.wakePolicy,
-      taggedConcepts: JSON.parse(message.taggedConcepts),
-      inReplyTo: message.inReplyTo,
-      taskId: message.taskId,
-      recipients: await Promise.all(
-        recipients.map(async ({ agentId, status, updatedAt }) => ({
-          agent: await identityOf(db, agentId),
-          status,
-          updatedAt: new Date(updatedAt).toISOString(),
-        })),
-      ),
-      createdAt: new Date(message.createdAt).toISOString(),
-    })
+  router.post('/', async (req, res) => {
+    const input = parse(messageInput, req.body)
+    const sent = await sendMail(context, callerOf(res), input, { idempotency: idempotencyOf(req) })
+    res.status(201).location(`/v1/messages/${sent.message.id}`).json(sentView(sent))
   })
+  router.get('/', async (req, res) => {
+    const { limit = limitDefault, pageToken = '' } = parse(mailPageQuery, req.query)
+    const { mails, more } = await readSentPage(db, callerOf(res), pageToken, limit)
+    res.json({ messages: mails.map(mailView), nextPageToken: more ? mails.at(-1)!.message.id : '' })
+  })
+  router.get('/:id', async (req, res) => {
+    res.json(mailView(await readMail(db, callerOf(res), req.params.id)))
+  })
+  router.post('/:id/status', async (req, res) => {
+    const { status } = parse(statusInput, req.body)
+    res.json(mailView(await reportStatus(context, callerOf(res), req.params.id, status)))
+  })
+  router.all('/', onlyMethods('GET', 'POST'))
   router.all('/:id', onlyMethods('GET'))
+  router.all('/:id/status', onlyMethods('POST'))
   return router
+}
+
+function idempotencyOf(req: Request): { key: string; fingerprint: string } | undefined {
+  const key = req.get('idempotency-key')
+  if (key === undefined) return undefined
+  if (key.length < 1 || key.length > 255)
+    throw new Problem('invalid-request', { field: 'Idempotency-Key', detail: 'Idempotency-Key: 1 to 255 characters.' })
+  return { key, fingerprint: createHash('sha256').update(JSON.stringify(req.body)).digest('hex') }
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { triggers } from '../../log/event.ts'
-import { accessLevels, priorities, wakePolicies } from '../../registry/agent.ts'
+import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../registry/agent.ts'
 import { permissionScopes } from '../../registry/permission-store.ts'
 import { coalesceWindowMax, harnessTargets } from '../../registry/subscription.ts'
 import { taskStates } from '../../tasks/state.ts'
 
-const text = (max: number) => z.string().max(max)
+export const text = (max: number) => z.string().max(max)
 /** A number in a query string: digits and nothing else, so that an empty value is not taken for 0. */
-function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
+export function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
   return z
     .string({ error })
     .regex(/^\d{1,16}$/, error)
@@ -15,11 +15,11 @@ function count(min: number, max: number, error = `is a number from ${min} to ${m
     .refine((value) => value >= min && value <= max, error)
 }
 /** One of a list of words; the answer to any other tells the list. */
-function oneOf<const Word extends string>(words: readonly Word[]) {
+export function oneOf<const Word extends string>(words: readonly Word[]) {
   const list = `one of ${words.join(', ')}`
   return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
 }
-const names = z.array(text(200).min(1)).max(100)
+export const names = z.array(text(200).min(1)).max(100)
 
 const skill = z.strictObject({
   id: text(100).min(1),
@@ -39,10 +39,11 @@ const agentFields = {
   inputModes: names.optional(),
   outputModes: names.optional(),
   access: oneOf(accessLevels).optional(),
+  contactPolicy: oneOf(contactPolicies).optional(),
   defaultWakePolicy: oneOf(wakePolicies).optional(),
 }
 /** `POST /v1/agents` */
-export const agentInput = z.strictObject({ handle: text(65).min(1), ...agentFields })
+export const agentInput = z.strictObject({ handle: text(65).min(1), project: text(40).optional(), ...agentFields })
 /** `PATCH /v1/agents/{handle}` */
 export const agentChanges = z.strictObject(agentFields)
 /** `POST /v1/agents/{handle}/keys` */
@@ -77,7 +78,10 @@ export const subscribeInput = z.strictObject({
   harnessTarget: oneOf(harnessTargets).optional(),
   harnessTargetMetadata: targetMetadata.optional(),
   agentIdentity: text(65).optional(),
+  sessionId: text(100).min(1).optional(),
 })
+/** `GET /v1/wake-subscriptions` */
+export const subscriptionQuery = z.strictObject({ agent: text(65).min(1).optional() })
 /** `PATCH /v1/wake-subscriptions/{id}` */
 export const updateInput = z
   .strictObject({
@@ -156,11 +160,37 @@ export const taskQuery = z.strictObject({
 /** `GET /v1/tasks/{id}` */
 export const taskReadQuery = z.strictObject({ historyLength: count(0, 10_000).optional() })
 
+/** An agent of this project, or of another as `web:@donna`. */
+const address = text(110).min(1)
 /** `POST /v1/permissions` */
 export const permissionInput = z.strictObject({
-  grantee: text(65).min(1),
+  grantee: address,
   scope: oneOf(permissionScopes),
   grantor: text(65).optional(),
+})
+/** `GET /v1/permissions` */
+export const permissionQuery = z.strictObject({
+  scope: oneOf(permissionScopes).optional(),
+  grantor: address.optional(),
+  grantee: address.optional(),
+})
+/** `POST /v1/projects` */
+export const projectInput = z.strictObject({ project: text(40).min(1) })
+/** What a claim is on: a task, an issue, a commit, a path; one line of text. */
+const ref = text(500)
+  .trim()
+  .min(1, 'names what is worked on: a task, an issue, a commit, a path')
+  .regex(/^\P{Cc}*$/u, 'is one line of text')
+/** `POST /v1/claims` and `DELETE /v1/claims` */
+export const claimInput = z.strictObject({ ref })
+/** `POST /v1/claims/handoff` */
+export const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
+/** `GET /v1/claims` */
+export const claimQuery = z.strictObject({
+  ref: ref.optional(),
+  owner: address.optional(),
+  limit: count(1, 200).optional(),
+  pageToken: text(500).optional(),
 })
 /** `GET /v1/events` */
 export const eventsQuery = z.strictObject({

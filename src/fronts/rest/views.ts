@@ -29,6 +29,7 @@ export function subscriptionView(
     harnessTargetMetadata: { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 },
     status: subscription.status,
     reason: subscription.reason,
+    ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
     ...(isOvertaken(subscription, logTail) ? { earliestLogId: logTail } : {}),

@@ -4,6 +4,7 @@ import { logBounds } from '../../log/event-store.ts'
 import { identityOf } from '../../registry/agents.ts'
 import type { Subscription } from '../../registry/subscription.ts'
 import { listDeliveries } from '../../wakes/delivery-store.ts'
+import { listHeld } from '../../wakes/held-store.ts'
 import { replayDeliveries } from '../../wakes/replay.ts'
 import { resyncSubscription, testSubscription } from '../../wakes/resync.ts'
 import {
@@ -17,12 +18,15 @@ import { updateSubscription } from '../../wakes/update.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { deliveriesQuery, replayInput, resyncInput, subscribeInput, updateInput } from './schemas.ts'
+import { deliveriesQuery, replayInput, resyncInput, subscribeInput, subscriptionQuery, updateInput } from './schemas.ts'
+import { heldQuery } from './session-schemas.ts'
+import { heldView } from './session-views.ts'
 import { deliveryView, subscriptionView } from './views.ts'
 
 const deliveriesDefault = 50
+const heldDefault = 50
 
-/** `/v1/wake-subscriptions`: the five actions of S1-43 as REST, the test, and what was delivered. */
+/** `/v1/wake-subscriptions`: the five actions of S1-43 as REST, the test, what was delivered, and what was not. */
 export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   const router = Router()
   const view = async (subscription: Subscription): Promise<JsonObject> => {
@@ -35,8 +39,9 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
     const made = await subscribe(context, callerOf(res), parse(subscribeInput, req.body))
     res.status(201).location(`/v1/wake-subscriptions/${made.subscriptionId}`).json(made)
   })
-  router.get('/', async (_req, res) => {
-    const subscriptions = await listOwnSubscriptions(context.db, callerOf(res))
+  router.get('/', async (req, res) => {
+    const { agent } = parse(subscriptionQuery, req.query)
+    const subscriptions = await listOwnSubscriptions(context.db, callerOf(res), agent)
     res.json({ subscriptions: await Promise.all(subscriptions.map(view)) })
   })
   router.get('/:id', async (req, res) => {
@@ -77,9 +82,17 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
     const nextPageToken = found.length > limit ? (deliveries.at(-1)?.eventId ?? '') : ''
     res.json({ deliveries: deliveries.map(deliveryView), nextPageToken })
   })
+  router.get('/:id/held', async (req, res) => {
+    const { id } = await requireSubscription(context.db, callerOf(res), req.params.id)
+    const { limit = heldDefault, pageToken = Number.MAX_SAFE_INTEGER } = parse(heldQuery, req.query)
+    const found = await listHeld(context.db, id, pageToken, limit + 1)
+    const held = found.slice(0, limit)
+    const nextPageToken = found.length > limit ? String(held.at(-1)!.event.logId) : ''
+    res.json({ held: held.map(heldView), nextPageToken })
+  })
   router.all('/', onlyMethods('GET', 'POST'))
   router.all('/:id', onlyMethods('GET', 'PATCH', 'DELETE'))
   router.all(['/:id/resync', '/:id/test'], onlyMethods('POST'))
-  router.all('/:id/deliveries', onlyMethods('GET'))
+  router.all(['/:id/deliveries', '/:id/held'], onlyMethods('GET'))
   return router
 }

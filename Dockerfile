@@ -1,0 +1,31 @@
+# Packages that run, and nothing that only builds. The full image has the compiler that a native package falls back to.
+FROM node:20-bookworm AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm rebuild better-sqlite3
+
+FROM node:20-bookworm AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build
+
+FROM node:20-bookworm-slim AS gateway
+ENV NODE_ENV=production ROUSE_HOST=0.0.0.0 ROUSE_DATA_DIR=/data
+WORKDIR /app
+# The only place that is written to.
+RUN install -d -o node -g node -m 700 /data
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+COPY drizzle drizzle
+COPY examples examples
+USER node
+VOLUME /data
+EXPOSE 4520 4521
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "dist/main.js", "health"]
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["serve"]

@@ -1,0 +1,64 @@
+import { nextMessage, startNode, stopProcess } from './processes.mjs'
+import { openRouse } from './rouse.mjs'
+
+/**
+ * Rouse on PostgreSQL as an engine of the delivery work, with `settings.gateways` gateways in processes of their own. Events
+ * go to them in turn, over their parents' pipe; whoever accepts one or finds it due sends it.
+ */
+export async function open({ targets, settings, service }) {
+  const rouse = await openRouse('', { dispatch: false, databaseUrl: service })
+  const agents = []
+  for (const [index, { port, path }] of targets.entries()) {
+    const { agent } = await rouse.register(`agent${index}`)
+    await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
+    agents.push(agent)
+  }
+  const gateways = []
+  for (let i = 0; i < settings.gateways; i++) gateways.push(await startOne(service, settings, agents))
+
+  return {
+    accept: (index, text) => gateways[index % gateways.length].accept(index, text),
+    get recorded() {
+      return gateways.reduce((sum, { delivered }) => sum + delivered(), 0)
+    },
+    pids: gateways.map(({ pid }) => pid),
+    records: async () =>
+      (await rouse.query(`select count(*) as n from delivery where outcome = 'delivered'`))[0].n,
+    async close() {
+      await Promise.all(gateways.map(({ close }) => close()))
+      await rouse.close()
+    },
+  }
+}
+
+async function startOne(databaseUrl, settings, agents) {
+  const child = startNode('./rouse-gateway.mjs')
+  child.send({ databaseUrl, accept: settings.accept })
+  await nextMessage(child)
+  child.send({ agents })
+  const waiting = new Map()
+  let batch = []
+  let delivered = 0
+  child.on('message', (message) => {
+    delivered = message.delivered
+    for (const index of message.accepted) {
+      waiting.get(index)()
+      waiting.delete(index)
+    }
+  })
+  return {
+    pid: child.pid,
+    delivered: () => delivered,
+    accept: (index, text) =>
+      new Promise((resolve) => {
+        waiting.set(index, resolve)
+        batch.push([index, text])
+        if (batch.length > 1) return
+        setImmediate(() => {
+          child.send({ batch })
+          batch = []
+        })
+      }),
+    close: () => stopProcess(child),
+  }
+}

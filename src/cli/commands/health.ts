@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import { withExamples } from '../client-command.ts'
+import { Refused, Unreachable } from '../failure.ts'
+import { gatewayUrl } from '../gateway-address.ts'
+import { createGatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+
+/** Says by its exit code whether a gateway can take work: 0 or 1 and nothing between, as health checks of containers want it. */
+export function registerHealth(parent: Command, io: Io): void {
+  const command = parent.command('health [url]').description('exit with 0 if the gateway is ready, else with 1')
+  withExamples(command, [
+    'rouse health && echo ready',
+    'rouse health https://rouse.example --timeout 2',
+    'rouse health || systemctl restart rouse',
+  ])
+    .option('--timeout <seconds>', 'how long an answer may take', integer(1, 60), 3)
+    .action(async (url: string | undefined, options: { timeout: number }) => {
+      const address = gatewayUrl(url ?? (io.env.ROUSE_URL || ownUrl(io.env)), io.env)
+      const gateway = createGatewayClient({ url: address, key: undefined, fetch: io.fetch, signal: io.signal })
+      try {
+        await gateway.call('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
+      } catch (error) {
+        throw error instanceof Unreachable || error instanceof Refused ? notReady(address, error) : error
+      }
+    })
+}
+
+/** Where a gateway with this environment listens: a container's check runs beside it. */
+function ownUrl(env: Io['env']): string {
+  const host = env.ROUSE_HOST?.trim() || '127.0.0.1'
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
+  return `http://${reachable}:${env.ROUSE_PORT?.trim() || 4520}`
+}
+
+/** One line: it is what `docker inspect` shows. */
+function notReady(url: string, error: Refused | Unreachable): Error {
+  const reason = error instanceof Unreachable ? error.message.split('\n')[0] : `${url} is not ready${detail(error)}.`
+  return new Error(reason, { cause: error })
+}
+
+/** `/readyz` names what is missing; a proxy in front of it has a status only. */
+function detail({ problem }: Refused): string {
+  const missing = Object.keys(problem).filter((name) => problem[name] === false)
+  if (missing.length > 0) return `: ${missing.join(' and ')} down`
+  return typeof problem.status === 'number' ? `: it answered ${problem.status}` : ''
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { integer, messageType } from '../option-values.ts'
+import { plain } from '../terminal-text.ts'
+import { inboxTable, type MailView } from '../views/mail-view.ts'
+
+interface InboxOptions {
+  unread?: true
+  agent?: string
+  type?: string
+  signalType?: string
+  limit?: number
+  pageToken?: string
+}
+
+export function registerInbox(parent: Command, io: Io): void {
+  clientCommand(parent, 'inbox', "read the mail of the key's agent; with the admin key, the person's own", [
+    'rouse inbox --unread',
+    'rouse inbox --agent @donna          # another’s, with her permission or the admin key',
+    'rouse inbox --type question --json',
+  ])
+    .option('--unread', 'only what is not marked yet, oldest first')
+    .option('--agent <agent>', 'whose inbox')
+    .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
+    .option('--signal-type <type>', 'only signals of this type')
+    .option('--limit <n>', 'so many at the most (default: 50)', integer(1, 200))
+    .option('--page-token <token>', 'the next page, as the page before named it')
+    .action(async (options: InboxOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const { unread, ...rest } = options
+      const query = {
+        unread: unread ? 'true' : undefined,
+        agent: rest.agent,
+        type: rest.type,
+        signalType: rest.signalType,
+        limit: rest.limit,
+        pageToken: rest.pageToken,
+      }
+      const answer = await gateway.call<{ messages?: MailView[]; nextPageToken?: string }>('GET', '/v1/inbox', {
+        query,
+      })
+      print.result(answer, () => {
+        const mails = answer.messages ?? []
+        const more = answer.nextPageToken ? `More with --page-token ${plain(answer.nextPageToken)}\n` : ''
+        return inboxTable(io, mails, unread === true) + more
+      })
+    })
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { messageType, priority, wakePolicy } from '../option-values.ts'
+import { type SentView, sentText } from '../views/mail-view.ts'
+
+interface MailOptions {
+  subject?: string
+  type?: string
+  ref?: string
+  priority?: string
+  wakePolicy?: string
+  idempotencyKey?: string
+}
+
+export function registerMail(parent: Command, io: Io): void {
+  const command = clientCommand(
+    parent,
+    'mail <to> [text...]',
+    'put mail into an inbox; with the admin key, as a person',
+    [
+      'rouse mail @donna "The build is red, please look" --ref issue-7',
+      'rouse mail has-telegram "Who has the phone?" --type question',
+      'rouse mail "*" "Main is frozen" --subject Freeze',
+      'rouse mail web:@mike "Your turn"                      # an agent of another project',
+    ],
+  )
+  addMailOptions(command).action(async (to: string, words: string[], options: MailOptions) => {
+    await post(io, command, { to, ...content(words, options) }, options)
+  })
+}
+
+export function registerReply(parent: Command, io: Io): void {
+  const command = clientCommand(parent, 'reply <message> <text...>', 'answer a message, in its thread', [
+    'rouse reply MESSAGE:019a… "Use the main branch"',
+    'rouse reply MESSAGE:019a… "Yes" --type answer',
+  ])
+  addMailOptions(command).action(async (inReplyTo: string, words: string[], options: MailOptions) => {
+    await post(io, command, { inReplyTo, ...content(words, options) }, options)
+  })
+}
+
+function addMailOptions(command: Command): Command {
+  return command
+    .option('--subject <text>', 'one line (default: the first line of the text)')
+    .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
+    .option('--ref <ref>', 'what it is about: an issue, a commit, a path')
+    .option('--priority <priority>', 'high, normal or low', priority)
+    .option('--wake-policy <policy>', 'immediate, next_turn or silent (default: as the recipient has it)', wakePolicy)
+    .option('--idempotency-key <key>', 'sending again with the same key makes no second message')
+}
+
+function content(words: readonly string[], { subject, type, ref, priority, wakePolicy }: MailOptions): object {
+  const body = words.join(' ')
+  if (body === '' && subject === undefined) throw new UsageError('Say something: a text, or --subject.')
+  return { subject, body: body === '' ? undefined : body, type, ref, priority, wakePolicy }
+}
+
+async function post(io: Io, command: Command, body: object, { idempotencyKey }: MailOptions): Promise<void> {
+  const { gateway, print } = connect(io, command)
+  const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+  const sent = await gateway.call<SentView>('POST', '/v1/messages', { body, headers })
+  print.result(sent, () => sentText(sent))
+}

@@ -1,0 +1,43 @@
+import { type Command, Option } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+import { readConfig } from '../read-config.ts'
+
+interface MigrateOptions {
+  dataDir?: string
+  databaseUrl?: string
+}
+
+export function registerMigrate(parent: Command, io: Io): void {
+  const command = parent
+    .command('migrate')
+    .description("copy a stopped gateway's store into an empty PostgreSQL, from where several gateways go on with it")
+    .addOption(new Option('--from <engine>', 'what it is moved from').choices(['sqlite']).makeOptionMandatory())
+    .addOption(new Option('--to <engine>', 'what it is moved to').choices(['postgres']).makeOptionMandatory())
+    .option('--data-dir <dir>', "the stopped gateway's data directory (default: ./.rouse) [$ROUSE_DATA_DIR]")
+    .option('--database-url <url>', 'postgres://… of the empty database [$ROUSE_DATABASE_URL]')
+    .addOption(jsonOption())
+  withExamples(command, [
+    'ROUSE_DATABASE_URL=postgres://rouse:…@db/rouse rouse migrate --from sqlite --to postgres',
+    'rouse migrate --from sqlite --to postgres --data-dir /var/lib/rouse --database-url postgres://db/rouse',
+  ]).action(async (options: MigrateOptions, command: Command) => {
+    const [{ envToConfig }, { migrateStore }, { systemClock }] = await Promise.all([
+      import('../../config.ts'),
+      import('../migrate-store.ts'),
+      import('../../lib/clock.ts'),
+    ])
+    const config = readConfig(envToConfig, {
+      ...io.env,
+      ...(options.dataDir !== undefined && { ROUSE_DATA_DIR: options.dataDir }),
+      ...(options.databaseUrl !== undefined && { ROUSE_DATABASE_URL: options.databaseUrl }),
+    })
+    const { databaseUrl } = config
+    if (databaseUrl === undefined) {
+      throw new UsageError('Which PostgreSQL? Give its postgres://… URL as ROUSE_DATABASE_URL, or with --database-url.')
+    }
+    const print = createPrinter(io, commonOptions(command).json === true)
+    await migrateStore({ ...config, databaseUrl }, { clock: systemClock, print, signal: io.signal })
+  })
+}

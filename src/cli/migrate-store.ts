@@ -1,0 +1,97 @@
+import { resolve } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import { carriedSecrets } from '../security/carried-secrets.ts'
+import { readKeyFile } from '../security/key-files.ts'
+import { SecretBox } from '../security/secret.ts'
+import { type Copy, copyStore } from '../storage/copy-store.ts'
+import { NewStore } from '../storage/postgres/new-store.ts'
+import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
+import { reclaimAll } from '../wakes/lease-store.ts'
+import type { Printer } from './printer.ts'
+
+interface MigrateConfig {
+  readonly dataDir: string
+  readonly databaseUrl: string
+  readonly adminKey: string | undefined
+  readonly encryptionKeys: readonly string[] | undefined
+}
+
+/** How many rows of a large table are copied between two lines about it. */
+const noteEveryRows = 100_000
+
+/**
+ * Copies a stopped gateway's store into an empty PostgreSQL, in one transaction, together with the keys that its data
+ * directory holds: gateways that share the encryption key go on where it stopped.
+ */
+export async function migrateStore(
+  config: MigrateConfig,
+  { clock, print, signal }: { clock: Clock; print: Printer; signal?: AbortSignal },
+): Promise<void> {
+  const directory = resolve(config.dataDir)
+  print.note(`Reading the store in ${directory} …`)
+  await using source = StoppedStore.open(directory, clock)
+  const keyFile = config.encryptionKeys ? undefined : readKeyFile(directory, 'encryption.key')
+  const encryptionKeys = config.encryptionKeys ?? (keyFile === undefined ? [] : [keyFile])
+  if (encryptionKeys.length === 0) {
+    throw new Error(`There is no encryption.key in ${directory}: set ROUSE_ENCRYPTION_KEY to that of its gateway.`)
+  }
+  // As its next start would: whatever is leased was left by a gateway that is gone.
+  await reclaimAll(source.database)
+  const keys = {
+    'admin-key': config.adminKey ?? readKeyFile(directory, 'admin.key'),
+    'card-signing-key': readKeyFile(directory, 'card-signing.jwk'),
+  }
+  const secrets = await carriedSecrets(source.database, new SecretBox(encryptionKeys), keys, clock.now())
+
+  signal?.throwIfAborted()
+  print.note(`Copying into ${placeOf(config.databaseUrl)}, in one transaction: interrupted, it leaves nothing behind …`)
+  await using target = await NewStore.open(config.databaseUrl, clock)
+  const copy = await copyStore(source, target, {
+    extra: secrets.map((values) => ({ table: 'shared_secret', values: { ...values } })),
+    progress: createProgress(print),
+    signal,
+  })
+  if (copy.textsMended > 0) {
+    print.note(`${copy.textsMended} texts held a NUL character, which PostgreSQL cannot keep: it became U+FFFD.`)
+  }
+  print.result(
+    { dataDir: directory, tables: copy.tables, logHeads: copy.logHeads, textsMended: copy.textsMended },
+    () => resultText(copy, directory, keyFile !== undefined),
+  )
+}
+
+function createProgress(print: Printer): (table: string, rows: number, isWhole: boolean) => void {
+  let noted = 0
+  return (table, rows, isWhole) => {
+    if (rows < noted) noted = 0
+    if (!isWhole && rows - noted < noteEveryRows) return
+    noted = isWhole ? 0 : rows
+    if (rows > 0) print.note(`  ${table}: ${counted(rows, 'row')}${isWhole ? '' : ' …'}`)
+  }
+}
+
+function resultText(copy: Copy, directory: string, hasKeyFile: boolean): string {
+  const rows = copy.tables.reduce((sum, table) => sum + table.rows, 0)
+  const logs = copy.logHeads.map(({ projectId, logHead }) => `  the log of ${projectId} ends at ${logHead}\n`).join('')
+  const key = hasKeyFile
+    ? `set ROUSE_ENCRYPTION_KEY to what is in\n     ${directory}/encryption.key for every gateway, or put that file into its data directory.`
+    : `every gateway needs the\n     ROUSE_ENCRYPTION_KEY that is set here.`
+  return `Copied and counted: ${counted(rows, 'row')} in ${copy.tables.length} tables.
+${logs}
+Next:
+  1. Carry the encryption key over: ${key}
+     The admin key and the key that signs agent cards are in the new store already, sealed with it.
+  2. Start the gateways with ROUSE_DATABASE_URL set: rouse serve
+  3. Start none without it on ${directory} any more: what is there is a copy of this moment.
+`
+}
+
+/** The URL without its secrets. */
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url)
+  return `${hostname || 'localhost'}${port ? `:${port}` : ''}${pathname}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}

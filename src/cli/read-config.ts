@@ -1,0 +1,11 @@
+import { UsageError } from './failure.ts'
+import type { Io } from './io.ts'
+
+/** The configuration of this environment; what is wrong with it is wrong with the command line. */
+export function readConfig<Config>(parse: (env: Io['env']) => Config, env: Io['env']): Config {
+  try {
+    return parse(env)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}

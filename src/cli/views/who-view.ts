@@ -1,0 +1,34 @@
+import type { Io } from '../io.ts'
+import { table } from '../table.ts'
+import { clip, plain } from '../terminal-text.ts'
+import type { AgentView } from './agent-view.ts'
+import type { ClaimView } from './claim-view.ts'
+
+/** An agent with the session that speaks for it. */
+export interface PresentAgent extends AgentView {
+  presence?: { state?: string; source?: string; ageMs?: number | null }
+  session?: { sessionId: string; surface?: string; capabilities?: string[]; lastSeenAt?: string } | null
+}
+
+export function whoTable(io: Io, agents: readonly PresentAgent[], claims: readonly ClaimView[]): string {
+  return table(
+    io,
+    ['AGENT', 'NAME', 'SESSION', 'SURFACE', 'DOING', 'LAST SEEN', 'CAN', 'WORKS ON'],
+    agents.map(({ handle, displayName, session, presence }) => [
+      handle,
+      displayName,
+      session ? `s${session.sessionId.slice(-6)}` : undefined,
+      session?.surface,
+      session ? presence?.state : 'away',
+      session?.lastSeenAt,
+      session?.capabilities?.join(','),
+      clip(worksOn(handle, claims), 60),
+    ]),
+    'No agents yet. Add one with: rouse agent add @donna',
+  )
+}
+
+function worksOn(handle: string, claims: readonly ClaimView[]): string {
+  const own = claims.filter(({ owner }) => owner === handle)
+  return own.map(({ ref, stale }) => plain(ref) + (stale ? ' (stale)' : '')).join(', ')
+}

@@ -1,0 +1,71 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { isJsonObject } from '../lib/json.ts'
+import type { Logger } from '../logger.ts'
+import { type HandOutContext, handOut, takeBack } from '../mailbox/hand-out.ts'
+import { callerOf } from './auth.ts'
+
+/**
+ * Lets the mail that waits for an agent go along with the answer to whatever it asked, as `pendingSignals`. It is marked before
+ * the answer is written; when the connection breaks before the answer was out, it waits again. Source: S2-14.
+ */
+export function pendingSignals(context: HandOutContext, log: Logger): RequestHandler {
+  return (req, res, next) => {
+    const caller = callerOf(res)
+    if (caller.kind !== 'agent' || req.method === 'HEAD') return next()
+    const send = res.json.bind(res)
+    res.json = (body: unknown) => {
+      if (!mayCarry(req, res, body)) {
+        if (isJsonObject(body)) watch(context, res, caller.id, signalsOf(body))
+        return send(body)
+      }
+      handOut(context, caller.id)
+        .catch((error: unknown) => {
+          // The answer itself is good: mail waits for the next one.
+          log.warn({ err: error, agent: caller.identity }, 'mail.hand_out_failed')
+          return []
+        })
+        .then((signals) => {
+          watch(context, res, caller.id, signals)
+          send(signals.length === 0 ? body : { ...(body as object), pendingSignals: signals })
+        })
+      return res
+    }
+    next()
+  }
+}
+
+/** An inbox is the mail itself, and a session's start has drained it. */
+function mayCarry(req: Request, res: Response, body: unknown): boolean {
+  return (
+    isJsonObject(body) &&
+    !('pendingSignals' in body) &&
+    res.statusCode < 400 &&
+    !/^\/v1\/inbox\b/i.test(req.originalUrl)
+  )
+}
+
+function signalsOf({ pendingSignals }: { [key: string]: unknown }): readonly { signal_id: string }[] {
+  return Array.isArray(pendingSignals) ? pendingSignals : []
+}
+
+/** Nobody has read an answer that was not written to its end. */
+function watch(
+  { db }: HandOutContext,
+  res: Response,
+  agentId: string,
+  signals: readonly { signal_id: string }[],
+): void {
+  if (signals.length === 0) return
+  const ids = signals.map((signal) => signal.signal_id)
+  let written = false
+  res.once('finish', () => {
+    written = true
+  })
+  // Node calls an answer finished whose connection was reset while it was written.
+  const { socket } = res.req
+  const undo = (): void => {
+    if (!written || socket.errored) void takeBack(db, agentId, ids)
+  }
+  if (res.closed) undo()
+  else res.once('close', undo)
+}

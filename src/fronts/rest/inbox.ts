@@ -1,0 +1,49 @@
+import { Router } from 'express'
+import { Problem } from '../../errors.ts'
+import { readInbox } from '../../mailbox/inbox.ts'
+import { requireAddressed } from '../../registry/addresses.ts'
+import type { Caller } from '../../registry/caller.ts'
+import { mayReadInbox } from '../../registry/grants.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { callerOf } from '../auth.ts'
+import { onlyMethods } from '../method-not-allowed.ts'
+import { parse } from '../validate.ts'
+import { inboxQuery } from './mail-schemas.ts'
+import { inboxView } from './mail-views.ts'
+
+const limitDefault = 50
+
+/** `/v1/inbox`: the mail of the caller, or of an agent that lets it read. What is unread is a queue, oldest first; all of it a history. */
+export function inboxRoutes(db: Database): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const query = parse(inboxQuery, req.query)
+    const { thread, signalType, type, since, limit = limitDefault } = query
+    const unread = query.unread === 'true'
+    const { mails, more } = await readInbox(db, {
+      agentId: await ownerId(db, callerOf(res), query.agent),
+      unread,
+      threadId: thread,
+      signalType,
+      type,
+      since,
+      order: query.order ?? (unread ? 'oldest' : 'newest'),
+      after: query.pageToken,
+      limit,
+    })
+    res.json({ messages: mails.map(inboxView), nextPageToken: more ? mails.at(-1)!.message.id : '' })
+  })
+  router.all('/', onlyMethods('GET'))
+  return router
+}
+
+/** Another's inbox takes its grant; the operator needs none in its project. Source: S1-26. */
+async function ownerId(db: Reader, caller: Caller, name: string | undefined): Promise<string> {
+  if (name === undefined) return caller.id
+  const agent = await requireAddressed(db, caller, name, 'agent')
+  if (await mayReadInbox(db, caller, agent)) return agent.id
+  throw new Problem('forbidden', {
+    field: 'agent',
+    detail: `agent: ${agent.handle} has not granted you CAN_READ_INBOX_OF. Leave agent out for your own inbox.`,
+  })
+}

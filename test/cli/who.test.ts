@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startStubGateway } from './stub-gateway.ts'
+import { run } from './terminal.ts'
+
+const as = (gateway: TestGateway, agent?: { key: string }) => ({
+  ROUSE_URL: gateway.url,
+  ROUSE_KEY: agent?.key ?? gateway.adminKey,
+})
+
+// S4-11, S4-8
+test('who shows agents, their sessions, what they do and what they work on', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna', { displayName: 'Sintra' })
+  await gateway.addAgent('mike')
+  const session = { surface: 'codex', capabilities: ['has-telegram'] }
+  const { sessionId } = (await gateway.call('POST', '/v1/sessions', session, donna)).body
+  await gateway.call('PUT', '/v1/presence', { state: 'active', source: 'harness-hook' }, donna)
+  await gateway.call('POST', '/v1/claims', { ref: 'issue-7' }, donna)
+  const { code, stdout } = await run(['who'], as(gateway))
+  expect(code).toBe(0)
+  const short = `s${sessionId.slice(-6)}`
+  expect(stdout).toMatch(new RegExp(`@donna +Sintra +${short} +codex +\\w+ +\\S+Z +has-telegram +issue-7\n`))
+  expect(stdout).toMatch(/@mike +- +- +- +away/)
+  const json = JSON.parse((await run(['who', '--json'], as(gateway, donna))).stdout)
+  expect(json).toMatchObject({ agents: [{ handle: '@donna' }, { handle: '@mike' }], claims: [{ owner: '@donna' }] })
+  const mail = await run(['mail', short, 'Hello'], as(gateway))
+  expect(mail.stdout).toContain('to:       @donna\n')
+})
+
+test('nobody there is said, and so is a gateway that is not there', async () => {
+  await using gateway = await startGateway()
+  const { stdout } = await run(['who'], as(gateway))
+  expect(stdout).toBe('No agents yet. Add one with: rouse agent add @donna\n')
+  const gone = await startStubGateway({})
+  await gone.stop()
+  for (const argv of [['who'], ['inbox'], ['claim', 'list'], ['project', 'list']]) {
+    expect((await run(argv, { ROUSE_URL: gone.url })).code).toBe(3)
+  }
+})
+
+// S4-7
+test('claims are taken, handed over, listed and released', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  expect((await run(['claim', 'list'], as(gateway))).stdout).toBe('Nothing is claimed.\n')
+  expect((await run(['claim', 'take', 'issue-7'], as(gateway, donna))).stdout).toBe("issue-7 is @donna's.\n")
+  const refused = await run(['claim', 'take', 'issue-7'], as(gateway, mike))
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("@donna's, who was last seen")])
+  const handed = await run(['claim', 'handoff', 'issue-7', '@mike', 'Docs', 'are', 'missing'], as(gateway, donna))
+  expect(handed.stdout).toBe("issue-7 is @mike's, who has been told.\n")
+  expect((await run(['inbox'], as(gateway, mike))).stdout).toContain('Handed over to you: issue-7')
+  expect((await run(['claim', 'list', '--owner', 'mike'], as(gateway))).stdout).toMatch(/issue-7 +@mike .* held\n/)
+  expect((await run(['claim', 'release', 'issue-7'], as(gateway, mike))).stdout).toBe('issue-7 is free.\n')
+})
+
+// S4-14
+test('the operator works in another project by --project or ROUSE_PROJECT', async () => {
+  await using gateway = await startGateway()
+  expect((await run(['project', 'add', 'web'], as(gateway))).stdout).toContain('--project web')
+  expect((await run(['project', 'list'], as(gateway))).stdout).toMatch(/default.*\n.*web/)
+  const added = await run(['agent', 'add', '@donna', '--project', 'web', '--contact', 'listed'], as(gateway))
+  expect(added.stdout).toContain(`${gateway.url}/projects/web/agents/donna`)
+  expect((await run(['agent', 'list'], as(gateway))).stdout).toContain('No agents yet')
+  const there = { ...as(gateway), ROUSE_PROJECT: 'web' }
+  expect((await run(['agent', 'show', '@donna'], there)).stdout).toMatch(/contact: +listed/)
+  expect((await run(['send', '@donna', 'Hello'], there)).stdout).toContain('submitted')
+  expect((await run(['who'], { ...as(gateway), ROUSE_PROJECT: 'nowhere' })).stderr).toContain('project-not-found')
+})
