@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { sampleSigningKeys } from '../registry/sealed-store.ts'
 import { carriedSecrets } from '../security/carried-secrets.ts'
 import { readKeyFile } from '../security/key-files.ts'
 import { SecretBox } from '../security/secret.ts'
@@ -41,7 +42,14 @@ export async function migrateStore(
     'admin-key': config.adminKey ?? readKeyFile(directory, 'admin.key'),
     'card-signing-key': readKeyFile(directory, 'card-signing.jwk'),
   }
-  const secrets = await carriedSecrets(source.database, new SecretBox(encryptionKeys), keys, clock.now())
+  const box = new SecretBox(encryptionKeys)
+  const isForeign = (text: string): boolean => !box.knows(text)
+  if ((await sampleSigningKeys(source.database)).some(isForeign)) {
+    throw new Error(
+      `Signing keys in ${directory} are encrypted with a key that ROUSE_ENCRYPTION_KEY does not list: give it the keys of their gateway, or unset it to use encryption.key.`,
+    )
+  }
+  const secrets = await carriedSecrets(source.database, box, keys, clock.now())
 
   signal?.throwIfAborted()
   print.note(`Copying into ${placeOf(config.databaseUrl)}, in one transaction: interrupted, it leaves nothing behind …`)

@@ -40,6 +40,11 @@ export class SecretBox {
     return `${id}.${iv.toString('base64url')}.${sealed.toString('base64url')}`
   }
 
+  /** Whether the key that a text was encrypted with is one of these. */
+  knows(text: string): boolean {
+    return this.#keys.some(({ id }) => id === text.split('.', 1)[0])
+  }
+
   /** Throws when the key is gone or the text was moved or changed. */
   open(text: string, context: string): string {
     const [id, iv, sealed] = text.split('.')

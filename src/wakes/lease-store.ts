@@ -55,7 +55,7 @@ const degrade = statement<{ id: string; owner: string; reason: string; now: numb
 // Nobody waits longer than a window, or a lease; a claimed one is renewed from then on by whoever works it.
 const pullIn = statement<{ now: number; leasedUntil: number }>(sql`update subscription
   set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
-  where status = 'active'
+  where status = 'active' and due_at > ${p('now')}
     and due_at > case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end`)
 const reclaim = statement<{ now: number }>(
   sql`update subscription set lease_owner = null, due_at = ${p('now')} where lease_owner is not null`,

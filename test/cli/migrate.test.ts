@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -81,6 +81,21 @@ test('a gateway that runs is not moved', async () => {
   const { code, stderr } = await run(migrate, { ROUSE_DATA_DIR: gateway.dataDir, ROUSE_DATABASE_URL: empty.url })
   expect(code).toBe(1)
   expect(stderr).toContain(`Another gateway is running on ${gateway.dataDir}`)
+})
+
+test('another encryption key than that of the signing keys is refused before anything is copied', async () => {
+  using directory = dataDirectory()
+  await using empty = await emptyPostgres()
+  await using gateway = await startGateway({ dataDir: directory.path, env: embedded })
+  await gateway.subscribe(await gateway.addAgent('donna'), 'http://127.0.0.1:9/')
+  await gateway.stop()
+  const env = { ROUSE_DATA_DIR: directory.path, ROUSE_DATABASE_URL: empty.url }
+  const other = randomBytes(32).toString('base64')
+  const { code, stderr } = await run(migrate, { ...env, ROUSE_ENCRYPTION_KEY: other })
+  expect(code).toBe(1)
+  expect(stderr).toContain('encrypted with a key that ROUSE_ENCRYPTION_KEY does not list')
+  const own = readFileSync(join(directory.path, 'encryption.key'), 'utf8').trim()
+  expect(await run(migrate, { ...env, ROUSE_ENCRYPTION_KEY: `${other} ${own}` })).toMatchObject({ code: 0 })
 })
 
 test('what was moved once is not moved over again, and nothing is lost of what came since', async () => {

@@ -109,13 +109,19 @@ test('all problems are told at once, each with its variable, and no secret among
     ROUSE_PUBLIC_URL: 'ftp://rouse.example',
     ROUSE_LOG_LEVEL: 'loud',
     ROUSE_DATABASE_URL: 'mysql://user:password@host/db',
-    ROUSE_BUS_URL: 'redis://host',
+    ROUSE_BUS_URL: 'amqp://user:password@host',
     ROUSE_JWT_ISSUERS: 'https://issuer.example',
   }
   const message = messageOf(env)
   for (const name of Object.keys(env)) expect(message).toContain(`  ${name}`)
   expect(message.split('\n')).toHaveLength(Object.keys(env).length + 1)
   for (const secret of ['c2VjcmV0', 'tooshort', 'password']) expect(message).not.toContain(secret)
+})
+
+test('a bus is for the gateways of one PostgreSQL', () => {
+  expect(messageOf({ ROUSE_BUS_URL: 'redis://host' })).toContain('set ROUSE_DATABASE_URL too')
+  const both = { ROUSE_BUS_URL: 'rediss://host', ROUSE_DATABASE_URL: 'postgres://host/rouse' }
+  expect(envToConfig(both)).toMatchObject({ busUrl: both.ROUSE_BUS_URL, databaseUrl: both.ROUSE_DATABASE_URL })
 })
 
 test.each([
