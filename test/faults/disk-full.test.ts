@@ -81,6 +81,7 @@ async function untilRefused(client: ProcessClient): Promise<string> {
   })
   const retryAfter = refusal.headers.get('retry-after')
   expect(Number(retryAfter)).toBeGreaterThan(0)
+  expect([peer.status, peer.headers.get('retry-after')]).toEqual([503, retryAfter])
   return `503 ${refusal.body.code}, Retry-After: ${retryAfter}; a peer over HTTP+JSON with ${peer.status}, Retry-After: ${peer.headers.get('retry-after')}`
 }
 

@@ -6,7 +6,7 @@ import { authenticate, type Caller } from '../../registry/caller.ts'
 import { defaultProject } from '../../registry/project-store.ts'
 import { bearerKey } from '../auth.ts'
 import { untilClosed } from '../sse.ts'
-import { sendA2aProblem } from './answer.ts'
+import { sendA2aProblem, tellWhenToRetry } from './answer.ts'
 import { A2aCall } from './call.ts'
 import { findCalledAgent, requireWelcome } from './called-agent.ts'
 import { serveCard } from './cards.ts'
@@ -43,6 +43,7 @@ export function agentRoutes(context: AgentFrontContext): Router {
   })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
+  router.use(tellWhenToRetry)
   router.use(findCalled(context))
   router.use(normaliseRequest)
   router.get(['/.well-known/agent-card.json', '/.well-known/agent.json'], serveCard(context.cards))
@@ -91,8 +92,7 @@ function admit(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
     context.saw(caller)
-    await requireWelcome(context.db, caller, calledAgent(res))
-    res.locals.caller = caller
+    res.locals.caller = await requireWelcome(context.db, caller, calledAgent(res))
     next()
   }
 }

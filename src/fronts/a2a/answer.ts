@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { fromBodyParser } from '../problem.ts'
@@ -41,6 +41,16 @@ export function sendRpcError(
 ): void {
   const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain }]
   res.status(status).json({ jsonrpc: '2.0', id, error: { code, message, data } })
+}
+
+/** Whoever is told that a fault will pass is told when to try again; the SDK's transports set statuses and no headers. */
+export const tellWhenToRetry: RequestHandler = (_req, res, next) => {
+  const status = res.status.bind(res)
+  res.status = (code) => {
+    if (code === 503) res.setHeader('Retry-After', '1')
+    return status(code)
+  }
+  next()
 }
 
 /** Answers what went wrong before an operation began, in the words of the binding that was called. */

@@ -38,12 +38,13 @@ async function mayKnow(db: Reader, caller: Caller, agent: Agent): Promise<boolea
 }
 
 /**
- * Sending takes a key of the same project for all but public agents, or the agent's grant of CAN_REPLY_TO.
- * Errors: `forbidden`. Source: S1-26.
+ * Sending takes a key of the same project for all but public agents, or the agent's grant of CAN_REPLY_TO. Answers the caller
+ * as it acts there: the operator's key is every project's. Errors: `forbidden`. Source: S1-26.
  */
-export async function requireWelcome(db: Reader, caller: Caller, agent: Agent): Promise<void> {
-  if (agent.access === 'public' || isAtHome(caller, agent)) return
-  if (await findGrant(db, agent.id, caller.id, 'CAN_REPLY_TO')) return
+export async function requireWelcome(db: Reader, caller: Caller, agent: Agent): Promise<Caller> {
+  if (caller.kind === 'operator') return { ...caller, projectId: agent.projectId }
+  if (agent.access === 'public' || isAtHome(caller, agent)) return caller
+  if (await findGrant(db, agent.id, caller.id, 'CAN_REPLY_TO')) return caller
   throw new Problem('forbidden', { detail: `${agent.handle} takes messages from its own project only.` })
 }
 

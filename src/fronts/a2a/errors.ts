@@ -20,6 +20,16 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'unsupported-media-type': ContentTypeNotSupportedError,
 }
 
+/** A fault that passes: the same call may succeed a moment later. Over REST the SDK answers with its status. */
+class OutageError extends A2AError {
+  readonly transport = 'rest'
+  readonly statusCode = 503
+
+  constructor(message: string) {
+    super({ message })
+  }
+}
+
 /**
  * The A2A error that a thrown value is, with what to do in its message and the field in its ErrorInfo. The SDK maps it to
  * JSON-RPC codes, HTTP statuses and gRPC statuses (§5.4).
@@ -29,7 +39,7 @@ export function toA2aError(error: unknown, log: Logger, operation: string): A2AE
   const problem = toProblem(error)
   if (problem.status >= 500) {
     log.error({ err: error, operation }, 'a2a.failed')
-    return new A2AError({ message: problem.message })
+    return problem.status === 503 ? new OutageError(problem.message) : new A2AError({ message: problem.message })
   }
   const canceling = operation === 'cancelTask' && problem.code === 'task-finished'
   const ErrorType = canceling ? TaskNotCancelableError : (errorClasses[problem.code] ?? RequestMalformedError)

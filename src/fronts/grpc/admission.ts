@@ -46,8 +46,8 @@ export function admitCalls(context: AgentFrontContext): ServerInterceptor {
           onReceiveMessage: (message: { tenant?: string }, next) => {
             if (!known) return
             const { metadata, ...admitted } = known
-            findTenant(context, admitted.caller, message.tenant || text(metadata, tenantMetadata)).then((agent) => {
-              admissions.set(metadata, { ...admitted, agent })
+            findTenant(context, admitted.caller, message.tenant || text(metadata, tenantMetadata)).then((welcomed) => {
+              admissions.set(metadata, { ...admitted, ...welcomed })
               next(message)
             }, refuse)
           },
@@ -66,10 +66,13 @@ async function admitMetadata(context: AgentFrontContext, path: string, metadata:
   return { caller, idempotencyKey: idempotencyKey(text(metadata, 'idempotency-key')) }
 }
 
-async function findTenant(context: AgentFrontContext, caller: Caller, tenant = ''): Promise<Agent> {
+async function findTenant(
+  context: AgentFrontContext,
+  caller: Caller,
+  tenant = '',
+): Promise<{ agent: Agent; caller: Caller }> {
   const agent = await findCalledAgent(context.db, parseTenant(tenant), async () => caller)
-  await requireWelcome(context.db, caller, agent)
-  return agent
+  return { agent, caller: await requireWelcome(context.db, caller, agent) }
 }
 
 /** Each version is a service of its own; one that is asked for beside it must agree, patch numbers aside (§3.6). */

@@ -1,0 +1,29 @@
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+
+test('while the store takes no writes, everybody is told to try again, and may', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('donna')
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'please' }] }
+  const params = { message, configuration: { returnImmediately: true } }
+  const headers = { 'A2A-Version': '1.0' }
+  const send = () => gateway.call('POST', '/agents/donna/message:send', params, { headers })
+  const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+
+  const other = new Sqlite(`${gateway.dataDir}/rouse.db`)
+  other.exec('BEGIN IMMEDIATE')
+  const [rest, own, overRpc] = await Promise.all([
+    send(),
+    gateway.call('POST', '/v1/agents', { handle: 'lucy' }),
+    gateway.call('POST', '/agents/donna', rpc, { headers }),
+  ])
+  other.exec('ROLLBACK')
+  other.close()
+
+  for (const { status, headers } of [rest, own]) expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  expect(own.body.code).toBe('storage-unavailable')
+  expect(rest.body.error.message).toContain('nothing of it was kept')
+  expect(overRpc.body.error).toMatchObject({ code: -32603, message: rest.body.error.message })
+  expect((await send()).body.task.status.state).toBe('TASK_STATE_SUBMITTED')
+})
