@@ -2,7 +2,7 @@
 // Tries the Dockerfile, compose.yaml and nginx.conf where no container engine runs: builds the image by the Dockerfile's own
 // steps, starts what compose.yaml names with its own environment, and lets an A2A client talk through the proxy while a
 // gateway is killed.   node deploy/try.mjs   (Linux, root; nginx, iproute2, util-linux, python3 with PyYAML)
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,20 +18,22 @@ import { listens, startGateway, startPostgres, startProxy, until } from './try/s
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
 const directory = process.env.ROUSE_TRY_DIRECTORY
-if (directory === undefined) process.exit(runInside())
+if (directory === undefined) process.exit(await runInside())
 process.exit(await tryAll())
 
 /** Again in namespaces of its own: when it ends, its processes, mounts and networks end with it, however it ends. */
-function runInside() {
+async function runInside() {
   if (process.getuid() !== 0) throw new Error('This makes namespaces and mounts: run it as root.')
   const directory = mkdtempSync(join(tmpdir(), 'rouse-try-'))
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
-  const { status } = spawnSync('unshare', [...namespaces, process.execPath, fileURLToPath(import.meta.url)], {
+  const child = spawn('unshare', [...namespaces, process.execPath, fileURLToPath(import.meta.url)], {
     stdio: 'inherit',
     env: { ...process.env, ROUSE_TRY_DIRECTORY: directory },
   })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGKILL'))
+  const code = await new Promise((resolve) => child.once('close', resolve))
   rmSync(directory, { recursive: true, force: true })
-  return status ?? 1
+  return code ?? 1
 }
 
 async function tryAll() {

@@ -9,6 +9,7 @@ import { registerListen } from './commands/listen.ts'
 import { registerMail, registerReply } from './commands/mail.ts'
 import { registerMark } from './commands/mark.ts'
 import { registerMigrate } from './commands/migrate.ts'
+import { registerPermission } from './commands/permission.ts'
 import { registerProject } from './commands/project.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
@@ -54,6 +55,7 @@ export function buildProgram(io: Io): Command {
   registerMark(program, io)
   registerWho(program, io)
   registerClaim(program, io)
+  registerPermission(program, io)
   registerProject(program, io)
   registerTail(program, io)
   registerHealth(program, io)

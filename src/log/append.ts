@@ -1,8 +1,9 @@
 import type { Transaction } from '../storage/database.ts'
-import type { LogEvent, NewEvent } from './event.ts'
+import type { NewEvent } from './event.ts'
 
 /**
- * Appends events within the caller's transaction and sees to it that whoever they concern is woken after the
- * commit. Call it last in the transaction. Built in `wakes/`, handed to every feature.
+ * Appends events within the caller's transaction, and sees to it that whoever they concern is woken after the commit. They are
+ * written at the end of the transaction, with those of everybody who shares it: the transaction itself does not read them.
+ * Built in `wakes/`, handed to every feature.
  */
-export type AppendEvents = (tx: Transaction, projectId: string, events: readonly NewEvent[]) => Promise<LogEvent[]>
+export type AppendEvents = (tx: Transaction, projectId: string, events: readonly NewEvent[]) => Promise<unknown>

@@ -1,30 +1,18 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { RowsInsert } from '../storage/insert-rows.ts'
 import { forUpdate, p, type Statement, sql, statement } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
 )
-const insertEvent = statement<{
-  projectId: string
-  logId: number
-  type: string
-  taskId: string | null
-  actor: string
-  data: string
-  now: number
-}>(sql`insert into event (project_id, log_id, type, task_id, actor, data, created_at)
-  values (${p('projectId')}, ${p('logId')}, ${p('type')}, ${p('taskId')}, ${p('actor')}, ${p('data')}, ${p('now')})`)
-type AudienceRows = Record<string, string | number | null>
-/** What a broadcast writes in one statement: the project's counter is held meanwhile. */
-const audienceChunk = 50
-const insertAudience = insertAudienceOf(1)
-const insertAudienceChunk = insertAudienceOf(audienceChunk)
+const eventRows = new RowsInsert('event', ['project_id', 'log_id', 'type', 'task_id', 'actor', 'data', 'created_at'])
+const audienceRows = new RowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
 
 /**
- * Appends events in the given order and answers them with their logIds. The ids come from the project's own
+ * Writes events in the given order and answers them with their logIds. The ids come from the project's own
  * counter row, whose lock is held to the commit: gap-free, and in commit order on every engine. Call it last.
  */
 export async function insertEvents(
@@ -34,54 +22,19 @@ export async function insertEvents(
 ): Promise<LogEvent[]> {
   const row = await tx.get(takeLogIds, { projectId, count: events.length })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
-  const appended: LogEvent[] = []
-  const inserts: Promise<unknown>[] = []
-  for (const [index, event] of events.entries()) {
-    const logId = row.head - events.length + 1 + index
-    const trigger = eventTypes[event.type]
-    const taskId = event.taskId ?? null
-    await tx.run(insertEvent, {
-      projectId,
-      logId,
-      type: event.type,
-      taskId,
-      actor: event.actor,
-      data: JSON.stringify(event.data),
-      now: tx.now,
-    })
-    await insertAudiences(tx, event.audience, { projectId, logId, trigger })
-    appended.push({
-      projectId,
-      logId,
-      type: event.type,
-      trigger,
-      taskId,
-      actor: event.actor,
-      data: event.data,
-      createdAt: tx.now,
-    })
-  }
-  await Promise.all(inserts)
-  return appended
-}
-
-function insertAudienceOf(rows: number): Statement<AudienceRows> {
-  const values = Array.from(
-    { length: rows },
-    (_, row) => sql`(${p(`audience${row}`)}, ${p('projectId')}, ${p('logId')}, ${p('trigger')})`,
+  const first = row.head - events.length + 1
+  const written = events.map(({ type, taskId = null, actor, data }, index): LogEvent => {
+    const trigger = eventTypes[type]
+    return { projectId, logId: first + index, type, trigger, taskId, actor, data, createdAt: tx.now }
+  })
+  const rows = written.map(({ logId, type, taskId, actor, data, createdAt }) => {
+    return [projectId, logId, type, taskId, actor, JSON.stringify(data), createdAt]
+  })
+  const audiences = written.flatMap(({ logId, trigger }, index) =>
+    events[index]!.audience.map((audience) => [audience, projectId, logId, trigger]),
   )
-  return statement<AudienceRows>(
-    sql`insert into event_audience (audience, project_id, log_id, trigger) values ${sql.join(values, sql`, `)}`,
-  )
-}
-
-async function insertAudiences(tx: Transaction, audience: readonly string[], row: AudienceRows): Promise<void> {
-  for (let at = 0; at < audience.length; ) {
-    const rows = audience.length - at >= audienceChunk ? audienceChunk : 1
-    const ids = Object.fromEntries(audience.slice(at, at + rows).map((id, index) => [`audience${index}`, id]))
-    await tx.run(rows === 1 ? insertAudience : insertAudienceChunk, { ...row, ...ids })
-    at += rows
-  }
+  await Promise.all([eventRows.run(tx, rows), audienceRows.run(tx, audiences)])
+  return written
 }
 
 const columns = sql.raw(

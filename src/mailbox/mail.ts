@@ -1,6 +1,6 @@
 import type { NewEvent } from '../log/event.ts'
 import type { Priority, WakePolicy } from '../registry/agent.ts'
-import type { Caller } from '../registry/caller.ts'
+import { type Caller, nameIn } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import { findNewestMessageOfTask } from './message-store.ts'
 import { putMail } from './put-mail.ts'
@@ -27,7 +27,7 @@ export async function recordMail(tx: Transaction, input: TaskMailInput): Promise
   const before = taskSeq > 1 ? await findNewestMessageOfTask(tx, taskId) : undefined
   const { events } = await putMail(tx, {
     ...rest,
-    from: sender.identity,
+    from: nameIn(rest.projectId, sender),
     senderId: sender.id,
     senderSession: null,
     address: null,

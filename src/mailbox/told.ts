@@ -12,7 +12,7 @@ interface Told {
 
 /** Notes, in the transaction that records a wake, that the mail it points at has come across: no other route brings it again. */
 export async function noteTold(tx: Transaction, subscriptionId: string, wake: Told): Promise<void> {
-  for (const messageId of messagesIn(wake)) await markPushed(tx, subscriptionId, messageId)
+  await Promise.all(messagesIn(wake).map((messageId) => markPushed(tx, subscriptionId, messageId)))
 }
 
 /** The messages that a wake points at: one, those that a digest names, or the one that caused a change of a task. */

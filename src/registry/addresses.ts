@@ -70,7 +70,7 @@ async function resolveEverybody(reader: Reader, caller: Caller, projectId: strin
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
   throw new Problem('forbidden', {
     field: 'to',
-    detail: `to: nobody in project ${projectId} has granted you CAN_REPLY_TO. Each agent grants it with POST /v1/permissions, or the operator does.`,
+    detail: `to: nobody in project ${projectId} has granted you CAN_REPLY_TO. Each agent grants it with \`rouse permission add\`, or the operator does.`,
   })
 }
 

@@ -83,6 +83,7 @@ export function changeAgent(
   input: AgentInput,
 ): Promise<Agent> {
   return context.db.transaction(async (tx) => {
+    await lockAgent(tx, (await requireAgent(tx, caller.projectId, handle)).id)
     const before = await requireAgent(tx, caller.projectId, handle)
     requireSelf(caller, before.id, 'change this agent')
     const { handle: _fixed, aliases, ...changes } = input

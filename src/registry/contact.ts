@@ -31,6 +31,6 @@ export function notWelcome(caller: Caller, agent: Agent, field?: string): Proble
       : `${agent.projectId}:${agent.handle} takes mail of project ${caller.projectId} by permission only`
   return new Problem('forbidden', {
     ...(field === undefined ? {} : { field }),
-    detail: `${field === undefined ? '' : `${field}: `}${why}. It grants you CAN_REPLY_TO with POST /v1/permissions, or the operator does; answering its own messages needs no grant.`,
+    detail: `${field === undefined ? '' : `${field}: `}${why}. It grants you CAN_REPLY_TO with \`rouse permission add\`, or the operator does; answering its own messages needs no grant.`,
   })
 }

@@ -1,5 +1,5 @@
 import type { AppendEvents } from '../log/append.ts'
-import type { LogEvent, Trigger } from '../log/event.ts'
+import type { LogEvent, NewEvent, Trigger } from '../log/event.ts'
 import { insertEvents } from '../log/event-store.ts'
 import type { LiveTail } from '../log/live-tail.ts'
 import {
@@ -59,62 +59,80 @@ export interface Sending {
   begin(claim: EventClaim): void
 }
 
-/** An event on its way to the subscriptions of those whom it concerns. */
-interface Appended {
-  readonly event: LogEvent
-  readonly audience: readonly string[]
+/** Events that one writer appends. */
+interface Appending {
+  readonly projectId: string
+  readonly events: readonly NewEvent[]
 }
 
 /**
- * The one way into the log: appends events, and at the end of the same transaction makes due the subscriptions that they
- * concern, or claims them for sending at once.
+ * The one way into the log. At the end of a transaction, which is when the log is locked until the commit, the events of all its
+ * writers are written, and the subscriptions that they concern are made due, or claimed for sending at once.
  */
 export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
-  // For all writers of a transaction at once, in the order of the log: whichever event comes first is what a run begins with.
-  const wake = async (tx: Transaction, appended: readonly Appended[]): Promise<void> => {
-    const claims: EventClaim[] = []
-    let earliest = Number.POSITIVE_INFINITY
-    const making = [...byAudience(appended).values()].map(async ({ projectId, audience, events }) => {
-      const candidates = await tx.all(events.some(mayBeHeld) ? activeOf : idleOf, { projectId, audience })
-      await Promise.all(
-        candidates.map(async (candidate) => {
-          const event = await firstToWake(tx, candidate, audience, events)
-          if (!event) return
-          const due = await makeDue(tx, candidate, event, sending, claims)
-          earliest = Math.min(earliest, due)
-        }),
-      )
-    })
-    await Promise.all(making)
-    tx.onCommit(() => {
-      for (const claim of claims) sending.begin(claim)
-      if (earliest !== Number.POSITIVE_INFINITY) sending.due(earliest)
-    })
+  const write = async (tx: Transaction, appending: readonly Appending[]): Promise<void> => {
+    for (const [projectId, events] of byProject(appending)) {
+      const written = await insertEvents(tx, projectId, events)
+      await wake(tx, written, events, sending)
+      tx.onCommit(() => tail.publish(written))
+    }
   }
-
   return async (tx, projectId, events) => {
-    const appended = await insertEvents(tx, projectId, events)
-    for (const [index, event] of appended.entries()) tx.atEnd(wake, { event, audience: events[index]!.audience })
-    tx.onCommit(() => tail.publish(appended))
-    return appended
+    if (events.length > 0) tx.atEnd(write, { projectId, events })
   }
 }
 
-/** The events of each audience of each project, in the order of the log. */
-function byAudience(
-  appended: readonly Appended[],
-): Map<string, { projectId: string; audience: string; events: LogEvent[] }> {
-  const ordered = [...appended].sort((a, b) => a.event.logId - b.event.logId)
-  const places = new Map<string, { projectId: string; audience: string; events: LogEvent[] }>()
-  for (const { event, audience } of ordered) {
+/** In an order of its own, so that two transactions never wait for each other's projects. */
+function byProject(appending: readonly Appending[]): [string, NewEvent[]][] {
+  const projects = new Map<string, NewEvent[]>()
+  for (const { projectId, events } of appending) {
+    const known = projects.get(projectId)
+    if (known) known.push(...events)
+    else projects.set(projectId, [...events])
+  }
+  return [...projects].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** Whichever event of a subscription comes first in the log is what its run begins with. */
+async function wake(
+  tx: Transaction,
+  written: readonly LogEvent[],
+  events: readonly NewEvent[],
+  sending: Sending,
+): Promise<void> {
+  const claims: EventClaim[] = []
+  let earliest = Number.POSITIVE_INFINITY
+  const making = [...byAudience(written, events)].map(async ([audience, concerning]) => {
+    const { projectId } = concerning[0]!
+    const candidates = await tx.all(concerning.some(mayBeHeld) ? activeOf : idleOf, { projectId, audience })
+    await Promise.all(
+      candidates.map(async (candidate) => {
+        const event = await firstToWake(tx, candidate, audience, concerning)
+        if (!event) return
+        const due = await makeDue(tx, candidate, event, sending, claims)
+        earliest = Math.min(earliest, due)
+      }),
+    )
+  })
+  await Promise.all(making)
+  tx.onCommit(() => {
+    for (const claim of claims) sending.begin(claim)
+    if (earliest !== Number.POSITIVE_INFINITY) sending.due(earliest)
+  })
+}
+
+/** The events of each audience, in the order of the log. A task is an audience too: of those that push configs name. */
+function byAudience(written: readonly LogEvent[], events: readonly NewEvent[]): Map<string, LogEvent[]> {
+  const concerning = new Map<string, LogEvent[]>()
+  for (const [index, event] of written.entries()) {
+    const { audience } = events[index]!
     for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
-      const { projectId } = event
-      const place = places.get(`${projectId} ${key}`)
-      if (place) place.events.push(event)
-      else places.set(`${projectId} ${key}`, { projectId, audience: key, events: [event] })
+      const known = concerning.get(key)
+      if (known) known.push(event)
+      else concerning.set(key, [event])
     }
   }
-  return places
+  return concerning
 }
 
 /** Answers when the subscription falls due, or infinity when it was claimed for sending at once. */

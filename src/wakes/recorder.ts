@@ -114,18 +114,20 @@ export class Recorder {
 
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
-      for (const [claim, sent] of batch) {
-        const held = await advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
-        if (!held) claim.lost = true
+      const saving = [...batch].map(async ([claim, sent]) => {
+        const advancing = advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
         await this.#saveAll(tx, claim, sent)
-      }
+        if (!(await advancing)) claim.lost = true
+      })
+      await Promise.all(saving)
     })
   }
 
   async #saveAll(tx: Transaction, claim: Claim, sent: readonly Sent[]): Promise<void> {
-    for (const { emission, attempts } of sent) {
-      await saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null)
-      await this.#noteTold(tx, claim.subscriptionId, emission)
-    }
+    const saving = sent.flatMap(({ emission, attempts }) => [
+      saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null),
+      this.#noteTold(tx, claim.subscriptionId, emission),
+    ])
+    await Promise.all(saving)
   }
 }

@@ -4,6 +4,7 @@ import { holdLog } from '../log/event-store.ts'
 import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
+import type { Transaction } from '../storage/database.ts'
 import { closeIfFinished } from './close-push.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
@@ -39,6 +40,17 @@ export async function runSubscription(
     context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
     return run.recover()
   }
+}
+
+interface GivingBack {
+  readonly projectId: string
+  giveBack(tx: Transaction): Promise<void>
+}
+
+/** At the end of the transaction, while nobody else appends: whoever does so later finds the subscriptions idle, and makes them due. */
+async function giveAllBack(tx: Transaction, runs: readonly GivingBack[]): Promise<void> {
+  for (const projectId of [...new Set(runs.map((run) => run.projectId))].sort()) await holdLog(tx, projectId)
+  await Promise.all(runs.map((run) => run.giveBack(tx)))
 }
 
 class Run {
@@ -93,30 +105,38 @@ class Run {
   /** Records what was sent last and gives the lease back, with the time at which the next matching event's window ends. */
   async release(): Promise<number | undefined> {
     const { db, recorder } = this.#context
+    const { projectId } = this.#subscription
     const recording = await recorder.take(this.#claim)
+    let due: number | undefined
+    const giveBack = async (tx: Transaction): Promise<void> => {
+      due = await this.#giveBack(tx)
+    }
     try {
-      return await db.transaction(async (tx) => {
-        let { cursorLogId: after } = this.#claim.progress
-        let due: number | null = null
-        // Whatever comes later finds the subscription idle, and makes it due.
-        await holdLog(tx, this.#subscription.projectId)
-        for (let more = true; more && due === null; ) {
-          const page = await readPending(tx, this.#subscription, after)
-          const first = page.events[0]
-          if (first) due = this.#dueAt(first, tx.now)
-          else after = page.scannedTo
-          more = page.more
-        }
-        const progress = { ...this.#claim.progress, cursorLogId: after }
+      await db.transaction(async (tx) => {
         await recording.write(tx)
-        const dueNext = await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)
-        if (dueNext === null) await closeIfFinished(tx, this.#subscription, progress.lastEmittedLogId)
-        return dueNext ?? undefined
+        tx.atEnd(giveAllBack, { projectId, giveBack })
       })
+      return due
     } catch (error) {
       recording.putBack()
       throw error
     }
+  }
+
+  async #giveBack(tx: Transaction): Promise<number | undefined> {
+    let { cursorLogId: after } = this.#claim.progress
+    let due: number | null = null
+    for (let more = true; more && due === null; ) {
+      const page = await readPending(tx, this.#subscription, after)
+      const first = page.events[0]
+      if (first) due = this.#dueAt(first, tx.now)
+      else after = page.scannedTo
+      more = page.more
+    }
+    const progress = { ...this.#claim.progress, cursorLogId: after }
+    const dueNext = await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)
+    if (dueNext === null) await closeIfFinished(tx, this.#subscription, progress.lastEmittedLogId)
+    return dueNext ?? undefined
   }
 
   /** After a failure of the store: once it takes writes again, what was sent is recorded and the rest falls due. */

@@ -18,7 +18,7 @@ let lucy: TestAgent
 let mallory: TestAgent
 let shy: TestAgent
 let open: TestAgent
-/** Of another project, which no request can make yet. */
+/** Of another project, made beside the gateway. */
 let stranger: TestAgent
 
 beforeAll(async () => {
@@ -152,5 +152,32 @@ describe('another project', () => {
     expect((await gateway.call('POST', path, rpc, { key: lucy.key, headers })).status).toBe(403)
     expect((await card('stranger', lucy.key)).status).toBe(404)
     expect((await gateway.call('GET', '/projects/nowhere/agents/donna/tasks')).status).toBe(404)
+  })
+
+  test('the operator reads and moves what is there, as at home', async () => {
+    const path = '/projects/elsewhere/agents/stranger'
+    const headers = { 'A2A-Version': '1.0' }
+    const rpc = (method: string, params: object, key?: string) =>
+      gateway.call('POST', path, { jsonrpc: '2.0', id: 1, method, params }, { headers, ...(key ? { key } : {}) })
+    const { task } = (await rpc('SendMessage', sending(), stranger.key)).body.result
+    expect((await rpc('GetTask', { id: task.id })).body.result.id).toBe(task.id)
+    const own = (await rpc('SendMessage', sending())).body.result.task
+    expect((await rpc('CancelTask', { id: own.id })).body.result.status.state).toBe('TASK_STATE_CANCELED')
+    const listed = await gateway.call('GET', '/v1/tasks', undefined, { headers: { 'Rouse-Project': 'elsewhere' } })
+    expect(listed.body.tasks.map(({ id }: { id: string }) => id)).toContain(own.id)
+  })
+
+  // S1-26
+  test('a grant opens the door, as far as it goes, until it is taken back', async () => {
+    const wire = wireTo(gateway, donna, stranger.key)
+    const input = { grantee: 'elsewhere:stranger', scope: 'CAN_REPLY_TO' }
+    const { permissionId } = (await gateway.call('POST', '/v1/permissions', input, donna)).body
+    const { task } = (await wire.rpc('SendMessage', sending())).body.result
+    expect(task.id).toBeTruthy()
+    const { messages } = (await gateway.call('GET', '/v1/inbox?order=newest', undefined, donna)).body
+    expect(messages[0]).toMatchObject({ from: 'elsewhere:@stranger', taskId: task.id })
+    expect((await wireTo(gateway, lucy, stranger.key).rpc('SendMessage', sending())).status).toBe(403)
+    await gateway.call('DELETE', `/v1/permissions/${permissionId}`, undefined, donna)
+    expect((await wire.rpc('SendMessage', sending())).status).toBe(403)
   })
 })

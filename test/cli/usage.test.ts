@@ -36,6 +36,7 @@ test.each([
   ['sub', ['add', 'list', 'show', 'update', 'rm', 'resync', 'test', 'deliveries']],
   ['task', ['list', 'show', 'move', 'artifact']],
   ['claim', ['take', 'release', 'handoff', 'list']],
+  ['permission', ['add', 'list', 'rm']],
   ['project', ['add', 'list']],
 ])('every command of %s has an example', async (group, names) => {
   for (const name of names) {

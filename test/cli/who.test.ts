@@ -68,3 +68,20 @@ test('the operator works in another project by --project or ROUSE_PROJECT', asyn
   expect((await run(['send', '@donna', 'Hello'], there)).stdout).toContain('submitted')
   expect((await run(['who'], { ...as(gateway), ROUSE_PROJECT: 'nowhere' })).stderr).toContain('project-not-found')
 })
+
+// S1-26
+test('permissions are granted, listed and taken back', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await gateway.addAgent('mike')
+  expect((await run(['permission', 'list'], as(gateway, donna))).stdout).toBe('Nothing is granted.\n')
+  const added = await run(['permission', 'add', '@mike', 'CAN_REPLY_TO'], as(gateway, donna))
+  const id = /rm (\S+)/.exec(added.stdout)![1]!
+  expect((await run(['permission', 'list'], as(gateway))).stdout).toMatch(
+    new RegExp(`${id} +@mike +CAN_REPLY_TO +@donna `),
+  )
+  expect((await run(['permission', 'rm', id], as(gateway, donna))).stdout).toBe(`${id} is taken back.\n`)
+  const argv = ['permission', 'add', 'mike', 'CAN_REPLY_TO', '--grantor', 'donna']
+  expect((await run(argv, as(gateway))).code).toBe(0)
+  expect((await run(['permission', 'add', 'mike', 'CAN_FLY'])).code).toBe(2)
+})

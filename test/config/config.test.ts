@@ -131,9 +131,18 @@ test.each([
   ['ROUSE_PUBLIC_URL', 'rouse.example'],
   ['ROUSE_GRPC_PUBLIC_TARGET', 'https://rouse.example:443'],
   ['ROUSE_GRPC_PUBLIC_TARGET', 'rouse.example'],
+  ['ROUSE_DATABASE_URL', 'rouse.db'],
+  ['ROUSE_DATABASE_URL', 'postgres:// /x y'],
   ['ROUSE_ENCRYPTION_KEY', randomBytes(31).toString('base64')],
 ])('%s=%s is refused', (name, value) => {
   expect(messageOf({ [name]: value })).toContain(name)
+})
+
+test('the store is the embedded one unless a PostgreSQL is named', () => {
+  expect(envToConfig({}).databaseUrl).toBeUndefined()
+  for (const url of ['postgres://rouse@127.0.0.1/rouse', 'postgresql://u:p@h:5433/d?sslmode=require']) {
+    expect(envToConfig({ ROUSE_DATABASE_URL: ` ${url} ` }).databaseUrl).toBe(url)
+  }
 })
 
 function messageOf(env: Record<string, string>): string {

@@ -151,9 +151,10 @@ test('hundreds of deliveries of many subscriptions go in one pass', async () => 
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
   await besideStore(
     gateway.dataDir,
-    `${numbers(250)} insert into subscription select 'WAKE_SUB:' || (1000 + i), kind, project_id, agent_id, audience, trigger, filters,
-      harness_target, target, coalesce_ms, null, null, null, status, null, 0, cursor_log_id, null, null, 0, 0, 0, 0, null, null, created_at,
-      updated_at from n, subscription where id = '${id}'`,
+    `${numbers(250)} insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters, harness_target, target,
+      coalesce_ms, status, cursor_log_id, created_at, updated_at)
+      select 'WAKE_SUB:' || (1000 + i), kind, project_id, agent_id, audience, trigger, filters, harness_target, target, coalesce_ms, status,
+      cursor_log_id, created_at, updated_at from n, subscription where id = '${id}'`,
   )
   await besideStore(
     gateway.dataDir,

@@ -64,30 +64,39 @@ test('with the new encryption key first and the old one behind it, old subscript
   expect(readdirSync(directory.path)).not.toContain('encryption.key')
 })
 
-test('a lost encryption key degrades the subscription with a reason, and the gateway serves on', async () => {
-  using directory = dataDirectory()
-  await using receiver = await startReceiver()
-  const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
-  const first = await start()
-  const donna = await first.addAgent('donna')
-  const { id } = await first.subscribe(donna, receiver.url)
-  await first.stop()
-  await using second = await start()
-  for (const text of ['one', 'two', 'three']) await second.send('donna', text)
-  const read = async () => (await second.call('GET', `/v1/wake-subscriptions/${id}`, undefined, donna)).body
-  const subscription = await until(read, ({ status }) => status === 'degraded')
-  expect(subscription.reason).toContain('misconfigured')
-  expect(receiver.wakes).toEqual([])
-  const rotated = await second.call(
-    'PATCH',
-    `/v1/wake-subscriptions/${id}`,
-    { rotateSigningKey: true, overlapSeconds: 0, status: 'active' },
-    donna,
-  )
-  expect(rotated.status).toBe(200)
-  await second.send('donna', 'four')
-  await receiver.waitFor(1)
-})
+if (onPostgres) {
+  test('a gateway with another encryption key does not join those that share a store', async () => {
+    using directory = dataDirectory()
+    const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
+    await (await start()).stop()
+    await expect(start()).rejects.toThrow('sealed with another encryption key')
+  })
+} else {
+  test('a lost encryption key degrades the subscription with a reason, and the gateway serves on', async () => {
+    using directory = dataDirectory()
+    await using receiver = await startReceiver()
+    const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
+    const first = await start()
+    const donna = await first.addAgent('donna')
+    const { id } = await first.subscribe(donna, receiver.url)
+    await first.stop()
+    await using second = await start()
+    for (const text of ['one', 'two', 'three']) await second.send('donna', text)
+    const read = async () => (await second.call('GET', `/v1/wake-subscriptions/${id}`, undefined, donna)).body
+    const subscription = await until(read, ({ status }) => status === 'degraded')
+    expect(subscription.reason).toContain('misconfigured')
+    expect(receiver.wakes).toEqual([])
+    const rotated = await second.call(
+      'PATCH',
+      `/v1/wake-subscriptions/${id}`,
+      { rotateSigningKey: true, overlapSeconds: 0, status: 'active' },
+      donna,
+    )
+    expect(rotated.status).toBe(200)
+    await second.send('donna', 'four')
+    await receiver.waitFor(1)
+  })
+}
 
 /** All that there is of a store: its files, or the rows of its tables. */
 async function kept(dataDir: string): Promise<Buffer[]> {

@@ -17,6 +17,14 @@ export const onPostgres = engine === 'postgres'
  */
 export async function databaseUrlFor(dataDir: string): Promise<string | undefined> {
   if (!onPostgres) return undefined
+  const url = urls.get(dataDir) ?? createSchema(dataDir)
+  urls.set(dataDir, url)
+  return url
+}
+
+const urls = new Map<string, Promise<string>>()
+
+async function createSchema(dataDir: string): Promise<string> {
   const schema = `s${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
   const url = new URL(inject('databaseUrl') as string)
   await runSql(url.href, `create schema if not exists ${schema}`)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/log/event.ts'
+import { logBounds } from '../../src/log/event-store.ts'
 import { LiveTail } from '../../src/log/live-tail.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { defaultProject, ensureProject } from '../../src/registry/project-store.ts'
@@ -64,8 +65,8 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     async append(priority = 'high', audience: readonly string[] = ['agent_donna']): Promise<number> {
       const data = { ...messageSent(0).data, priority }
       const event: NewEvent = { type: 'message.sent', actor: '@lola', audience, data }
-      const [appended] = await db.transaction((tx) => append(tx, defaultProject, [event]))
-      return appended!.logId
+      await db.transaction((tx) => append(tx, defaultProject, [event]))
+      return (await logBounds(db, defaultProject)).head
     },
     async [Symbol.asyncDispose]() {
       await db.close()

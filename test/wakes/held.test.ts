@@ -5,9 +5,11 @@ import { listHeld, pruneHeld } from '../../src/wakes/held-store.ts'
 import { holdBack } from '../../src/wakes/hold.ts'
 import { readPending } from '../../src/wakes/pending.ts'
 import { beat, begin, say } from '../registry/sessions.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { patch, remove } from './acts.ts'
+import { besideStore } from '../support/store.ts'
+import { advanceUntil, patch, remove } from './acts.ts'
 import { messageSent, noon, subscriptionOf } from './builders.ts'
 import { arrived, openEngine } from './engine.ts'
 
@@ -175,6 +177,18 @@ test('goes as old events go, in steps', async () => {
   expect(await pruneHeld(engine.db, noon + 1000, signal)).toBe(700)
   expect((await listHeld(engine.db, 'WAKE_SUB:1', newest + 1, 10)).map(({ event }) => event.logId)).toEqual([newest])
   expect(await pruneHeld(engine.db, noon, signal)).toBe(0)
+})
+
+test('is not kept longer than its events', async () => {
+  const clock = new FakeClock(noon)
+  await using gateway = await startGateway({ env: { ROUSE_RETENTION_DAYS: '1' }, overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  await listen(gateway, donna, 'none')
+  await mail(gateway, { wakePolicy: 'immediate' })
+  const count = async () => (await besideStore(gateway.dataDir, 'select count(*) as kept from held_wake'))[0]!.kept
+  expect(Number(await count())).toBe(1)
+  clock.advance(24 * 3_600_000)
+  await advanceUntil(clock, 60_000, count, (kept) => Number(kept) === 0)
 })
 
 async function mail(gateway: TestGateway, fields: object): Promise<string> {

@@ -103,13 +103,12 @@ export function sentText(sent: SentView): string {
     recipients.length > 5 || count > recipients.length
       ? `${count} agents`
       : recipients.map(({ agent }) => agent).join(', ')
-  return (
-    fields({
-      message: sent.messageId,
-      thread: sent.threadId,
-      to: who || 'nobody: there is no other agent',
-      receipt: recipients.length === 1 ? recipients[0]?.receipt : undefined,
-      session: sent.resolvedToSession,
-    }) + `Follow it: rouse thread ${plain(sent.threadId)}\n`
-  )
+  const head = fields({
+    message: sent.messageId,
+    thread: sent.threadId,
+    to: who || 'nobody: there is no other agent',
+    receipt: recipients.length === 1 ? recipients[0]?.receipt : undefined,
+    session: sent.resolvedToSession,
+  })
+  return `${head}Follow it: rouse thread ${plain(sent.threadId)}\n`
 }

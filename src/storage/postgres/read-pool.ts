@@ -5,6 +5,8 @@ import { isConnectionLost, storageProblem } from './storage-problem.ts'
 
 /** How many reads of one gateway run at the same time; the others wait. A connection costs the server a process. */
 const readersMax = 8
+/** A connection that nobody needed for so long is given back. */
+const idleMs = 60_000
 
 /** The reading side: connections that come and go with the need. A read whose connection breaks is asked once more. */
 export class ReadPool {
@@ -12,7 +14,7 @@ export class ReadPool {
   #pool: pg.Pool
 
   constructor(options: pg.ClientConfig) {
-    this.#options = { ...options, max: readersMax, query_timeout: silenceMs }
+    this.#options = { ...options, max: readersMax, query_timeout: silenceMs, idleTimeoutMillis: idleMs }
     this.#pool = this.#open()
   }
 

@@ -86,7 +86,7 @@ export function isCertain(error: unknown): boolean {
 function reasonOf(error: unknown): Reason | undefined {
   if (!(error instanceof Error) || error instanceof Problem) return undefined
   const code = codeOf(error)
-  if (code === undefined) return isFromDriver(error) ? 'unreachable' : undefined
+  if (code === undefined) return driverReasonOf(error)
   return reasons[code] ?? reasons[code.slice(0, 2)]
 }
 
@@ -94,9 +94,11 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** A socket's error has a system call; the driver's own, and its time-outs, are known by their words alone. */
-function isFromDriver(error: Error): boolean {
-  return 'syscall' in error || driverWords.test(error.message) || error instanceof AggregateError
+/** A socket's error has a system call; the driver's own are known by their words alone. */
+function driverReasonOf(error: Error): Reason | undefined {
+  if (/^(timeout expired|timeout exceeded when trying to connect|Query read timeout)/.test(error.message)) return 'slow'
+  const isSocket = 'syscall' in error || error instanceof AggregateError
+  return isSocket || lostWords.test(error.message) ? 'unreachable' : undefined
 }
-const driverWords =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (was closed|has encountered a connection error)|The server does not support SSL|Cannot use a pool after calling end)/
+const lostWords =
+  /^(Connection terminated|Client (was closed|has encountered a connection error)|The server does not support SSL|Cannot use a pool after calling end)/

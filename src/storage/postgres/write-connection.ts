@@ -78,7 +78,7 @@ export class WriteConnection {
     if (this.#corked) return
     this.#corked = true
     stream.cork()
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#corked = false
       stream.uncork()
     })

@@ -1,0 +1,68 @@
+import { Argument, type Command } from 'commander'
+import { permissionScopes } from '../../registry/permission-store.ts'
+import { clientCommand, connect } from '../client-command.ts'
+import { pathOf } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { table } from '../table.ts'
+import { plain } from '../terminal-text.ts'
+
+interface PermissionView {
+  permissionId: string
+  scope?: string
+  grantor?: string
+  grantee?: string
+  grantedAt?: string
+}
+
+/** `rouse permission …`: what agents allow each other. */
+export function registerPermission(program: Command, io: Io): void {
+  const permission = program
+    .command('permission')
+    .description('grant, list and take back what agents may do to each other')
+  registerAdd(permission, io)
+  registerList(permission, io)
+  registerRemove(permission, io)
+}
+
+function registerAdd(parent: Command, io: Io): void {
+  clientCommand(parent, 'add <grantee>', "let an agent do something to the key's agent", [
+    'rouse permission add @mike CAN_REPLY_TO',
+    'rouse permission add web:@mike CAN_REPLY_TO --grantor @donna   # with the admin key, for donna',
+  ])
+    .addArgument(new Argument('<scope>', 'what it may do').choices(permissionScopes))
+    .option('--grantor <agent>', 'on whose behalf, with the admin key')
+    .action(async (grantee: string, scope: string, { grantor }: { grantor?: string }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const body = { grantee, scope, grantor }
+      const { permissionId } = await gateway.call<PermissionView>('POST', '/v1/permissions', { body })
+      print.result({ permissionId }, () => `Granted. Take it back with: rouse permission rm ${plain(permissionId)}\n`)
+    })
+}
+
+function registerList(parent: Command, io: Io): void {
+  clientCommand(parent, 'list', 'list what was granted by and to the agent', ['rouse permission list']).action(
+    async (_options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call<{ permissions?: PermissionView[] }>('GET', '/v1/permissions')
+      const rows = (answer.permissions ?? []).map((permission) => [
+        permission.permissionId,
+        permission.grantee,
+        permission.scope,
+        permission.grantor,
+        permission.grantedAt,
+      ])
+      const headings = ['PERMISSION', 'GRANTEE', 'SCOPE', 'GRANTOR', 'SINCE']
+      print.result(answer, () => table(io, headings, rows, 'Nothing is granted.'))
+    },
+  )
+}
+
+function registerRemove(parent: Command, io: Io): void {
+  clientCommand(parent, 'rm <id>', 'take a permission back', ['rouse permission rm 019a…']).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      await gateway.call('DELETE', pathOf('/v1/permissions', id))
+      print.result({ permissionId: id, revoked: true }, () => `${plain(id)} is taken back.\n`)
+    },
+  )
+}

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dataDirectory } from '../../support/data-directory.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
+import { besideStore } from '../../support/store.ts'
+
+// Two gateways on one store: whatever is read and then written must hold against the other one.
+
+let directory: ReturnType<typeof dataDirectory>
+let gateways: [TestGateway, TestGateway]
+let donna: TestAgent
+
+beforeEach(async () => {
+  directory = dataDirectory()
+  gateways = await Promise.all([startGateway({ dataDir: directory.path }), startGateway({ dataDir: directory.path })])
+  donna = await gateways[0].addAgent('donna')
+})
+afterEach(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.stop()))
+  directory[Symbol.dispose]()
+})
+
+/** Does something `count` times at once, by turns through one gateway and the other. */
+const byTurns = <T>(count: number, act: (gateway: TestGateway, n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => act(gateways[n % 2]!, n)))
+
+test('of forty harnesses that take one task through two gateways, one gets it', async () => {
+  const { id } = await gateways[0].send('donna', 'work')
+  const answers = await byTurns(40, (gateway) =>
+    gateway.call('POST', `/v1/tasks/${id}/transitions`, { to: 'working', expectedVersion: 1 }, donna),
+  )
+  expect(countOf(answers)).toEqual({ 200: 1, 409: 39 })
+  const { body } = await gateways[1].call('GET', `/v1/tasks/${id}`, undefined, donna)
+  expect(body).toMatchObject({ version: 2, state: 'working' })
+})
+
+test('sixty pieces of an artifact through two gateways are all kept', async () => {
+  const { id } = await gateways[0].send('donna', 'work')
+  const answers = await byTurns(60, (gateway, n) =>
+    gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact: { parts: [{ text: `${n}` }] } }, donna),
+  )
+  expect(countOf(answers)).toEqual({ 201: 60 })
+  const { body } = await gateways[1].call('GET', `/v1/tasks/${id}`, undefined, donna)
+  expect(body.artifacts).toHaveLength(60)
+})
+
+test('messages to one task through two gateways are all in its history, and none comes behind its end', async () => {
+  const { id, contextId } = await gateways[0].send('donna', 'work', { key: gateways[0].adminKey })
+  const sent = await byTurns(30, async (gateway, n) => {
+    if (n === 20) {
+      const current = await gateway.call('GET', `/v1/tasks/${id}`)
+      const body = { to: 'canceled', expectedVersion: current.body.version }
+      await gateway.call('POST', `/v1/tasks/${id}/transitions`, body)
+      return false
+    }
+    return gateway.send('donna', `${n}`, { message: { taskId: id, contextId } }).then(
+      () => true,
+      () => false,
+    )
+  })
+  const { body } = await gateways[1].call('GET', `/v1/tasks/${id}?historyLength=100`)
+  expect(body.history).toHaveLength(1 + sent.filter(Boolean).length)
+  const [row] = await besideStore(directory.path, 'select version, message_count from task')
+  expect(row!.message_count).toBe(1 + sent.filter(Boolean).length)
+})
+
+test('a message that is repeated under one key through two gateways is one task', async () => {
+  const tasks = await byTurns(20, (gateway) =>
+    gateway.send('donna', 'once', {
+      headers: { 'Idempotency-Key': 'same' },
+      message: { messageId: 'same' },
+    }),
+  )
+  expect(new Set(tasks.map(({ id }) => id)).size).toBe(1)
+  expect(await besideStore(directory.path, 'select count(*) as kept from task')).toEqual([{ kept: 1 }])
+})
+
+test('a handle that is asked for through two gateways goes to one', async () => {
+  const answers = await byTurns(20, (gateway) => gateway.call('POST', '/v1/agents', { handle: 'mike' }))
+  expect(countOf(answers)).toEqual({ 201: 1, 409: 19 })
+})
+
+test('changes of an agent through two gateways are all counted, and what they do not name stays', async () => {
+  const answers = await byTurns(20, (gateway, n) =>
+    gateway.call('PATCH', '/v1/agents/donna', n % 2 ? { displayName: `Donna ${n}` } : { description: `Lead ${n}` }),
+  )
+  expect(countOf(answers)).toEqual({ 200: 20 })
+  const { body } = await gateways[0].call('GET', '/v1/agents/donna')
+  expect(body).toMatchObject({ version: 21, displayName: expect.any(String), description: expect.any(String) })
+})
+
+test('rotations and filters of a subscription through two gateways undo nothing of each other', async () => {
+  const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
+  const path = `/v1/wake-subscriptions/${id}`
+  const answers = await byTurns(20, (gateway, n) =>
+    gateway.call('PATCH', path, n % 2 ? { filters: { priority: 'high' } } : { rotateSigningKey: true }, donna),
+  )
+  expect(countOf(answers)).toEqual({ 200: 20 })
+  const [row] = await besideStore(directory.path, 'select filters, generation, previous_key from subscription')
+  expect(row).toMatchObject({ filters: expect.stringContaining('high'), generation: 10 })
+  expect(row!.previous_key).not.toBeNull()
+})
+
+test('a subscription that is removed through two gateways is removed once', async () => {
+  const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
+  const answers = await byTurns(10, (gateway) =>
+    gateway.call('DELETE', `/v1/wake-subscriptions/${id}`, undefined, donna),
+  )
+  expect(countOf(answers)).toEqual({ 200: 1, 404: 9 })
+  const removed = await besideStore(directory.path, "select log_id from event where type = 'subscription.removed'")
+  expect(removed).toHaveLength(1)
+})
+
+test('an agent that is removed while others subscribe for it leaves no subscription behind', async () => {
+  await Promise.all([
+    gateways[1].call('DELETE', '/v1/agents/donna'),
+    byTurns(20, (gateway) => gateway.subscribe(donna, 'http://127.0.0.1:9/').catch(() => undefined)),
+  ])
+  expect(await besideStore(directory.path, 'select id from subscription')).toEqual([])
+})
+
+function countOf(answers: readonly { status: number }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
