@@ -32,7 +32,7 @@ export async function open({ targets, settings, service }) {
 }
 
 async function startOne(databaseUrl, settings, agents) {
-  const child = startNode('./rouse-gateway.mjs')
+  const child = startNode('./rouse-gateway.mjs', [], { execArgv: process.execArgv })
   child.send({ databaseUrl, accept: settings.accept })
   await nextMessage(child)
   child.send({ agents })

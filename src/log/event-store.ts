@@ -20,21 +20,39 @@ export async function insertEvents(
   projectId: string,
   events: readonly NewEvent[],
 ): Promise<LogEvent[]> {
+  const numbered = await numberEvents(tx, projectId, events)
+  await writeEvents(tx, numbered, events)
+  return numbered
+}
+
+/** Takes the log, until the commit, and the logIds for these events. Nothing of them is written yet. */
+export async function numberEvents(
+  tx: Transaction,
+  projectId: string,
+  events: readonly NewEvent[],
+): Promise<LogEvent[]> {
   const row = await tx.get(takeLogIds, { projectId, count: events.length })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
   const first = row.head - events.length + 1
-  const written = events.map(({ type, taskId = null, actor, data }, index): LogEvent => {
+  return events.map(({ type, taskId = null, actor, data }, index) => {
     const trigger = eventTypes[type]
     return { projectId, logId: first + index, type, trigger, taskId, actor, data, createdAt: tx.now }
   })
-  const rows = written.map(({ logId, type, taskId, actor, data, createdAt }) => {
+}
+
+/** Writes events that have their logIds, in the transaction that took them. */
+export async function writeEvents(
+  tx: Transaction,
+  numbered: readonly LogEvent[],
+  events: readonly NewEvent[],
+): Promise<void> {
+  const rows = numbered.map(({ projectId, logId, type, taskId, actor, data, createdAt }) => {
     return [projectId, logId, type, taskId, actor, JSON.stringify(data), createdAt]
   })
-  const audiences = written.flatMap(({ logId, trigger }, index) =>
+  const audiences = numbered.flatMap(({ projectId, logId, trigger }, index) =>
     events[index]!.audience.map((audience) => [audience, projectId, logId, trigger]),
   )
   await Promise.all([eventRows.run(tx, rows), audienceRows.run(tx, audiences)])
-  return written
 }
 
 const columns = sql.raw(

@@ -10,7 +10,7 @@ import { decide, isGated, isWake, routeOf } from './policy.ts'
 type Candidate = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget' | 'audience'>
 
 /** Whether there is a subscription for which an event must be held: then even those that are busy are asked. */
-export const mayBeHeld = (event: LogEvent): boolean => wakePolicyOf(event) !== 'immediate'
+export const mayBeHeld = (event: Pick<LogEvent, 'data'>): boolean => wakePolicyOf(event) !== 'immediate'
 
 /**
  * Decides, within the transaction that appends them, which of the events that a subscription matches wake its agent, and keeps the

@@ -1,6 +1,6 @@
 import type { AppendEvents } from '../log/append.ts'
 import type { LogEvent, NewEvent, Trigger } from '../log/event.ts'
-import { insertEvents } from '../log/event-store.ts'
+import { numberEvents, writeEvents } from '../log/event-store.ts'
 import type { LiveTail } from '../log/live-tail.ts'
 import {
   type Filters,
@@ -72,8 +72,12 @@ interface Appending {
 export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
   const write = async (tx: Transaction, appending: readonly Appending[]): Promise<void> => {
     for (const [projectId, events] of byProject(appending)) {
-      const written = await insertEvents(tx, projectId, events)
-      await wake(tx, written, events, sending)
+      // The log is locked from the first statement on. What follows from one answer is asked for behind it in one go, so that it
+      // is not locked for longer than the store takes.
+      const numbering = numberEvents(tx, projectId, events)
+      const finding = findCandidates(tx, projectId, events)
+      const written = await numbering
+      await Promise.all([writeEvents(tx, written, events), wake(tx, written, await finding, sending)])
       tx.onCommit(() => tail.publish(written))
     }
   }
@@ -93,46 +97,54 @@ function byProject(appending: readonly Appending[]): [string, NewEvent[]][] {
   return [...projects].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
+/** Those whom events may wake, by the audience that they belong to. */
+type Candidates = readonly {
+  readonly audience: string
+  readonly events: readonly number[]
+  readonly found: Candidate[]
+}[]
+
+/** A task is an audience too: of those that push configs name. */
+async function findCandidates(tx: Transaction, projectId: string, events: readonly NewEvent[]): Promise<Candidates> {
+  const concerning = new Map<string, number[]>()
+  for (const [index, { audience, taskId }] of events.entries()) {
+    for (const key of taskId === undefined ? audience : [...audience, taskId]) {
+      const known = concerning.get(key)
+      if (known) known.push(index)
+      else concerning.set(key, [index])
+    }
+  }
+  return Promise.all(
+    [...concerning].map(async ([audience, indexes]) => {
+      const wanted = indexes.some((index) => mayBeHeld(events[index]!)) ? activeOf : idleOf
+      return { audience, events: indexes, found: await tx.all(wanted, { projectId, audience }) }
+    }),
+  )
+}
+
 /** Whichever event of a subscription comes first in the log is what its run begins with. */
 async function wake(
   tx: Transaction,
   written: readonly LogEvent[],
-  events: readonly NewEvent[],
+  candidates: Candidates,
   sending: Sending,
 ): Promise<void> {
   const claims: EventClaim[] = []
   let earliest = Number.POSITIVE_INFINITY
-  const making = [...byAudience(written, events)].map(async ([audience, concerning]) => {
-    const { projectId } = concerning[0]!
-    const candidates = await tx.all(concerning.some(mayBeHeld) ? activeOf : idleOf, { projectId, audience })
-    await Promise.all(
-      candidates.map(async (candidate) => {
-        const event = await firstToWake(tx, candidate, audience, concerning)
-        if (!event) return
-        const due = await makeDue(tx, candidate, event, sending, claims)
-        earliest = Math.min(earliest, due)
-      }),
-    )
+  const making = candidates.flatMap(({ audience, events, found }) => {
+    const concerning = events.map((index) => written[index]!)
+    return found.map(async (candidate) => {
+      const event = await firstToWake(tx, candidate, audience, concerning)
+      if (!event) return
+      const due = await makeDue(tx, candidate, event, sending, claims)
+      earliest = Math.min(earliest, due)
+    })
   })
   await Promise.all(making)
   tx.onCommit(() => {
     for (const claim of claims) sending.begin(claim)
     if (earliest !== Number.POSITIVE_INFINITY) sending.due(earliest)
   })
-}
-
-/** The events of each audience, in the order of the log. A task is an audience too: of those that push configs name. */
-function byAudience(written: readonly LogEvent[], events: readonly NewEvent[]): Map<string, LogEvent[]> {
-  const concerning = new Map<string, LogEvent[]>()
-  for (const [index, event] of written.entries()) {
-    const { audience } = events[index]!
-    for (const key of event.taskId === null ? audience : [...audience, event.taskId]) {
-      const known = concerning.get(key)
-      if (known) known.push(event)
-      else concerning.set(key, [event])
-    }
-  }
-  return concerning
 }
 
 /** Answers when the subscription falls due, or infinity when it was claimed for sending at once. */

@@ -33,7 +33,7 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
 }
 
 /** The sender's contract for an event; what nobody sent, such as a signal of the engine, is `immediate`. */
-export function wakePolicyOf({ data }: LogEvent): WakePolicy {
+export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>): WakePolicy {
   const said = (data as Filterable).wakePolicy ?? 'immediate'
   return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
 }

@@ -49,8 +49,9 @@ interface GivingBack {
 
 /** At the end of the transaction, while nobody else appends: whoever does so later finds the subscriptions idle, and makes them due. */
 async function giveAllBack(tx: Transaction, runs: readonly GivingBack[]): Promise<void> {
-  for (const projectId of [...new Set(runs.map((run) => run.projectId))].sort()) await holdLog(tx, projectId)
-  await Promise.all(runs.map((run) => run.giveBack(tx)))
+  const projects = [...new Set(runs.map((run) => run.projectId))].sort()
+  // Asked for in this order, and so done in it: the reads are behind the locks.
+  await Promise.all([...projects.map((projectId) => holdLog(tx, projectId)), ...runs.map((run) => run.giveBack(tx))])
 }
 
 class Run {

@@ -11,21 +11,27 @@ const groupMax = 128
 /** How often a writer is run when others come in its way. */
 const triesMax = 4
 
+/** A connection, and what is under way on it. */
+interface Lane {
+  readonly connection: WriteConnection
+  draining: Promise<void> | undefined
+}
+
 /**
- * The writing side of the PostgreSQL engine. Writers queue; whoever is waiting when the connection frees shares one
- * transaction. Where a group is lost through one of its writers, that one is run again alone and the others together.
+ * The writing side of the PostgreSQL engine. Writers queue; whoever is waiting when a connection frees shares one
+ * transaction. While one group commits, the next one runs on another connection. Where a group is lost through one of its
+ * writers, that one is run again alone and the others together.
  */
 export class GroupCommit {
-  readonly #connection: WriteConnection
+  readonly #lanes: readonly Lane[]
   readonly #clock: Clock
   readonly #queue: Writer[] = []
   /** Writers that had no luck in company. */
   readonly #alone: Writer[] = []
-  #draining: Promise<void> | undefined
   #closed = false
 
-  constructor(connection: WriteConnection, clock: Clock) {
-    this.#connection = connection
+  constructor(connections: readonly WriteConnection[], clock: Clock) {
+    this.#lanes = connections.map((connection) => ({ connection, draining: undefined }))
     this.#clock = clock
   }
 
@@ -33,40 +39,41 @@ export class GroupCommit {
     if (this.#closed) return Promise.reject(new Problem('storage-unavailable', { detail: 'The store is closed.' }))
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject, tries: 0 })
-      this.#draining ??= this.#drain()
+      const free = this.#lanes.find(({ draining }) => !draining)
+      if (free) free.draining = this.#drain(free)
     })
   }
 
   /** Lets the queued writers finish, then refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#draining
-    await this.#connection.close()
+    await Promise.all(this.#lanes.map(({ draining }) => draining))
+    await Promise.all(this.#lanes.map(({ connection }) => connection.close()))
   }
 
-  async #drain(): Promise<void> {
+  async #drain(lane: Lane): Promise<void> {
     // One turn of the event loop lets every request that is already on a socket join this group.
     await new Promise(setImmediate)
     for (;;) {
       const next = this.#alone.shift()
       const writers = next ? [next] : this.#queue.splice(0, groupMax)
       if (writers.length === 0) break
-      await this.#commit(writers)
+      await this.#commit(lane, writers)
       await new Promise(setImmediate)
     }
-    this.#draining = undefined
+    lane.draining = undefined
   }
 
-  async #commit(writers: readonly Writer[]): Promise<void> {
+  async #commit({ connection }: Lane, writers: readonly Writer[]): Promise<void> {
     try {
-      await this.#connection.open()
+      await connection.open()
     } catch (error) {
       // Nor is there a connection for those behind it.
       const problem = storageProblem(error)
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
-    const end = await new Group(this.#connection, this.#clock.now()).run(writers)
+    const end = await new Group(connection, this.#clock.now()).run(writers)
     if (!('cause' in end)) {
       for (const result of end) {
         if ('error' in result) {
@@ -79,7 +86,7 @@ export class GroupCommit {
       }
       return
     }
-    if (isConnectionLost(end.cause)) this.#connection.discard()
+    if (isConnectionLost(end.cause)) connection.discard()
     this.#runAgain(writers, end)
   }
 

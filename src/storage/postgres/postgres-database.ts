@@ -10,6 +10,9 @@ import { ReadPool } from './read-pool.ts'
 import { storageProblem } from './storage-problem.ts'
 import { WriteConnection } from './write-connection.ts'
 
+/** How many groups of writers are under way at the same time. The end of each waits for the project's log all the same. */
+const writersMax = 3
+
 /**
  * A store that several gateways share: one connection for writing behind the group commit, and a pool for reading. A
  * connection that breaks is made anew with the next use.
@@ -22,7 +25,10 @@ export class PostgresDatabase implements Database {
   private constructor(url: string, clock: Clock) {
     const options = connectionOptions(url)
     this.#reads = new ReadPool(options)
-    this.#commits = new GroupCommit(new WriteConnection(options, () => this.#renewReads()), clock)
+    this.#commits = new GroupCommit(
+      Array.from({ length: writersMax }, () => new WriteConnection(options, () => this.#renewReads())),
+      clock,
+    )
   }
 
   /**

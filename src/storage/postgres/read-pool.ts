@@ -3,7 +3,7 @@ import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
 import { isConnectionLost, storageProblem } from './storage-problem.ts'
 
-/** How many reads of one gateway run at the same time; the others wait. A connection costs the server a process. */
+/** How many reads of one gateway run at the same time; the others wait. The server has a limited number for all gateways. */
 const readersMax = 8
 /** A connection that nobody needed for so long is given back. */
 const idleMs = 60_000
