@@ -22,8 +22,7 @@ export async function open({ targets, settings, service }) {
       return gateways.reduce((sum, { delivered }) => sum + delivered(), 0)
     },
     pids: gateways.map(({ pid }) => pid),
-    records: async () =>
-      (await rouse.query(`select count(*) as n from delivery where outcome = 'delivered'`))[0].n,
+    records: async () => (await rouse.query(`select count(*) as n from delivery where outcome = 'delivered'`))[0].n,
     async close() {
       await Promise.all(gateways.map(({ close }) => close()))
       await rouse.close()

@@ -2,7 +2,11 @@ import type { Database } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { SecretBox } from './secret.ts'
 
-const keep = statement<{ name: string; sealed: string; now: number }>(sql`insert into shared_secret (name, sealed, created_at)
+const keep = statement<{
+  name: string
+  sealed: string
+  now: number
+}>(sql`insert into shared_secret (name, sealed, created_at)
   values (${p('name')}, ${p('sealed')}, ${p('now')}) on conflict (name) do nothing`)
 const kept = statement<{ name: string }, { sealed: string }>(
   sql`select sealed from shared_secret where name = ${p('name')}`,
