@@ -38,7 +38,7 @@ export class Gateways implements AsyncDisposable {
   }
 
   /** Whether nobody can have taken over from this gateway meanwhile. */
-  readonly isSure = (): boolean => this.#context.clock.now() - this.#seenAt < doubtMs
+  readonly isSure = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < doubtMs
 
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return

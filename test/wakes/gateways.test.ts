@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { Turns } from '../../src/storage/turn.ts'
@@ -66,6 +66,15 @@ test('a gateway that was held up is not sure until it has been seen again', asyn
   engine.clock.advance(9_000)
   expect(gateways.isSure()).toBe(false)
   await until(() => gateways.isSure(), Boolean)
+})
+
+test('a clock that was set leaves a gateway unsure too, whichever way', async () => {
+  await using engine = await openEngine(noDelivery)
+  const { gateways } = joined(engine)
+  await using _ = gateways
+  expect(gateways.isSure()).toBe(true)
+  vi.spyOn(engine.clock, 'now').mockReturnValue(engine.clock.now() - 3_600_000)
+  expect(gateways.isSure()).toBe(false)
 })
 
 test('one of many has a turn; who stops asking loses it', async () => {
