@@ -18,7 +18,7 @@ export interface Config {
   /** 0 keeps for ever. */
   readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number; readonly messagesMs: number }
   /** 0 is no limit. */
-  readonly mail: { readonly perMinute: number; readonly stormTurns: number }
+  readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   /** How long a session may be silent. */
   readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
@@ -115,6 +115,7 @@ export function envToConfig(env: Env): Config {
     mail: {
       perMinute: whole('ROUSE_MESSAGES_PER_MINUTE', 300, 60_000),
       stormTurns: whole('ROUSE_STORM_TURNS', 60, 100_000),
+      stormMessages: whole('ROUSE_STORM_MESSAGES', 600, 10_000_000),
     },
     sessions: { timeoutMs: number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: number('ROUSE_BLOCKING_TIMEOUT', 300, 0, 86_400) * 1000 },

@@ -39,6 +39,7 @@ export const problems = {
   'version-required': { status: 428, title: 'The version of the task is required' },
   'rate-limited': { status: 429, title: 'The sender sends too much' },
   'storm-breaker': { status: 429, title: 'These two have written to each other too often' },
+  'recipient-storm': { status: 429, title: 'The recipient is sent too much' },
   internal: { status: 500, title: 'Internal error' },
   'storage-unavailable': { status: 503, title: 'The store cannot take writes right now' },
 } as const satisfies Record<string, { status: number; title: string }>

@@ -22,7 +22,7 @@ const subjectMax = 200
 /**
  * Makes the mail that goes with work that changes hands, within the transaction of that change: both happen, or neither.
  * Answers the events to append. Handing back and forth is writing to each other, with the same limits: `rate-limited`,
- * `storm-breaker`. Source: S4-7.
+ * `storm-breaker`, `recipient-storm`. Source: S4-7.
  */
 export function createHandOverMail(context: { limits: MailLimits; findSession: FindSession }) {
   return async (tx: Transaction, handOver: HandOver): Promise<{ messageId: string; events: NewEvent[] }> => {

@@ -16,9 +16,6 @@ const take = statement<
   MessageKey & { now: number }
 >(sql`insert into message_key (caller_id, key, fingerprint, message_id, created_at)
   values (${p('callerId')}, ${p('key')}, ${p('fingerprint')}, ${p('messageId')}, ${p('now')}) on conflict (caller_id, key) do nothing`)
-const drop = statement<{ callerId: string; key: string }>(
-  sql`delete from message_key where caller_id = ${p('callerId')} and key = ${p('key')}`,
-)
 const find = statement<
   { callerId: string; key: string },
   MessageKey
@@ -33,11 +30,6 @@ const prune = statement<{ before: number; limit: number }>(sql`delete from messa
 /** Takes a key for a message. False: it was taken before. */
 export async function takeKey(tx: Transaction, key: MessageKey): Promise<boolean> {
   return (await tx.run(take, { ...key, now: tx.now })) > 0
-}
-
-/** Gives a key back whose message was not taken: a repeat of it is a first try. */
-export async function giveKeyBack(tx: Transaction, callerId: string, key: string): Promise<void> {
-  await tx.run(drop, { callerId, key })
 }
 
 export function findKey(db: Reader, callerId: string, key: string): Promise<MessageKey | undefined> {

@@ -1,5 +1,7 @@
-import type { Reader, Transaction } from '../storage/database.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
+
+const pageMax = 200
 
 interface Spend {
   senderId: string
@@ -51,6 +53,57 @@ const block = statement<{ firstId: string; secondId: string; until: number }>(
   sql`update exchange set blocked_until = ${p('until')}, turns = 0 where first_id = ${p('firstId')} and second_id = ${p('secondId')}`,
 )
 
+interface Arrival {
+  recipientId: string
+  senderId: string
+  now: number
+  windowStart: number
+  limit: number
+}
+
+// What one is sent is an exchange of its own, with '>' at the other end. A window that begins in the future is of a clock set back.
+const takeIn = statement<
+  Arrival,
+  { turns: number }
+>(sql`insert into exchange (first_id, second_id, last_sender, turns, window_at)
+  values ('>', ${p('recipientId')}, ${p('senderId')}, 1, ${p('now')})
+  on conflict (first_id, second_id) do update set
+    turns = case when exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at then 1
+      else exchange.turns + 1 end,
+    window_at = case when exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at
+      then excluded.window_at else exchange.window_at end,
+    last_sender = excluded.last_sender
+  where exchange.turns < ${p('limit')} or exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at
+  returning turns`)
+const noteFlood = statement<{ recipientId: string; now: number; windowMs: number }>(sql`update exchange
+  set blocked_until = window_at + cast(${p('windowMs')} as bigint)
+  where first_id = '>' and second_id = ${p('recipientId')} and blocked_until <= ${p('now')}`)
+
+interface Aged {
+  readonly firstId: string
+  readonly secondId: string
+  readonly isOld: number
+}
+
+// By the key, so that a step reads a page and not the table.
+const exchangePage = statement<
+  { afterFirst: string; afterSecond: string; before: number; limit: number },
+  Aged
+>(sql`select first_id as "firstId", second_id as "secondId",
+    case when window_at < ${p('before')} and blocked_until < ${p('before')} then 1 else 0 end as "isOld"
+  from exchange where (first_id, second_id) > (${p('afterFirst')}, ${p('afterSecond')})
+  order by first_id, second_id limit ${p('limit')}`)
+const dropExchange = statement<{ firstId: string; secondId: string; before: number }>(sql`delete from exchange
+  where first_id = ${p('firstId')} and second_id = ${p('secondId')} and window_at < ${p('before')} and blocked_until < ${p('before')}`)
+const ratePage = statement<
+  { after: string; before: number; limit: number },
+  { senderId: string; isOld: number }
+>(sql`select sender_id as "senderId",
+    case when full_at < ${p('before')} and refused_at < ${p('before')} then 1 else 0 end as "isOld"
+  from send_rate where sender_id > ${p('after')} order by sender_id limit ${p('limit')}`)
+const dropRate = statement<{ senderId: string; before: number }>(sql`delete from send_rate
+  where sender_id = ${p('senderId')} and full_at < ${p('before')} and refused_at < ${p('before')}`)
+
 /** Counts a message against its sender's rate. False: the rate is used up, and nothing was counted. */
 export async function spendRate(tx: Transaction, senderId: string, costMs: number, windowMs: number): Promise<boolean> {
   return (await tx.get(spend, { senderId, now: tx.now, costMs, windowMs })) !== undefined
@@ -87,4 +140,58 @@ export async function keepApart(
   until: number,
 ): Promise<void> {
   await tx.run(block, { firstId, secondId, until })
+}
+
+/** Counts a message against what its recipient may be sent in a window. False: that is used up, and nothing was counted. */
+export async function countArrival(
+  tx: Transaction,
+  {
+    recipientId,
+    senderId,
+    limit,
+    windowMs,
+  }: { recipientId: string; senderId: string; limit: number; windowMs: number },
+): Promise<boolean> {
+  const arrival = { recipientId, senderId, limit, now: tx.now, windowStart: tx.now - windowMs }
+  return (await tx.get(takeIn, arrival)) !== undefined
+}
+
+/** Closes a recipient's window. Answers whether this is its first refusal, and when the window ends (ms since the epoch). */
+export async function closeWindow(
+  tx: Transaction,
+  recipientId: string,
+  windowMs: number,
+): Promise<{ isFirst: boolean; until: number }> {
+  const isFirst = (await tx.run(noteFlood, { recipientId, now: tx.now, windowMs })) > 0
+  return { isFirst, until: await readBlock(tx, ['>', recipientId]) }
+}
+
+/** Forgets what was counted before an instant and limits nobody any more, a page for each commit. */
+export async function pruneLimits(db: Database, before: number, signal: AbortSignal): Promise<void> {
+  for (let last: Aged | undefined; !signal.aborted; ) {
+    const after = { afterFirst: last?.firstId ?? '', afterSecond: last?.secondId ?? '' }
+    const page = await db.all(exchangePage, { ...after, before, limit: pageMax })
+    const old = page.filter(({ isOld }) => isOld === 1)
+    await inOneCommit(db, old, (tx, { firstId, secondId }) => tx.run(dropExchange, { firstId, secondId, before }))
+    last = page.at(-1)
+    if (page.length < pageMax) break
+  }
+  for (let after = ''; !signal.aborted; ) {
+    const page = await db.all(ratePage, { after, before, limit: pageMax })
+    const old = page.filter(({ isOld }) => isOld === 1)
+    await inOneCommit(db, old, (tx, { senderId }) => tx.run(dropRate, { senderId, before }))
+    after = page.at(-1)?.senderId ?? ''
+    if (page.length < pageMax) break
+  }
+}
+
+async function inOneCommit<T>(
+  db: Database,
+  rows: readonly T[],
+  remove: (tx: Transaction, row: T) => Promise<unknown>,
+): Promise<void> {
+  if (rows.length === 0) return
+  await db.transaction(async (tx) => {
+    for (const row of rows) await remove(tx, row)
+  })
 }

@@ -1,7 +1,16 @@
 import { Problem } from '../errors.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
 import type { Transaction } from '../storage/database.ts'
-import { countTurn, isFirstRefusal, keepApart, readBlock, readRate, spendRate } from './limit-store.ts'
+import {
+  closeWindow,
+  countArrival,
+  countTurn,
+  isFirstRefusal,
+  keepApart,
+  readBlock,
+  readRate,
+  spendRate,
+} from './limit-store.ts'
 
 /** 0 switches a limit off. */
 export interface MailLimits {
@@ -9,6 +18,8 @@ export interface MailLimits {
   readonly perMinute: number
   /** How often two may take turns in writing to each other in ten minutes. */
   readonly stormTurns: number
+  /** How many messages one agent may be sent in ten minutes, by all agents together; broadcasts do not count. */
+  readonly stormMessages: number
 }
 
 export const stormWindowMs = 10 * 60_000
@@ -28,11 +39,16 @@ export interface Refusal {
 }
 
 /**
- * Counts a message against what its sender may send, and against the storm breaker between the two. A refusal is answered, not
+ * Counts a message against what its sender may send, against the storm breaker between the two, and against that of its
+ * recipient, which opens where more than two answer each other in a ring. A refusal is answered, not
  * thrown, so that what it writes is kept: commit it, then throw its problem.
  */
 export async function checkLimits(tx: Transaction, limits: MailLimits, sending: Sending): Promise<Refusal | undefined> {
-  return (await checkRate(tx, limits, sending)) ?? (await checkStorm(tx, limits, sending))
+  return (
+    (await checkRate(tx, limits, sending)) ??
+    (await checkStorm(tx, limits, sending)) ??
+    (await checkArrivals(tx, limits, sending))
+  )
 }
 
 async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
@@ -70,6 +86,24 @@ async function checkStorm(tx: Transaction, { stormTurns }: MailLimits, sending: 
   const data = { agents: [from, peer.identity], limit: stormTurns, retryAfterSeconds, reason: problem.message }
   const audience = peer.id.startsWith('*') ? [senderId] : pair
   return { problem, event: trips ? refused('mail.storm_tripped', audience, data) : undefined }
+}
+
+async function checkArrivals(
+  tx: Transaction,
+  { stormMessages }: MailLimits,
+  { senderId, from, peer }: Sending,
+): Promise<Refusal | undefined> {
+  if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === 'operator') return undefined
+  const arrival = { recipientId: peer.id, senderId, limit: stormMessages, windowMs: stormWindowMs }
+  if (await countArrival(tx, arrival)) return undefined
+  const { isFirst, until } = await closeWindow(tx, peer.id, stormWindowMs)
+  const retryAfterSeconds = Math.max(1, Math.ceil((until - tx.now) / 1000))
+  const problem = new Problem('recipient-storm', {
+    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It takes no more for another ${retryAfterSeconds} s. Stop answering answers, also in a ring.`,
+    extra: { limit: stormMessages, agents: [peer.identity], retryAfterSeconds },
+  })
+  const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }
+  return { problem, event: isFirst ? refused('mail.storm_tripped', [senderId, peer.id], data) : undefined }
 }
 
 function refused(type: NewEvent['type'], agentIds: readonly string[], data: NewEvent['data']): NewEvent {

@@ -3,8 +3,11 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import { pruneKeys } from './key-store.ts'
+import { pruneLimits } from './limit-store.ts'
 
 const pageMax = 200
+/** How long counts are kept that limit nobody any more. */
+const limitMs = 24 * 60 * 60 * 1000
 
 // What nobody was handed yet waits for ever; what was sent to an agent that is gone waits for nobody.
 const agedPage = statement<
@@ -21,7 +24,7 @@ const removeMessage = statement<{ id: string }>(sql`delete from message where id
 
 /**
  * Takes away the mail that everybody whom it was for was handed before an instant; mail that still waits for somebody stays.
- * Forgets old idempotency keys on the way. Answers how many messages went. Source: S2-19.
+ * Forgets old idempotency keys and old counts on the way. Answers how many messages went. Source: S2-19.
  */
 export async function pruneMessages(
   db: Database,
@@ -30,6 +33,7 @@ export async function pruneMessages(
   signal: AbortSignal,
 ): Promise<number> {
   await pruneKeys(db, now, signal)
+  await pruneLimits(db, now - limitMs, signal)
   if (retentionMs === 0) return 0
   const beforeMs = now - retentionMs
   const before = messageIdFloor(beforeMs)

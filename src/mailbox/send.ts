@@ -8,7 +8,7 @@ import { type Caller, nameIn } from '../registry/caller.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import type { FindSession } from './hand-out.ts'
-import { findKey, giveKeyBack, takeKey } from './key-store.ts'
+import { findKey, takeKey } from './key-store.ts'
 import { checkLimits, type MailLimits, type Refusal } from './limits.ts'
 import type { MailMessage, MessageType } from './message.ts'
 import { findMessage } from './message-store.ts'
@@ -50,7 +50,8 @@ const subjectMax = 200
 /**
  * Sends mail and resolves when it is durable, with how far each recipient has it. An operator's mail is a person's: `relay`
  * unless it says otherwise, and without limits. Errors: `agent-not-found` and what else an address may be refused with,
- * `message-not-found` (of `inReplyTo`), `invalid-request`, `forbidden`, `idempotency-conflict`, `rate-limited`, `storm-breaker`.
+ * `message-not-found` (of `inReplyTo`), `invalid-request`, `forbidden`, `idempotency-conflict`, `rate-limited`, `storm-breaker`,
+ * `recipient-storm`.
  * Source: S2-9, S2-10, D11.
  */
 export async function sendMail(
@@ -61,33 +62,36 @@ export async function sendMail(
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   const sent = await context.db.transaction(async (tx) => {
-    const id = newMessageId(tx.now)
-    if (idempotency && !(await takeKey(tx, { callerId: caller.id, ...idempotency, messageId: id }))) {
-      return { id: await repeated(tx, caller, idempotency) }
-    }
+    const first = idempotency && (await repeated(tx, caller, idempotency))
+    if (first !== undefined) return { id: first }
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
+    const subject = subjectOf(input, answered)
     const refusal = caller.kind === 'operator' ? undefined : await refuse(context, tx, caller, destination)
     if (refusal) {
-      if (idempotency) await giveKeyBack(tx, caller.id, idempotency.key)
       if (refusal.event) await context.append(tx, caller.projectId, [refusal.event])
       return refusal
     }
-    await deliver(context, tx, caller, { id, input, answered, destination })
+    const id = newMessageId(tx.now)
+    // A key stands for a message that is sent: it is taken when nothing can refuse that any more.
+    if (idempotency && !(await takeKey(tx, { callerId: caller.id, ...idempotency, messageId: id }))) {
+      return { id: (await repeated(tx, caller, idempotency)) ?? id }
+    }
+    await deliver(context, tx, caller, { id, subject, input, answered, destination })
     return { id }
   })
   if ('problem' in sent) throw sent.problem
   return readMail(context.db, caller, sent.id)
 }
 
-/** The message that a key stands for. Errors: `idempotency-conflict`. */
+/** The message that a key stands for, if it was taken before. Errors: `idempotency-conflict`. */
 async function repeated(
   tx: Transaction,
   caller: Caller,
   { key, fingerprint }: { key: string; fingerprint: string },
-): Promise<string> {
+): Promise<string | undefined> {
   const known = await findKey(tx, caller.id, key)
-  if (known?.fingerprint === fingerprint) return known.messageId
+  if (!known || known.fingerprint === fingerprint) return known?.messageId
   throw new Problem('idempotency-conflict', {
     field: 'Idempotency-Key',
     detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
@@ -119,13 +123,14 @@ function refuse(
 
 interface Outgoing {
   readonly id: string
+  readonly subject: string
   readonly input: MailInput
   readonly answered: MailMessage | undefined
   readonly destination: Destination
 }
 
 async function deliver(context: MailContext, tx: Transaction, caller: Caller, outgoing: Outgoing): Promise<void> {
-  const { id, input, answered, destination } = outgoing
+  const { id, subject, input, answered, destination } = outgoing
   const { recipients, projectId, broadcast, address } = destination
   const one = recipients.length === 1 && !broadcast ? recipients[0] : undefined
   const session = one && (await context.findSession(tx, one.id))
@@ -138,7 +143,7 @@ async function deliver(context: MailContext, tx: Transaction, caller: Caller, ou
     senderSession: senderSession?.id ?? null,
     address,
     broadcast,
-    subject: subjectOf(input, answered),
+    subject,
     body: input.body ?? null,
     type: input.type ?? (caller.kind === 'operator' ? 'relay' : 'msg'),
     signalType: input.signalType ?? null,

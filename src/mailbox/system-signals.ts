@@ -21,6 +21,9 @@ export type Announce = (tx: Transaction, announcement: Announcement) => Promise<
 /** The agents of a project that have a live session. */
 export type ListPresent = (reader: Reader, projectId: string) => Promise<readonly string[]>
 
+/** A room in which everybody still hears who comes and goes: telling each of each costs the square of it. */
+const roomMax = 100
+
 const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
   MasterPreempted: ({ new_master_session }) => `A newer session speaks for you: ${new_master_session}`,
   PeerJoined: ({ identity, surface }) => `${identity} is here (${surface})`,
@@ -29,14 +32,15 @@ const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
 
 /**
  * Makes the gateway's own voice: signals as mail from `@gateway`, for the next turn, without limits. `toAgentId: 'project'` is
- * everybody with a live session: who comes later finds out by looking who is there. Source: S2-7.
+ * everybody with a live session, while those are at most 100: who comes later, or to more, finds out by looking who is there.
+ * Source: S2-7.
  */
 export function createAnnounce(append: AppendEvents, listPresent: ListPresent): Announce {
   return async (tx, { projectId, signalType, payload, toAgentId, exceptAgentId }) => {
     const broadcast = toAgentId === 'project'
     const present = broadcast ? await listPresent(tx, projectId) : [toAgentId]
     const recipientIds = [...new Set(present)].filter((id) => id !== exceptAgentId)
-    if (recipientIds.length === 0) return
+    if (recipientIds.length === 0 || (broadcast && recipientIds.length > roomMax)) return
     const { events } = await putMail(tx, {
       projectId,
       from: '@gateway',

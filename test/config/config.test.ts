@@ -12,7 +12,7 @@ test('an empty environment is the default configuration', () => {
     webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000 },
     retention: { eventsMs: 30 * 86_400_000, deliveriesMs: 30 * 86_400_000, messagesMs: 30 * 86_400_000 },
     sessions: { timeoutMs: 300_000 },
-    mail: { perMinute: 300, stormTurns: 60 },
+    mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     a2a: { blockingTimeoutMs: 300_000 },
     logLevel: 'warn',
   })

@@ -5,6 +5,7 @@ import { mailCases } from './mail-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
 import { signatureCases } from './signature-cases.ts'
+import { teamCases } from './team-cases.ts'
 import { wakeCases } from './wake-cases.ts'
 
 /** Every folder of `fixtures/`. A new case is a line in its group's table, and `npm run fixtures`. */
@@ -16,4 +17,5 @@ export const cases: readonly FixtureCase[] = [
   ...problemCases,
   ...a2aCases,
   ...mailCases,
+  ...teamCases,
 ]

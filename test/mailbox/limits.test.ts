@@ -14,7 +14,7 @@ const mail = (to: string) => ({ to, subject: 'x' })
 // S2-22
 test('a sender may send so many a minute at once, then one as each becomes due, whatever others send', async () => {
   await using office = await openOffice('lola', 'donna')
-  const context = { ...office.context, limits: { perMinute: 7, stormTurns: 0 } }
+  const context = { ...office.context, limits: { perMinute: 7, stormTurns: 0, stormMessages: 0 } }
   const send = () => sendMail(context, office.caller('lola'), mail('@donna'))
   for (let n = 0; n < 7; n++) await send()
   await expect(send()).rejects.toMatchObject({
@@ -33,7 +33,7 @@ test('a sender may send so many a minute at once, then one as each becomes due, 
 
 test('the log tells of a limit once a minute, not once a refusal', async () => {
   await using office = await openOffice('lola', 'donna')
-  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0 } }
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0, stormMessages: 0 } }
   const send = () => sendMail(context, office.caller('lola'), mail('@donna')).catch(() => {})
   for (let n = 0; n < 5; n++) await send()
   expect(await eventsOf(office, 'mail.rate_limited')).toMatchObject([{ data: { agent: '@lola', limit: 1 } }])
@@ -45,7 +45,7 @@ test('the log tells of a limit once a minute, not once a refusal', async () => {
 
 test('a message that was refused gives its key back: the repeat is the first that is taken', async () => {
   await using office = await openOffice('lola', 'donna')
-  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0 } }
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0, stormMessages: 0 } }
   const send = (key: string) =>
     sendMail(context, office.caller('lola'), mail('@donna'), { idempotency: { key, fingerprint: 'f' } })
   await send('first')
@@ -55,9 +55,27 @@ test('a message that was refused gives its key back: the repeat is the first tha
   expect((await send('second')).message.id).toBe(message.id)
 })
 
+test('a key is not taken by what cannot be sent, and many repeats at once are one message', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const send = (to: string) =>
+    sendMail(
+      office.context,
+      office.caller('lola'),
+      { to, subject: 'x' },
+      { idempotency: { key: 'k', fingerprint: 'f' } },
+    )
+  const others = Array.from({ length: 10 }, () => office.send('donna', { to: '@lola', subject: 'y' }))
+  const refused = await Promise.allSettled(Array.from({ length: 10 }, () => send('@nobody')))
+  expect(refused.every((result) => result.status === 'rejected' && result.reason.code === 'agent-not-found')).toBe(true)
+  expect(await Promise.all(others)).toHaveLength(10)
+  const sent = await Promise.all(Array.from({ length: 10 }, () => send('@donna')))
+  expect(new Set(sent.map(({ message }) => message.id)).size).toBe(1)
+  expect(await eventsOf(office, 'message.sent')).toHaveLength(11)
+})
+
 test('a hundred at once spend what there is and no more', async () => {
   await using office = await openOffice('lola', 'donna')
-  const context = { ...office.context, limits: { perMinute: 40, stormTurns: 0 } }
+  const context = { ...office.context, limits: { perMinute: 40, stormTurns: 0, stormMessages: 0 } }
   const sent = await Promise.allSettled(
     Array.from({ length: 100 }, () => sendMail(context, office.caller('lola'), mail('@donna'))),
   )
@@ -67,7 +85,7 @@ test('a hundred at once spend what there is and no more', async () => {
 // Two agents that answer each other for ever
 test('two that answer each other without end are kept apart, the operator reads why, and later they may again', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
-  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 10 } }
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 10, stormMessages: 0 } }
   const send = (from: string, to: string) => sendMail(context, office.caller(from), mail(to))
   let passed = 0
   const answering = async () => {
@@ -98,7 +116,7 @@ test('two that answer each other without end are kept apart, the operator reads 
 
 test('one that writes on and on to another is no storm, nor are two that take their time', async () => {
   await using office = await openOffice('lola', 'donna')
-  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 3 } }
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 3, stormMessages: 0 } }
   for (let n = 0; n < 20; n++) await sendMail(context, office.caller('lola'), mail('@donna'))
   for (let n = 0; n < 20; n++) {
     await sendMail(context, office.caller('lola'), mail('@donna'))
@@ -109,7 +127,7 @@ test('one that writes on and on to another is no storm, nor are two that take th
 
 test('everybody answering everybody is a storm too', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
-  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 6 } }
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 6, stormMessages: 0 } }
   const shout = async () => {
     for (;;) for (const from of ['lola', 'donna', 'mike']) await sendMail(context, office.caller(from), mail('*'))
   }
@@ -117,9 +135,62 @@ test('everybody answering everybody is a storm too', async () => {
   expect(await eventsOf(office, 'message.sent')).toHaveLength(7)
 })
 
+// S2-22
+test('three that answer each other in a ring stop when one was sent too much, until its ten minutes are over', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike', 'ines')
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 60, stormMessages: 8 } }
+  const send = (from: string, to: string) => sendMail(context, office.caller(from), mail(to))
+  let passed = 0
+  const ring = async () => {
+    for (;;) {
+      for (const [from, to] of [
+        ['lola', '@donna'],
+        ['donna', '@mike'],
+        ['mike', '@lola'],
+      ] as const) {
+        await send(from, to)
+        passed++
+      }
+      office.clock.advance(1_000)
+    }
+  }
+  const problem = {
+    code: 'recipient-storm',
+    status: 429,
+    extra: { agents: ['@donna'], limit: 8, retryAfterSeconds: 592 },
+  }
+  await expect(ring()).rejects.toMatchObject(problem)
+  expect(passed).toBe(24)
+  await expect(send('ines', '@donna')).rejects.toMatchObject({ code: 'recipient-storm' })
+  await send('ines', '*')
+  await send('donna', '@ines')
+  await sendMail(context, operator, mail('@donna'))
+  for (let n = 0; n < 10; n++) await send('ines', '@operator')
+  expect(await eventsOf(office, 'mail.storm_tripped')).toMatchObject([
+    {
+      actor: '@gateway',
+      data: { agents: ['@lola', '@donna'], limit: 8, reason: expect.stringContaining('in a ring') },
+    },
+  ])
+  office.clock.advance(592_000)
+  await send('lola', '@donna')
+})
+
+test('a hundred at once from many senders fill a recipient’s window and no more, and a clock set back opens it', async () => {
+  await using office = await openOffice('lola', 'donna', 'mike', 'ines')
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 0, stormMessages: 40 } }
+  const send = (from: string) => sendMail(context, office.caller(from), mail('@donna'))
+  const senders = ['lola', 'mike', 'ines', 'donna']
+  const sent = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => send(senders[n % senders.length]!)))
+  expect(sent.filter(({ status }) => status === 'fulfilled')).toHaveLength(40)
+  expect(await eventsOf(office, 'mail.storm_tripped')).toHaveLength(1)
+  office.clock.advance(-3_600_000)
+  await send('lola')
+})
+
 test('what the gateway says and what a person writes has no limit', async () => {
   await using office = await openOffice('lola')
-  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 1 } }
+  const context = { ...office.context, limits: { perMinute: 1, stormTurns: 1, stormMessages: 0 } }
   for (let n = 0; n < 10; n++) await sendMail(context, operator, mail('@lola'))
   const announce = createAnnounce(insertEvents, async () => [office.caller('lola').id])
   const payload = { identity: '@donna', surface: 'cursor', session_id: 's' }
@@ -147,4 +218,24 @@ test('a limit outlives the gateway, and its refusal says how long to wait', asyn
   const { body } = await second.call('GET', '/v1/events?limit=1000')
   expect(body.events.at(-1)).toMatchObject({ type: 'mail.rate_limited' })
   await second.stop()
+})
+
+// S2-7
+test('who comes is told to each of a hundred that are there, and to nobody where there are more', async () => {
+  await using office = await openOffice('lola')
+  const payload = { identity: '@donna', surface: 'cursor', session_id: 's' }
+  const told: number[] = []
+  const append: typeof insertEvents = (tx, projectId, events) => {
+    told.push(...events.map(({ audience }) => audience.length))
+    return insertEvents(tx, projectId, events)
+  }
+  const join = (present: number) => {
+    const announce = createAnnounce(append, async () => Array.from({ length: present }, (_, n) => `agent-${n}`))
+    return office.db.transaction((tx) =>
+      announce(tx, { projectId: 'default', signalType: 'PeerJoined', payload, toAgentId: 'project' }),
+    )
+  }
+  await join(100)
+  await join(101)
+  expect(told).toEqual([100])
 })

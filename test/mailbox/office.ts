@@ -21,7 +21,7 @@ export async function openOffice(...handles: string[]) {
   const context = {
     db,
     append: insertEvents,
-    limits: { perMinute: 300, stormTurns: 60 },
+    limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     strategies,
     findSession: async (_reader: unknown, agentId: string) => sessions.get(agentId),
   }

@@ -7,6 +7,7 @@ import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { sendMail } from '../../src/mailbox/send.ts'
 import { removeAgent } from '../../src/registry/agents.ts'
 import { operator } from '../../src/registry/caller.ts'
+import { sql, statement } from '../../src/storage/statement.ts'
 import { type Office, openOffice } from './office.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -55,7 +56,7 @@ test('a thread outlives its first message', async () => {
 test('a removal of many is many small steps', async () => {
   await using office = await openOffice('lola', 'donna')
   const { db } = office
-  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 0 } }
+  const context = { ...office.context, limits: { perMinute: 0, stormTurns: 0, stormMessages: 0 } }
   await Promise.all(
     Array.from({ length: 1_200 }, () => sendMail(context, office.caller('lola'), { to: '@donna', subject: 'x' })),
   )
@@ -95,4 +96,23 @@ test('a repeated key is forgotten after a day, and a task’s mail follows the s
   office.clock.advance(31 * dayMs)
   await prune(office)
   expect(await left(office, String(event.data.messageId))).toEqual([false])
+})
+
+// S2-19
+test('what was counted against a limit is forgotten a day after it limits nobody', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const count = statement<object, { rows: number }>(
+    sql`select (select count(*) from exchange) + (select count(*) from send_rate) as "rows"`,
+  )
+  const rows = async () => Number((await office.db.get(count, {}))?.rows)
+  await office.send('lola', { to: '@donna', subject: 'x' })
+  expect(await rows()).toBe(3)
+  office.clock.advance(dayMs)
+  await office.send('donna', { to: '@lola', subject: 'x' })
+  office.clock.advance(1_000)
+  await prune(office)
+  expect(await rows()).toBe(3)
+  office.clock.advance(2 * dayMs)
+  await prune(office)
+  expect(await rows()).toBe(0)
 })

@@ -11,7 +11,7 @@ import type { Reader } from '../../storage/database.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { claimInput, claimQuery, handoffInput } from './schemas.ts'
+import { claimInput, claimQuery, handoffInput, releaseBody } from './schemas.ts'
 
 const limitDefault = 50
 
@@ -40,7 +40,9 @@ export function claimRoutes(context: HandOffContext & { readonly clock: Clock })
     })
   })
   router.delete('/', async (req, res) => {
-    await releaseRef(context, callerOf(res), parse(claimInput, req.body).ref)
+    // Some clients and proxies drop the body of a DELETE.
+    const { ref } = parse(claimInput, { ...req.query, ...parse(releaseBody, req.body) })
+    await releaseRef(context, callerOf(res), ref)
     res.status(204).end()
   })
   router.post('/handoff', async (req, res) => {

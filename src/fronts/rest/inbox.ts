@@ -19,7 +19,7 @@ export function inboxRoutes(db: Database): Router {
   router.get('/', async (req, res) => {
     const query = parse(inboxQuery, req.query)
     const { thread, signalType, type, since, limit = limitDefault } = query
-    const unread = query.unread === 'true'
+    const unread = query.unread === 'true' || query.unread === '1'
     const { mails, more } = await readInbox(db, {
       agentId: await ownerId(db, callerOf(res), query.agent),
       unread,

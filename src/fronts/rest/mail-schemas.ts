@@ -32,7 +32,7 @@ export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
 const messageId = text(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
 /** `GET /v1/inbox` */
 export const inboxQuery = z.strictObject({
-  unread: oneOf(['true', 'false']).optional(),
+  unread: oneOf(['true', 'false', '1', '0']).optional(),
   thread: text(100).min(1).optional(),
   signalType: text(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),

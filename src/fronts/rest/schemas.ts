@@ -183,6 +183,8 @@ const ref = text(500)
   .regex(/^\P{Cc}*$/u, 'is one line of text')
 /** `POST /v1/claims` and `DELETE /v1/claims` */
 export const claimInput = z.strictObject({ ref })
+/** `DELETE /v1/claims`, where the ref may be in the query instead. */
+export const releaseBody = claimInput.partial()
 /** `POST /v1/claims/handoff` */
 export const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
 /** `GET /v1/claims` */
