@@ -76,8 +76,11 @@ export function createJournal(tail: LiveTail, sending: Sending): AppendEvents {
       // is not locked for longer than the store takes.
       const numbering = numberEvents(tx, projectId, events)
       const finding = findCandidates(tx, projectId, events)
-      const written = await numbering
-      await Promise.all([writeEvents(tx, written, events), wake(tx, written, await finding, sending)])
+      const [written] = await Promise.all([
+        numbering,
+        numbering.then((numbered) => writeEvents(tx, numbered, events)),
+        Promise.all([numbering, finding]).then(([numbered, found]) => wake(tx, numbered, found, sending)),
+      ])
       tx.onCommit(() => tail.publish(written))
     }
   }

@@ -116,8 +116,8 @@ export class Recorder {
     return this.#db.transaction(async (tx) => {
       const saving = [...batch].map(async ([claim, sent]) => {
         const advancing = advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
-        await this.#saveAll(tx, claim, sent)
-        if (!(await advancing)) claim.lost = true
+        const [isOurs] = await Promise.all([advancing, this.#saveAll(tx, claim, sent)])
+        if (!isOurs) claim.lost = true
       })
       await Promise.all(saving)
     })

@@ -11,9 +11,15 @@ export interface Ledger {
   readonly rows: readonly Row[]
 }
 
-/** Prints what each subscription was owed and got, and keeps it for the summary of the run. */
+/** Prints what each subscription was owed and got, those of one name together, and keeps it for the summary of the run. */
 export function printLedger(title: string, rows: readonly Row[], notes: readonly string[] = []): void {
-  const lines = rows.map((row) => ({ name: row.subscription, totals: row, faultCount: row.faults.length }))
+  const names = [...new Set(rows.map(({ subscription }) => subscription))]
+  const lines = names.map((name) =>
+    line(
+      name,
+      rows.filter(({ subscription }) => subscription === name),
+    ),
+  )
   print(title, table('subscription', lines), notes)
   const kept = process.env.FAULTS_LEDGER
   if (kept) appendFileSync(kept, `${JSON.stringify({ title, rows } satisfies Ledger)}\n`)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Logger } from '../../src/logger.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 
 test('health needs no key, says what is ready, and knows HEAD', async () => {
   await using gateway = await startGateway()
@@ -10,6 +11,19 @@ test('health needs no key, says what is ready, and knows HEAD', async () => {
   const ready = await gateway.call('GET', '/readyz', undefined, { key: null })
   expect([ready.status, ready.body]).toEqual([200, { status: 'ready', store: true, dispatcher: true }])
   expect((await gateway.call('HEAD', '/healthz', undefined, { key: null })).status).toBe(200)
+})
+
+test('a gateway whose store cannot be read is alive, and not ready until it can', async () => {
+  await using gateway = await startGateway()
+  const ready = async () => {
+    const { status, body } = await gateway.call('GET', '/readyz', undefined, { key: null })
+    return [status, body.status, body.store]
+  }
+  await besideStore(gateway.dataDir, 'alter table project rename to misplaced')
+  expect(await ready()).toEqual([503, 'not-ready', false])
+  expect((await gateway.call('GET', '/healthz', undefined, { key: null })).status).toBe(200)
+  await besideStore(gateway.dataDir, 'alter table misplaced rename to project')
+  expect(await ready()).toEqual([200, 'ready', true])
 })
 
 test('OPTIONS and a wrong method tell what a path supports', async () => {

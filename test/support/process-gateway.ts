@@ -102,7 +102,7 @@ export async function startProcessGateway(
   const url = `http://127.0.0.1:${port}`
   let current = serve()
   await untilUp(current)
-  const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+  const adminKey = env.ROUSE_ADMIN_KEY ?? readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
 
   function serve(): RouseProcess {
     return runRouse(['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir], {

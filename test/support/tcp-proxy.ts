@@ -9,6 +9,9 @@ export interface TcpProxy extends AsyncDisposable {
   cutAll(): void
   /** From now on new lines are refused. */
   refuse(): void
+  /** From now on nothing comes through, and nobody is told: a cable that was pulled. */
+  silence(): void
+  /** As good as ever: what was held back by the silence goes on its way. */
   accept(): void
 }
 
@@ -16,6 +19,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   const sockets = new Set<Socket>()
   let cut: string | undefined
   let open = true
+  let silent = false
   const server = createServer((client) => {
     if (!open) {
       client.destroy()
@@ -27,6 +31,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       [upstream, client],
     ] as const) {
       sockets.add(one)
+      if (silent) one.pause()
       one.on('error', () => {})
       one.on('close', () => {
         sockets.delete(one)
@@ -57,8 +62,14 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       open = false
       for (const socket of sockets) socket.destroy()
     },
+    silence() {
+      silent = true
+      for (const socket of sockets) socket.pause()
+    },
     accept() {
       open = true
+      silent = false
+      for (const socket of sockets) socket.resume()
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()

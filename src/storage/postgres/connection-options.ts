@@ -15,7 +15,8 @@ export function connectionOptions(url: string): pg.ClientConfig {
     statement_timeout: statementMs,
     // Whoever waits this long for a row waits for somebody who is stuck.
     lock_timeout: 5_000,
-    idle_in_transaction_session_timeout: 30_000,
+    // Below that: what a gateway holds that was paused or cut off in a transaction, above all the log, is free before the others give up.
+    idle_in_transaction_session_timeout: 4_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },

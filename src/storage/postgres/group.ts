@@ -69,11 +69,13 @@ export class Group {
   }
 
   async #commit(): Promise<void> {
+    // A connection that was gone before anybody asked for the commit has kept nothing.
+    const { isOpen } = this.#connection
     try {
       const { command } = await this.#connection.query('commit')
       if (command !== 'COMMIT') this.#lose(new Error('The transaction was rolled back.'), undefined)
     } catch (cause) {
-      this.#loss = { cause, culprit: undefined, uncertain: !isCertain(cause) }
+      this.#loss = { cause, culprit: undefined, uncertain: isOpen && !isCertain(cause) }
     }
   }
 

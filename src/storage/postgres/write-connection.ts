@@ -21,6 +21,10 @@ export class WriteConnection {
     this.#onLost = onLost
   }
 
+  get isOpen(): boolean {
+    return this.#client !== undefined
+  }
+
   /** Resolves when there is a connection. Rejects with the driver's error. */
   async open(): Promise<void> {
     if (this.#client) return

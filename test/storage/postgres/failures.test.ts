@@ -152,6 +152,28 @@ test('a row that another gateway does not let go of is waited for, and given up 
   await holder
 })
 
+test('what a gateway holds that stands still is free before others give up, and its own work is done again', async () => {
+  await put('a')
+  await using other = await PostgresDatabase.open(through(proxy), systemClock)
+  let runs = 0
+  let goOn = () => {}
+  const stoodStill = new Promise<void>((resolve) => (goOn = resolve))
+  const holder = db.transaction(async (tx) => {
+    await tx.run(touch, { id: 'a' })
+    runs++
+    await stoodStill
+  })
+  await until(
+    () => runs,
+    (count) => count === 1,
+  )
+  expect(await other.transaction((tx) => tx.run(touch, { id: 'a' }))).toBe(1)
+  goOn()
+  await holder
+  expect(runs).toBe(2)
+  expect(await db.all(heads, {})).toEqual([{ head: 2 }])
+})
+
 test('two gateways that wait for each other are parted by the database, and both end well', async () => {
   await Promise.all([put('a'), put('b')])
   await using other = await PostgresDatabase.open(through(proxy), systemClock)

@@ -57,7 +57,7 @@ test('a server that is not there is told with what to look at, and without the p
 
 test('every connection has its time-outs, its name and the isolation that the statements are written for', async () => {
   await using db = await open(await freshUrl())
-  const expected = [{ value: 'rouse 10s 30s read committed' }]
+  const expected = [{ value: 'rouse 10s 4s read committed' }]
   expect(await db.all(settings, {})).toEqual(expected)
   expect(await db.transaction((tx) => tx.all(settings, {}))).toEqual(expected)
 })
