@@ -1,6 +1,6 @@
 // What several gateways on one PostgreSQL could do if each had its cores: a simulation, for what two cores cannot measure.
 // Writers of a gateway share transactions; the end of each holds the counter row of every project that it appends to.
-//   node bench/scale.mjs [--round-trip 0.25] [--per-event 0.35] [--locked 0.06] [--commit 0.4]   (ms, by default as measured)
+//   node bench/scale.mjs [--round-trip 0.25] [--per-event 0.35] [--locked 0.06] [--commit 0.4]   (ms; the defaults are assumptions)
 import { runIfMain } from './lib/command.mjs'
 import { number, table } from './lib/table.mjs'
 
