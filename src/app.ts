@@ -5,7 +5,6 @@ import { createCardSigner } from './agent-card/signing.ts'
 import type { Config } from './config.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { createFront } from './fronts/front.ts'
-import { createGrpcServices } from './fronts/grpc/services.ts'
 import { GrpcServer } from './fronts/grpc-server.ts'
 import { HttpServer } from './fronts/http-server.ts'
 import { openKeys } from './keys.ts'
@@ -128,7 +127,7 @@ async function open(config: Config, world: World): Promise<Running> {
     push: createPushChannel(tools, secrets, renderPush(db), (token) => signer.signToken(token)),
   }
   const neighbours = undo.use(
-    openNeighbours(
+    await openNeighbours(
       config,
       { db, clock, log, cardKey: keys.cardKey },
       {
@@ -220,7 +219,7 @@ async function open(config: Config, world: World): Promise<Running> {
   retention.start()
   sessionSweeper.start()
   server.serve(front)
-  grpc.serve(createGrpcServices(a2a))
+  grpc.serve(async () => (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a))
 
   const resources = undo.move()
   return {

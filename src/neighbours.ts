@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Bus } from './bus/bus.ts'
 import { type NudgeHandlers, Nudges } from './bus/nudges.ts'
-import { PostgresBus } from './bus/postgres-bus.ts'
-import { RedisBus } from './bus/redis-bus.ts'
+import { openBus } from './bus/open-bus.ts'
 import type { Config } from './config.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import type { Clock } from './lib/clock.ts'
@@ -33,18 +31,16 @@ interface Hearing extends NudgeHandlers {
 }
 
 /** `cardKey` is what all gateways of a store have in common, and no other store has. */
-export function openNeighbours(
+export async function openNeighbours(
   config: Config,
   world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly cardKey: string },
   hearing: Hearing,
-): Neighbours {
+): Promise<Neighbours> {
   const { db, clock, log, cardKey } = world
   const id = newUuid()
   if (config.databaseUrl === undefined) return alone(id)
   const channel = `rouse_${createHash('sha256').update(cardKey).digest('hex').slice(0, 32)}`
-  const bus: Bus = config.busUrl
-    ? new RedisBus(config.busUrl, channel, log)
-    : new PostgresBus(config.databaseUrl, channel, clock, log)
+  const bus = await openBus({ busUrl: config.busUrl, databaseUrl: config.databaseUrl }, channel, clock, log)
   const nudges = new Nudges(bus, id, hearing, clock, log)
   const gateways = new Gateways({ db, clock, log, id, due: () => hearing.due() })
   const turns = new Turns(db, id, clock)

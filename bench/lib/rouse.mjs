@@ -66,7 +66,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const tail = new LiveTail((keys) => neighbours.grew(keys))
   let dispatcher
   const nudge = () => dispatcher?.nudge()
-  const neighbours = openNeighbours(
+  const neighbours = await openNeighbours(
     { databaseUrl },
     { db, clock, log: quietLog, cardKey: 'bench' },
     { grown: (keys) => tail.touch(keys), changed: nudge, missed: nudge, due: nudge },

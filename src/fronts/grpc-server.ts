@@ -1,17 +1,20 @@
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net'
-import { type Server, ServerCredentials } from '@grpc/grpc-js'
+import type { GrpcServices } from './grpc/services.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
 const drainMs = 5_000
 /** How long a connection that has been told everything may take to hang up. */
 const lingerMs = 500
 
-/** The listening socket of gRPC. It can listen before there is anything to serve: the first connections wait. */
+/**
+ * The listening socket of gRPC. It can listen before there is anything to serve: the first connections wait. What answers calls
+ * is loaded for the first connection, for its library is 15 MB that most gateways never use.
+ */
 export class GrpcServer implements AsyncDisposable {
   readonly #listener: Listener
   readonly #sockets = new Set<Socket>()
-  #services: Server | undefined
-  #take: (socket: Socket) => void = () => {}
+  #load: (() => Promise<GrpcServices>) | undefined
+  #services: Promise<GrpcServices> | undefined
 
   constructor() {
     this.#listener = createServer((socket) => {
@@ -41,10 +44,8 @@ export class GrpcServer implements AsyncDisposable {
   }
 
   /** Answers calls from now on, those that wait first. */
-  serve(services: Server): void {
-    const connections = services.createConnectionInjector(ServerCredentials.createInsecure())
-    this.#services = services
-    this.#take = (socket) => connections.injectConnection(socket)
+  serve(load: () => Promise<GrpcServices>): void {
+    this.#load = load
     for (const socket of this.#sockets) this.#take(socket)
   }
 
@@ -52,17 +53,27 @@ export class GrpcServer implements AsyncDisposable {
   async close(): Promise<void> {
     if (!this.#listener.listening) return
     const closed = new Promise((done) => this.#listener.close(done))
-    const cut = setTimeout(() => this.#cut(), this.#services ? drainMs : 0)
+    const services = await this.#services
+    const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
     for (const socket of this.#sockets) {
       socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref())
     }
-    await new Promise<void>((done) => (this.#services ? this.#services.tryShutdown(() => done()) : done()))
+    await services?.drain()
     await closed
     clearTimeout(cut)
   }
 
-  #cut(): void {
-    this.#services?.forceShutdown()
+  #take(socket: Socket): void {
+    this.#services ??= this.#load?.()
+    // The connection is all that can be told: what could not be loaded cannot answer.
+    this.#services?.then(
+      (services) => services.take(socket),
+      (error: Error) => socket.destroy(error),
+    )
+  }
+
+  #cut(services: GrpcServices | undefined): void {
+    services?.cut()
     for (const socket of this.#sockets) socket.destroy()
   }
 

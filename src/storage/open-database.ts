@@ -1,13 +1,15 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from './database.ts'
-import { PostgresDatabase } from './postgres/postgres-database.ts'
-import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 
-/** Opens the store: PostgreSQL where there is a URL, else the embedded one in the data directory. Brings its schema up to this build. */
+/** Opens the store: PostgreSQL where there is a URL, else the embedded one in the data directory. Loads that engine alone. Brings its schema up to this build. */
 export async function openDatabase(
   where: { readonly databaseUrl: string | undefined; readonly dataDir: string },
   clock: Clock,
 ): Promise<Database> {
-  if (where.databaseUrl !== undefined) return PostgresDatabase.open(where.databaseUrl, clock)
+  if (where.databaseUrl !== undefined) {
+    const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
+    return PostgresDatabase.open(where.databaseUrl, clock)
+  }
+  const { SqliteDatabase } = await import('./sqlite/sqlite-database.ts')
   return SqliteDatabase.open(where.dataDir, clock)
 }

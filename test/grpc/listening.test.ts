@@ -4,6 +4,7 @@ import { Server as GrpcServices } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { envToConfig } from '../../src/config.ts'
+import { overConnections } from '../../src/fronts/grpc/services.ts'
 import { GrpcServer } from '../../src/fronts/grpc-server.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -84,7 +85,7 @@ test('calls that come before there is anything to serve wait for it; what is no 
   services.addService(A2AService, {
     getTask: (_: unknown, done: (error: null, task: object) => void) => done(null, task),
   })
-  server.serve(services)
+  server.serve(async () => overConnections(services))
   expect(await answer).toMatchObject({ value: { id: 'a' } })
   await expect(fetch(`http://${target}`)).rejects.toThrow()
   expect(await client.unary('getTask', { tenant: '', id: 'a' }, {})).toMatchObject({ value: { id: 'a' } })

@@ -1,6 +1,7 @@
+import type { Socket } from 'node:net'
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
-import { Server } from '@grpc/grpc-js'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { keepAliveMs } from '../sse.ts'
 import { admitCalls } from './admission.ts'
@@ -15,8 +16,17 @@ const options = {
   'grpc.enable_channelz': 0,
 }
 
+/** What answers the calls that come over connections. */
+export interface GrpcServices {
+  take(connection: Socket): void
+  /** Takes no call any more, and resolves when those in flight are over. */
+  drain(): Promise<void>
+  /** Ends the calls in flight. */
+  cut(): void
+}
+
 /** The A2A services of v1.0 and v0.3 for every agent: the tenant of a call names the one that is called. */
-export function createGrpcServices(context: AgentFrontContext): Server {
+export function createGrpcServices(context: AgentFrontContext): GrpcServices {
   const server = new Server({ ...options, interceptors: [admitCalls(context)] })
   const sdkOptions = {
     requestHandler: new GrpcRequestHandler(context),
@@ -24,5 +34,15 @@ export function createGrpcServices(context: AgentFrontContext): Server {
   }
   server.addService(A2AService, grpcService(sdkOptions))
   server.addService(LegacyA2AService, legacyGrpcService(sdkOptions))
-  return server
+  return overConnections(server)
+}
+
+/** A server that listens nowhere: it is handed its connections. */
+export function overConnections(server: Server): GrpcServices {
+  const connections = server.createConnectionInjector(ServerCredentials.createInsecure())
+  return {
+    take: (connection) => connections.injectConnection(connection),
+    drain: () => new Promise((done) => server.tryShutdown(() => done())),
+    cut: () => server.forceShutdown(),
+  }
 }
