@@ -26,7 +26,6 @@ export async function recordMail(tx: Transaction, input: TaskMailInput): Promise
   const { sender, recipientId, taskId, taskSeq, ...rest } = input
   const before = taskSeq > 1 ? await findNewestMessageOfTask(tx, taskId) : undefined
   const { events } = await putMail(tx, {
-    ...rest,
     from: nameIn(rest.projectId, sender),
     senderId: sender.id,
     senderSession: null,
@@ -42,6 +41,7 @@ export async function recordMail(tx: Transaction, input: TaskMailInput): Promise
     inReplyTo: before?.id ?? null,
     threadId: before?.threadId ?? null,
     recipients: [{ id: recipientId, wakePolicy: rest.wakePolicy }],
+    ...rest,
   })
   return { event: events[0] }
 }

@@ -29,13 +29,13 @@ export async function putMail(
   tx: Transaction,
   mail: NewMail,
 ): Promise<{ message: MailMessage; events: [NewEvent, ...NewEvent[]] }> {
-  const { from, recipients, sessionId = null, routed = false, id = newMessageId(tx.now), ...rest } = mail
+  const { from, recipients, sessionId = null, routed = false, id = newMessageId(tx.now), threadId, ...rest } = mail
   const message: MailMessage = {
-    ...rest,
     id,
-    threadId: mail.threadId ?? id,
+    threadId: threadId ?? id,
     recipientCount: recipients.length,
     createdAt: tx.now,
+    ...rest,
   }
   await insertMessage(tx, message)
   const { type, signalType } = message

@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
+import { RowsInsert } from '../storage/insert-rows.ts'
 import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Recipient } from './message.ts'
 import { predecessorsOf, type Receipt, type ReportableStatus } from './status.ts'
@@ -15,28 +16,19 @@ interface NewRecipients {
   pending: number
   receipt: Receipt
   sessionId: string | null
-  now: number
 }
 
-/** How many rows one statement writes: a broadcast to a thousand is twenty statements. */
-const chunkRows = 50
-const inserts = new Map<number, Statement<NewRecipients & Record<string, string | number | null>>>()
-function insertOf(rows: number): Statement<NewRecipients & Record<string, string | number | null>> {
-  const known = inserts.get(rows)
-  if (known) return known
-  const values = Array.from(
-    { length: rows },
-    (_, row) =>
-      sql`(${p(`agent${row}`)}, ${p('messageId')}, 'sent', ${p('now')}, ${p('type')}, ${p('signalType')}, ${p('pending')}, ${p('receipt')}, ${p('sessionId')})`,
-  )
-  const made = statement<
-    NewRecipients & Record<string, string | number | null>
-  >(sql`insert into message_recipient (agent_id,
-    message_id, status, updated_at, type, signal_type, pending, receipt, session_id) values ${sql.join(values, sql`, `)}`)
-  inserts.set(rows, made)
-  return made
-}
-
+const recipientRows = new RowsInsert('message_recipient', [
+  'agent_id',
+  'message_id',
+  'status',
+  'updated_at',
+  'type',
+  'signal_type',
+  'pending',
+  'receipt',
+  'session_id',
+])
 const ofMessage = statement<{ messageId: string; limit: number }, Recipient & { handle: string | null }>(
   sql`select ${recipientColumns}, a.handle from message_recipient r left join agent a on a.id = r.agent_id
     where r.message_id = ${p('messageId')} order by a.handle, r.agent_id limit ${p('limit')}`,
@@ -75,16 +67,13 @@ function advanceTo(to: ReportableStatus): Statement<Advance> {
 export async function insertRecipients(
   tx: Transaction,
   agentIds: readonly string[],
-  row: Omit<NewRecipients, 'now'>,
+  row: NewRecipients,
 ): Promise<void> {
-  const { now } = tx
-  for (let at = 0; at < agentIds.length; ) {
-    const rows = agentIds.length - at >= chunkRows ? chunkRows : 1
-    const chunk = agentIds.slice(at, at + rows)
-    const agents = Object.fromEntries(chunk.map((agentId, index) => [`agent${index}`, agentId]))
-    await tx.run(insertOf(rows), { ...row, ...agents, now })
-    at += rows
-  }
+  const { messageId, type, signalType, pending, receipt, sessionId } = row
+  const rows = agentIds.map((agentId) => {
+    return [agentId, messageId, 'sent', tx.now, type, signalType, pending, receipt, sessionId]
+  })
+  await recipientRows.run(tx, rows)
 }
 
 /** The recipients of a message in order of their handles (null: removed since). */

@@ -6,7 +6,7 @@ import { guardedLookup, type Lookup } from './guarded-lookup.ts'
 import { OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
 import { readSnippet } from './response-snippet.ts'
-import { judgeUrl } from './url-guard.ts'
+import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 
 export interface OutboundFetchOptions {
   /** CIDRs that may be reached beside public addresses. */
@@ -39,10 +39,14 @@ export interface OutboundResponse {
   durationMs: number
 }
 
+/** URLs that were judged before: one is written to thousands of times. */
+const judgedMax = 10_000
+
 /** The only door to the outside. It never follows a redirect: a 3xx could point inside the network. */
 export class OutboundFetch implements AsyncDisposable {
   readonly #policy: AddressPolicy
   readonly #pools: OriginPools
+  readonly #judged = new Map<string, UrlVerdict>()
   #closed = false
 
   /** Throws an Error that names a bad entry of `allow`. */
@@ -68,7 +72,7 @@ export class OutboundFetch implements AsyncDisposable {
 
   /** Any status is an answer. Throws OutboundError, and nothing else, when there is no complete answer. */
   async post(request: OutboundRequest): Promise<OutboundResponse> {
-    const verdict = judgeUrl(request.url, this.#policy)
+    const verdict = this.#judge(request.url)
     if (!verdict.ok) throw new OutboundError('refused', verdict.detail)
     if (this.#closed) throw new OutboundError('aborted', 'the gateway is stopping')
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the request was stopped')
@@ -101,6 +105,16 @@ export class OutboundFetch implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** What the text of a URL tells is the same each time; what its name leads to is looked at whenever it is dialled. */
+  #judge(url: string): UrlVerdict {
+    const known = this.#judged.get(url)
+    if (known) return known
+    const verdict = judgeUrl(url, this.#policy)
+    if (this.#judged.size >= judgedMax) this.#judged.clear()
+    this.#judged.set(url, verdict)
+    return verdict
   }
 
   async #exchange(url: URL, { headers, body }: OutboundRequest, signal: Deadline) {

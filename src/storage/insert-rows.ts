@@ -6,7 +6,7 @@ const chunks = [64, 8, 1] as const
 
 /** Inserts rows of one table, many in a statement. */
 export class RowsInsert {
-  readonly #statements: ReadonlyMap<number, Statement<Record<string, SqlValue>>>
+  readonly #statements: ReadonlyMap<number, Statement<readonly SqlValue[]>>
 
   /** @param columns the table's own names, in the order of a row's values */
   constructor(table: string, columns: readonly string[]) {
@@ -17,20 +17,16 @@ export class RowsInsert {
     const inserts: Promise<unknown>[] = []
     for (let at = 0; at < rows.length; ) {
       const size = chunks.find((one) => one <= rows.length - at)!
-      const values: Record<string, SqlValue> = {}
-      for (let row = 0; row < size; row++) {
-        for (const [column, value] of rows[at + row]!.entries()) values[`${row}_${column}`] = value
-      }
-      inserts.push(tx.run(this.#statements.get(size)!, values))
+      inserts.push(tx.run(this.#statements.get(size)!, rows.slice(at, at + size).flat()))
       at += size
     }
     await Promise.all(inserts)
   }
 }
 
-function insertOf(table: string, columns: readonly string[], size: number): Statement<Record<string, SqlValue>> {
+function insertOf(table: string, columns: readonly string[], size: number): Statement<readonly SqlValue[]> {
   const rows = Array.from({ length: size }, (_, row) => {
-    const values = columns.map((_name, column) => p(`${row}_${column}`))
+    const values = columns.map((_name, column) => p(String(row * columns.length + column)))
     return sql`(${sql.join(values, sql`, `)})`
   })
   return statement(

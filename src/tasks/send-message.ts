@@ -134,13 +134,13 @@ async function startTask(
   const message = stampMessage(input.message, task)
   await insertTaskMessage(tx, { ...task, messageCount: 0 }, message)
   const mail = await context.recordMail(tx, {
-    ...delivery,
     sender: caller,
     recipientId: agent.id,
     projectId: agent.projectId,
     subject: subjectOf(message),
     taskId: task.id,
     taskSeq: 1,
+    ...delivery,
   })
   await input.within?.(tx, task, true)
   await context.append(tx, task.projectId, [
@@ -175,13 +175,13 @@ async function continueTask(
   const message = stampMessage(input.message, task)
   const seq = await insertTaskMessage(tx, task, message)
   const mail = await context.recordMail(tx, {
-    ...delivery,
     sender: caller,
     recipientId: agent.id,
     projectId: agent.projectId,
     subject: subjectOf(message),
     taskId,
     taskSeq: seq,
+    ...delivery,
   })
   const events: NewEvent[] = [mail.event]
   if (isInterrupted(task.state)) {

@@ -179,7 +179,7 @@ async function firstToWake(
 ): Promise<LogEvent | undefined> {
   const { kind, harnessTarget, cursorLogId, dueAt } = candidate
   const news = events.filter((event) => event.logId > cursorLogId)
-  const subject = { ...candidate, audience, filters: JSON.parse(candidate.filters) as Filters }
+  const subject = { audience, ...candidate, filters: JSON.parse(candidate.filters) as Filters }
   const [first] = await holdBack(tx, subject, news)
   return dueAt === null && (kind === 'push' || isDeliverable(harnessTarget)) ? first : undefined
 }

@@ -102,7 +102,7 @@ export async function renewLease(tx: Transaction, id: string, owner: string, lea
 }
 
 export async function advanceCursor(tx: Transaction, id: string, owner: string, progress: Progress): Promise<boolean> {
-  return (await tx.run(advance, { ...progress, id, owner, leasedUntil: tx.now + leaseMs })) > 0
+  return (await tx.run(advance, { id, owner, leasedUntil: tx.now + leaseMs, ...progress })) > 0
 }
 
 /** Ends a run: nothing is left up to its cursor. Answers when it falls due again (null: not by itself), undefined if the lease was lost. */
@@ -113,7 +113,7 @@ export async function releaseLease(
   progress: Progress,
   dueAt: number | null,
 ): Promise<number | null | undefined> {
-  return (await tx.get(release, { ...progress, id, owner, dueAt, now: tx.now }))?.dueAt
+  return (await tx.get(release, { id, owner, dueAt, now: tx.now, ...progress }))?.dueAt
 }
 
 /** Gives an unfinished run to whoever claims next, with the same range. */

@@ -44,17 +44,16 @@ export function concerns(subscription: Omit<Matched, 'harnessTarget'>, event: Lo
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
   // What the engine says of a subscription is not told through that same one: it would answer itself.
   if (event.data.subscriptionId === subscription.id) return false
-  const subject = event.data as Filterable
-  return passes(subscription.filters, { ...subject, from: subject.from ?? event.actor })
+  return passes(subscription.filters, event.data as Filterable, event.actor)
 }
 
-/** Every filter that is given must hold; a list holds when it shares an entry with the subject. */
-export function passes(filters: Filters, subject: Filterable): boolean {
+/** Every filter that is given must hold; a list holds when it shares an entry with the subject. Who acted sent what names no sender. */
+export function passes(filters: Filters, subject: Filterable, actor?: string): boolean {
   const { priority, taggedConcepts, senderFilter, inReplyToFilter } = filters
   if (priority !== undefined && subject.priority !== priority) return false
   if (taggedConcepts?.length && !taggedConcepts.some((concept) => subject.taggedConcepts?.includes(concept)))
     return false
-  if (senderFilter?.length && !senderFilter.some((sender) => sender === subject.from)) return false
+  if (senderFilter?.length && !senderFilter.includes(subject.from ?? actor ?? '')) return false
   if (inReplyToFilter?.length && !inReplyToFilter.some((id) => id === subject.isReplyTo || id === subject.threadId))
     return false
   return true

@@ -113,7 +113,7 @@ export async function tryOnce(tools: WebhookTools, request: WebhookRequest, sign
   const startedAt = tools.clock.now()
   const at = new Date(startedAt).toISOString()
   try {
-    const answer = await tools.outbound.post({ ...request, timeoutMs: tools.timeoutMs, signal, graceMs })
+    const answer = await tools.outbound.post({ timeoutMs: tools.timeoutMs, signal, graceMs, ...request })
     const { status, retryAfter, durationMs, bodySnippet } = answer
     const ok = status >= 200 && status < 300
     const attempt = { at, status, durationMs, error: null, ...(ok || !bodySnippet ? {} : { response: bodySnippet }) }

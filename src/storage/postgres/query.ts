@@ -1,5 +1,5 @@
-import { is, Placeholder } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import { type Binding, bindingOf, bindValues } from '../bind.ts'
 import type { SqlValue, Statement } from '../statement.ts'
 
 const dialect = new PgDialect()
@@ -14,7 +14,7 @@ export interface Query {
 interface Compiled {
   readonly name: string
   readonly text: string
-  readonly bind: readonly (Placeholder | SqlValue)[]
+  readonly binding: Binding
 }
 
 const compiled = new WeakMap<Statement, Compiled>()
@@ -22,14 +22,8 @@ let count = 0
 
 /** Throws a TypeError that names a parameter which is missing. */
 export function toQuery<Params extends object>(statement: Statement<Params, unknown>, params: Params): Query {
-  const { name, text, bind } = compile(statement as Statement)
-  const values = bind.map((slot): SqlValue => {
-    if (!is(slot, Placeholder)) return slot as SqlValue
-    const value = (params as Record<string, SqlValue | undefined>)[slot.name]
-    if (value === undefined) throw new TypeError(`The statement needs the parameter "${slot.name}".`)
-    return value
-  })
-  return { name, text, values }
+  const { name, text, binding } = compile(statement as Statement)
+  return { name, text, values: bindValues(binding, params) }
 }
 
 /** Whether a query changes rows when it answers some: a `returning` counts as well as a count. */
@@ -44,7 +38,7 @@ function compile(statement: Statement): Compiled {
   const made = {
     name: `rouse_${++count}`,
     text: uncomment(statement.locks === undefined ? sql : `${sql} for update`),
-    bind: params as Compiled['bind'],
+    binding: bindingOf(params),
   }
   compiled.set(statement, made)
   return made

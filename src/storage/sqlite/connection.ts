@@ -1,13 +1,13 @@
 import Sqlite from 'better-sqlite3'
-import { is, Placeholder } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import type { SqlValue, Statement } from '../statement.ts'
+import { type Binding, bindingOf, bindValues } from '../bind.ts'
+import type { Statement } from '../statement.ts'
 
 const dialect = new SQLiteSyncDialect()
 
 interface Prepared {
   readonly statement: Sqlite.Statement<unknown[]>
-  readonly bind: readonly (Placeholder | SqlValue)[]
+  readonly binding: Binding
 }
 
 /** One better-sqlite3 connection with its prepared statements. */
@@ -22,6 +22,8 @@ export class Connection {
     this.raw.pragma(`cache_size = -${options.readonly ? 8_000 : 16_000}`)
     if (options.readonly) return
     this.raw.pragma('journal_mode = WAL')
+    // What a savepoint would need to be taken back: every page that a writer touches, which by itself goes to a file.
+    this.raw.pragma('temp_store = MEMORY')
     // NORMAL orders what a checkpoint writes. That a commit is on the disk before anybody hears of it is the group commit's
     // part: it forces the log there as FULL would, without holding the thread.
     this.raw.pragma('synchronous = NORMAL')
@@ -37,17 +39,17 @@ export class Connection {
 
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[] {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.all(...bindValues(prepared, params)) as Row[]
+    return prepared.statement.all(...bindValues(prepared.binding, params)) as Row[]
   }
 
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | undefined {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.get(...bindValues(prepared, params)) as Row | undefined
+    return prepared.statement.get(...bindValues(prepared.binding, params)) as Row | undefined
   }
 
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.run(...bindValues(prepared, params)).changes
+    return prepared.statement.run(...bindValues(prepared.binding, params)).changes
   }
 
   close(): void {
@@ -58,23 +60,8 @@ export class Connection {
     const known = this.#prepared.get(statement)
     if (known) return known
     const query = dialect.sqlToQuery(statement.sql)
-    const prepared = { statement: this.raw.prepare<unknown[]>(query.sql), bind: query.params as Prepared['bind'] }
+    const prepared = { statement: this.raw.prepare<unknown[]>(query.sql), binding: bindingOf(query.params) }
     this.#prepared.set(statement, prepared)
     return prepared
   }
-}
-
-function bindValues(prepared: Prepared, params: object): unknown[] {
-  const values = new Array<unknown>(prepared.bind.length)
-  for (let i = 0; i < values.length; i++) {
-    const slot = prepared.bind[i]
-    if (!is(slot, Placeholder)) {
-      values[i] = slot
-      continue
-    }
-    const value = (params as Record<string, unknown>)[slot.name]
-    if (value === undefined) throw new TypeError(`The statement needs the parameter "${slot.name}".`)
-    values[i] = value
-  }
-  return values
 }

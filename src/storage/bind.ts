@@ -1,0 +1,32 @@
+import { is, Placeholder } from 'drizzle-orm'
+import type { SqlValue } from './statement.ts'
+
+/** Where one value of a statement comes from: its parameters, by a name or a place, or the statement itself. */
+interface Slot {
+  readonly key: string | number | undefined
+  readonly value: SqlValue
+}
+
+export type Binding = readonly Slot[]
+
+/** The values of a compiled statement as drizzle lists them: those that wait for a parameter, and those that are there. */
+export function bindingOf(listed: readonly unknown[]): Binding {
+  return listed.map((entry) =>
+    is(entry, Placeholder) ? { key: placeOf(entry.name), value: null } : { key: undefined, value: entry as SqlValue },
+  )
+}
+
+/** Parameters may be a list: then their names are their places in it. */
+const placeOf = (name: string): string | number => (/^\d+$/.test(name) ? Number(name) : name)
+
+/** Throws a TypeError that names a parameter which is missing. */
+export function bindValues(binding: Binding, params: object): SqlValue[] {
+  const values = new Array<SqlValue>(binding.length)
+  for (let i = 0; i < values.length; i++) {
+    const { key, value } = binding[i]!
+    const given = key === undefined ? value : (params as Record<string | number, SqlValue | undefined>)[key]
+    if (given === undefined) throw new TypeError(`The statement needs the parameter "${key}".`)
+    values[i] = given
+  }
+  return values
+}
