@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import { type Claim, silenceMs } from './claim.ts'
 
 interface ClaimRow {
@@ -50,9 +50,9 @@ const byRef = statement<Key, ClaimRow>(
   sql`select ${columns} ${from} where c.project_id = ${p('projectId')} and c.ref = ${p('ref')}`,
 )
 const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} ${from}
-  where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref limit ${p('limit')}`)
+  where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
 const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
-  where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref limit ${p('limit')}`)
+  where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
 
 /** Each of these answers false when another was first: look again. */
 export async function takeClaim(tx: Transaction, projectId: string, ref: string, ownerId: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsInsert } from '../storage/insert-rows.ts'
-import { forUpdate, p, type Statement, sql, statement } from '../storage/statement.ts'
+import { forUpdate, limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
@@ -79,21 +79,21 @@ interface Range {
 
 const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${columns} from event e
   where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
-  order by e.log_id limit ${p('limit')}`)
+  order by e.log_id ${limited}`)
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
   from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
-  order by a.log_id limit ${p('limit')}`)
+  order by a.log_id ${limited}`)
 const rangeOfTrigger = statement<
   Range & { projectId: string; audience: string; trigger: string },
   EventRow
 >(sql`select ${columns}
   from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
-  order by a.log_id limit ${p('limit')}`)
+  order by a.log_id ${limited}`)
 const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${columns} from event e
   where e.task_id = ${p('taskId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
-  order by e.log_id limit ${p('limit')}`)
+  order by e.log_id ${limited}`)
 
 const unbounded = Number.MAX_SAFE_INTEGER
 

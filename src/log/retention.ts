@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 interface Aged {
   projectId: string
@@ -13,7 +13,7 @@ const tails = statement<object, { projectId: string; tail: number }>(
 )
 const oldest = statement<{ projectId: string; limit: number }, { logId: number; createdAt: number }>(
   sql`select log_id as "logId", created_at as "createdAt" from event where project_id = ${p('projectId')}
-    and log_id > (select log_tail from project where id = ${p('projectId')}) order by log_id limit ${p('limit')}`,
+    and log_id > (select log_tail from project where id = ${p('projectId')}) order by log_id ${limited}`,
 )
 const removeEvents = statement<{ projectId: string; upTo: number }>(
   sql`delete from event where project_id = ${p('projectId')} and log_id <= ${p('upTo')}`,
@@ -30,7 +30,7 @@ const nextAudience = statement<
   where (audience, project_id) > (${p('audience')}, ${p('projectId')}) order by audience, project_id, log_id limit 1`)
 const removeAudience = statement<Aged & { limit: number }>(sql`delete from event_audience
   where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id in (select log_id from event_audience
-    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id limit ${p('limit')})`)
+    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited})`)
 
 /**
  * Takes away the events that were appended before an instant, oldest first, and moves the tail of each project's log with them:

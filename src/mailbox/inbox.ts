@@ -1,6 +1,6 @@
 import { messageIdFloor } from '../lib/ids.ts'
 import type { Reader } from '../storage/database.ts'
-import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { MailMessage, MessageType, Recipient } from './message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
 import { senderIdentity } from './pending-signal.ts'
@@ -75,7 +75,7 @@ function statementOf(
   terms.push(order === 'oldest' ? sql`${id} > ${p('after')}` : sql`${id} < ${p('after')}`)
   const direction = order === 'oldest' ? sql.raw('asc') : sql.raw('desc')
   const own = sql`r.agent_id = ${p('agentId')}`
-  const range = sql`where ${own} and ${sql.join(terms, sql` and `)} order by ${id} ${direction} limit ${p('limit')}`
+  const range = sql`where ${own} and ${sql.join(terms, sql` and `)} order by ${id} ${direction} ${limited}`
   const source = sql`from message_recipient r join message m on m.id = r.message_id left join agent a on a.id = m.sender_id`
   // The page is found in an index that holds nothing else, whatever else the inbox holds; then its rows are read.
   const page = inThread

@@ -1,5 +1,5 @@
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 /** How long a repeat is recognised: longer than any client retries. */
 export const keyMs = 24 * 60 * 60 * 1000
@@ -25,7 +25,7 @@ const oldest = statement<object, { createdAt: number | null }>(
   sql`select min(created_at) as "createdAt" from message_key`,
 )
 const prune = statement<{ before: number; limit: number }>(sql`delete from message_key where (caller_id, key) in (
-  select caller_id, key from message_key where created_at < ${p('before')} order by created_at limit ${p('limit')})`)
+  select caller_id, key from message_key where created_at < ${p('before')} order by created_at ${limited})`)
 
 /** Takes a key for a message. False: it was taken before. */
 export async function takeKey(tx: Transaction, key: MessageKey): Promise<boolean> {

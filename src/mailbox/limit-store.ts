@@ -1,5 +1,5 @@
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 const pageMax = 200
 
@@ -92,7 +92,7 @@ const exchangePage = statement<
 >(sql`select first_id as "firstId", second_id as "secondId",
     case when window_at < ${p('before')} and blocked_until < ${p('before')} then 1 else 0 end as "isOld"
   from exchange where (first_id, second_id) > (${p('afterFirst')}, ${p('afterSecond')})
-  order by first_id, second_id limit ${p('limit')}`)
+  order by first_id, second_id ${limited}`)
 const dropExchange = statement<{ firstId: string; secondId: string; before: number }>(sql`delete from exchange
   where first_id = ${p('firstId')} and second_id = ${p('secondId')} and window_at < ${p('before')} and blocked_until < ${p('before')}`)
 const ratePage = statement<
@@ -100,7 +100,7 @@ const ratePage = statement<
   { senderId: string; isOld: number }
 >(sql`select sender_id as "senderId",
     case when full_at < ${p('before')} and refused_at < ${p('before')} then 1 else 0 end as "isOld"
-  from send_rate where sender_id > ${p('after')} order by sender_id limit ${p('limit')}`)
+  from send_rate where sender_id > ${p('after')} order by sender_id ${limited}`)
 const dropRate = statement<{ senderId: string; before: number }>(sql`delete from send_rate
   where sender_id = ${p('senderId')} and full_at < ${p('before')} and refused_at < ${p('before')}`)
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, type SQL, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, sql, statement } from '../storage/statement.ts'
 import type { MailMessage } from './message.ts'
 
 export interface MessageRow extends Omit<MailMessage, 'broadcast' | 'payload' | 'taggedConcepts'> {
@@ -36,7 +36,7 @@ interface ThreadPage {
   after: string
   limit: number
 }
-const oldestFirst: SQL = sql`order by m.id limit ${p('limit')}`
+const oldestFirst: SQL = sql`order by m.id ${limited}`
 const threadOfProject = statement<ThreadPage, MessageRow>(sql`select ${messageColumns} from message m
   where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
     select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id)) ${oldestFirst}`)
@@ -47,7 +47,7 @@ const threadOfAgent = statement<
   where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.sender_id = ${p('agentId')} or exists (
     select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id)) ${oldestFirst}`)
 const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
-  from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc limit ${p('limit')}`)
+  from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)
 
 export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
   await tx.run(insert, {

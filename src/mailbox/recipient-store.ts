@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsInsert } from '../storage/insert-rows.ts'
-import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Recipient } from './message.ts'
 import { predecessorsOf, type Receipt, type ReportableStatus } from './status.ts'
 
@@ -31,7 +31,7 @@ const recipientRows = new RowsInsert('message_recipient', [
 ])
 const ofMessage = statement<{ messageId: string; limit: number }, Recipient & { handle: string | null }>(
   sql`select ${recipientColumns}, a.handle from message_recipient r left join agent a on a.id = r.agent_id
-    where r.message_id = ${p('messageId')} order by a.handle, r.agent_id limit ${p('limit')}`,
+    where r.message_id = ${p('messageId')} order by a.handle, r.agent_id ${limited}`,
 )
 const one = statement<{ agentId: string; messageId: string }, Recipient & { handle: string | null }>(
   sql`select ${recipientColumns}, a.handle from message_recipient r left join agent a on a.id = r.agent_id

@@ -1,7 +1,7 @@
 import { messageIdFloor } from '../lib/ids.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import { pruneKeys } from './key-store.ts'
 import { pruneLimits } from './limit-store.ts'
 
@@ -16,10 +16,10 @@ const agedPage = statement<
 >(sql`select m.id, case when exists (select 1 from message_recipient r where r.message_id = m.id
       and (r.delivered_at is null or r.delivered_at >= ${p('beforeMs')})
       and (r.agent_id = 'operator' or exists (select 1 from agent a where a.id = r.agent_id))) then 1 else 0 end as "open"
-  from message m where m.id > ${p('after')} and m.id < ${p('before')} order by m.id limit ${p('limit')}`)
+  from message m where m.id > ${p('after')} and m.id < ${p('before')} order by m.id ${limited}`)
 const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
   where message_id = ${p('messageId')} and agent_id in (
-    select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id limit ${p('limit')})`)
+    select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited})`)
 const removeMessage = statement<{ id: string }>(sql`delete from message where id = ${p('id')}`)
 
 /**

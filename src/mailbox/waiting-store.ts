@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from './message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
 
@@ -17,7 +17,7 @@ const oldest = statement<
 >(sql`select ${messageColumns}, ${senderColumn} as "from" from message_recipient r join message m on m.id = r.message_id
     left join agent a on a.id = m.sender_id
   where r.agent_id = ${p('agentId')} and r.message_id in (select message_id from message_recipient
-    where agent_id = ${p('agentId')} and pending = 1 and message_id > ${p('after')} order by message_id limit ${p('limit')})
+    where agent_id = ${p('agentId')} and pending = 1 and message_id > ${p('after')} order by message_id ${limited})
   order by r.message_id`)
 // The guard is what makes two that drain at once hand out each message once.
 const handOver = statement<{

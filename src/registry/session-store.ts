@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, type SQL, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, sql, statement } from '../storage/statement.ts'
 import type { PresenceSource, PresenceState } from './presence.ts'
 import type { EndReason, Process, Session } from './session.ts'
 
@@ -51,23 +51,23 @@ const liveOfProject = statement<{ projectId: string }, SessionRow>(
 )
 const endedOfAgent = statement<{ agentId: string; before: string; limit: number }, SessionRow>(
   sql`select ${columns} from session where agent_id = ${p('agentId')} and id < ${p('before')} and ended_at is not null
-    order by id desc limit ${p('limit')}`,
+    order by id desc ${limited}`,
 )
 const endedOfProject = statement<{ projectId: string; before: string; limit: number }, SessionRow>(
   sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is not null
-    order by id desc limit ${p('limit')}`,
+    order by id desc ${limited}`,
 )
 const presentIn = statement<{ projectId: string }, { agentId: string }>(
   sql`select agent_id as "agentId" from session where project_id = ${p('projectId')} and ended_at is null order by id`,
 )
 const silent = statement<{ before: number; limit: number }, SessionRow>(
-  sql`select ${columns} from session where ended_at is null and last_seen_at < ${p('before')} order by last_seen_at limit ${p('limit')}`,
+  sql`select ${columns} from session where ended_at is null and last_seen_at < ${p('before')} order by last_seen_at ${limited}`,
 )
 const anyEndedBefore = statement<{ before: number }, { one: number }>(
   sql`select 1 as "one" from session where ended_at is not null and ended_at < ${p('before')} limit 1`,
 )
 const removeEnded = statement<{ before: number; limit: number }>(sql`delete from session where id in (
-  select id from session where ended_at is not null and ended_at < ${p('before')} order by ended_at limit ${p('limit')})`)
+  select id from session where ended_at is not null and ended_at < ${p('before')} order by ended_at ${limited})`)
 const removeOf = statement<{ agentId: string }>(sql`delete from session where agent_id = ${p('agentId')}`)
 
 export async function insertSession(tx: Transaction, session: Session): Promise<void> {

@@ -39,4 +39,7 @@ export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 
+/** At most `limit` rows. The cast is for SQLite: it plans a statement anew each time that a bare parameter limits it. */
+export const limited: SQL = sql`limit cast(${p('limit')} as bigint)`
+
 export { type SQL, sql }

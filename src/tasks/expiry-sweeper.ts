@@ -2,7 +2,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
 import { pruneIdempotencyKeys } from './idempotency-key-store.ts'
 import { agentMessage } from './message-input.ts'
@@ -13,7 +13,7 @@ const sweepMs = 1_000
 const batchMax = 100
 
 const expired = statement<{ now: number; limit: number }, { id: string }>(sql`select id from task
-  where expires_at <= ${p('now')} and state = 'submitted' order by expires_at limit ${p('limit')}`)
+  where expires_at <= ${p('now')} and state = 'submitted' order by expires_at ${limited}`)
 
 /** Fails the tasks that nobody took in time, with the reason `expired`. Source: D8. */
 export class ExpirySweeper implements AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 /** How long a repeat is recognised: longer than any client retries. */
 export const idempotencyMs = 24 * 60 * 60 * 1000
@@ -27,7 +27,7 @@ const oldest = statement<object, { createdAt: number | null }>(
 )
 const prune = statement<{ before: number; limit: number }>(sql`delete from idempotency_key
   where (caller_id, agent_id, key) in (select caller_id, agent_id, key from idempotency_key
-    where created_at < ${p('before')} order by created_at limit ${p('limit')})`)
+    where created_at < ${p('before')} order by created_at ${limited})`)
 
 export function findIdempotencyKey(
   db: Reader,

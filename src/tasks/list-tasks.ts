@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Reader } from '../storage/database.ts'
-import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import { type TaskState, taskStates } from './state.ts'
 import type { Task } from './task.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
@@ -78,7 +78,7 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
   return made
 }
 
-const newestFirst = sql`order by status_at desc, id desc limit ${p('limit')}`
+const newestFirst = sql`order by status_at desc, id desc ${limited}`
 
 /** Whether one index holds what is asked for in the order of the answer. The others have the state before the time. */
 function isOneRange(names: readonly FilterName[]): boolean {

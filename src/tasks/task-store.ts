@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Priority } from '../registry/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { lockingStatement, p, sql, statement } from '../storage/statement.ts'
+import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type { TaskState } from './state.ts'
 import type { A2aArtifact, A2aMessage, Task } from './task.ts'
 
@@ -74,7 +74,7 @@ const messagesOf = statement<
   { taskId: string; limit: number; except: number; upTo: number },
   { message: string }
 >(sql`select message from task_message
-  where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc limit ${p('limit')}`)
+  where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`)
 const chunkAt = statement<{ taskId: string; seq: number }, ChunkRow>(sql`select artifact_id as "artifactId", append,
   last_chunk as "lastChunk", artifact from task_chunk where task_id = ${p('taskId')} and seq = ${p('seq')}`)
 const chunksOf = statement<

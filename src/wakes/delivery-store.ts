@@ -1,7 +1,7 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { Attempt } from './channel.ts'
 import type { Emission } from './emission.ts'
 
@@ -53,17 +53,17 @@ const newestFirst = statement<
   { subscriptionId: string; before: string; limit: number },
   DeliveryRow
 >(sql`select ${columns} from delivery
-  where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc limit ${p('limit')}`)
+  where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
 const agedPage = statement<
   { after: string; before: string; limit: number },
   { id: string; aged: number }
 >(sql`select id, exists (select 1 from delivery where subscription_id = subscription.id and event_id < ${p('before')}
     and outcome <> 'pending') as "aged"
-  from subscription where id > ${p('after')} order by id limit ${p('limit')}`)
+  from subscription where id > ${p('after')} order by id ${limited}`)
 const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
   where subscription_id = ${p('subscriptionId')} and event_id in (select event_id from delivery
     where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
-    order by event_id limit ${p('limit')})`)
+    order by event_id ${limited})`)
 
 /** Keeps a delivery; one of a subscription that was removed meanwhile is nobody's any more. */
 export async function saveDelivery(

@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../log/event.ts'
 import type { PresenceState } from '../registry/presence.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { Decision } from './policy.ts'
 
 /** An event that a subscription matched and that woke nobody, and why. */
@@ -38,7 +38,7 @@ const newestFirst = statement<
 >(sql`select e.project_id as "projectId",
     e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
-  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} order by h.log_id desc limit ${p('limit')}`)
+  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} order by h.log_id desc ${limited}`)
 const within = statement<{ subscriptionId: string; after: number; upTo: number }, { logId: number }>(
   sql`select log_id as "logId" from held_wake
     where subscription_id = ${p('subscriptionId')} and log_id > ${p('after')} and log_id <= ${p('upTo')}`,
@@ -50,7 +50,7 @@ const removeAged = statement<{
   before: number
   limit: number
 }>(sql`delete from held_wake where (subscription_id, log_id) in (
-  select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at limit ${p('limit')})`)
+  select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at ${limited})`)
 
 /** Keeps why an event woke nobody; the first decision stands. */
 export async function insertHeld(

@@ -1,7 +1,7 @@
 import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { p, skipLocked, sql, statement } from '../storage/statement.ts'
+import { limited, p, skipLocked, sql, statement } from '../storage/statement.ts'
 
 /**
  * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
@@ -16,7 +16,7 @@ const claim = statement<
 >(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at limit ${p('limit')} ${skipLocked})
+  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at ${limited} ${skipLocked})
   returning ${subscriptionColumns}`)
 const claimOne = statement<
   { id: string; owner: string; leasedUntil: number; passedTo: number },

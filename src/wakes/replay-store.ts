@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 /** One event that is to be sent again. `requestedAt` makes the new emission what it is, and the same for every retry. */
 export interface Replay {
@@ -12,7 +12,7 @@ const insert = statement<{ subscriptionId: string; logId: number; now: number }>
   on conflict (subscription_id, log_id) do nothing`)
 const oldest = statement<{ subscriptionId: string; limit: number }, Replay>(
   sql`select log_id as "logId", requested_at as "requestedAt" from replay
-    where subscription_id = ${p('subscriptionId')} order by log_id limit ${p('limit')}`,
+    where subscription_id = ${p('subscriptionId')} order by log_id ${limited}`,
 )
 const remove = statement<{ subscriptionId: string; upTo: number }>(
   sql`delete from replay where subscription_id = ${p('subscriptionId')} and log_id <= ${p('upTo')}`,
