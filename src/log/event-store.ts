@@ -80,15 +80,18 @@ interface Range {
 const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${columns} from event e
   where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
   order by e.log_id ${limited}`)
+// By project and logId, and never by the project alone: where both sides have the same constant, PostgreSQL may read the whole log
+// for each row, by a plan that it made while the log was short.
+const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
-  from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
+  from event_audience a join event e on ${itsEvent}
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id ${limited}`)
 const rangeOfTrigger = statement<
   Range & { projectId: string; audience: string; trigger: string },
   EventRow
 >(sql`select ${columns}
-  from event_audience a join event e on e.project_id = a.project_id and e.log_id = a.log_id
+  from event_audience a join event e on ${itsEvent}
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id ${limited}`)
 const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${columns} from event e

@@ -17,6 +17,8 @@ export function connectionOptions(url: string): pg.ClientConfig {
     lock_timeout: 5_000,
     // Below that: what a gateway holds that was paused or cut off in a transaction, above all the log, is free before the others give up.
     idle_in_transaction_session_timeout: 4_000,
+    // Every statement has an index to read by. A plan outlives the size that a table had when it was made.
+    options: '-c enable_seqscan=off -c jit=off',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },

@@ -2,12 +2,13 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Collision, type Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
-import { Group, type Loss, type Writer } from './group.ts'
+import { Gate } from './gate.ts'
+import { Group, groupMax, type Loss, type Queue, type Writer } from './group.ts'
 import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
 
-/** How many writers share a commit at the most: bounds how long the first of them waits, and who else waits for their rows. */
-const groupMax = 128
+/** How long a group waits for the one before it to be done with the log. Then it waits in the database, where others see it. */
+const patienceMs = 1_000
 /** How often a writer is run when others come in its way. */
 const triesMax = 4
 
@@ -28,6 +29,9 @@ export class GroupCommit {
   readonly #queue: Writer[] = []
   /** Writers that had no luck in company. */
   readonly #alone: Writer[] = []
+  readonly #gate = new Gate(patienceMs)
+  /** Groups that have time for more. */
+  readonly #listening = new Set<() => void>()
   #closed = false
 
   constructor(connections: readonly WriteConnection[], clock: Clock) {
@@ -39,8 +43,9 @@ export class GroupCommit {
     if (this.#closed) return Promise.reject(new Problem('storage-unavailable', { detail: 'The store is closed.' }))
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject, tries: 0 })
-      const free = this.#lanes.find(({ draining }) => !draining)
-      if (free) free.draining = this.#drain(free)
+      const [listening] = this.#listening
+      if (listening) return listening()
+      this.#startLane()
     })
   }
 
@@ -49,6 +54,11 @@ export class GroupCommit {
     this.#closed = true
     await Promise.all(this.#lanes.map(({ draining }) => draining))
     await Promise.all(this.#lanes.map(({ connection }) => connection.close()))
+  }
+
+  #startLane(): void {
+    const free = this.#lanes.find(({ draining }) => !draining)
+    if (free) free.draining = this.#drain(free)
   }
 
   async #drain(lane: Lane): Promise<void> {
@@ -73,7 +83,8 @@ export class GroupCommit {
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
-    const end = await new Group(connection, this.#clock.now()).run(writers)
+    const group = new Group(connection, this.#gate, this.#clock.now())
+    const end = await group.run(writers, this.#waiting)
     if (!('cause' in end)) {
       for (const result of end) {
         if ('error' in result) {
@@ -87,7 +98,24 @@ export class GroupCommit {
       return
     }
     if (isConnectionLost(end.cause)) connection.discard()
-    this.#runAgain(writers, end)
+    this.#runAgain(group.writers, end)
+  }
+
+  readonly #waiting: Queue = {
+    take: (room) => {
+      const taken = this.#queue.splice(0, room)
+      if (this.#queue.length > 0) this.#startLane()
+      return taken
+    },
+    listen: () => {
+      let hear = (): void => {}
+      const heard = new Promise<void>((resolve) => {
+        hear = resolve
+      })
+      if (this.#queue.length > 0) hear()
+      else this.#listening.add(hear)
+      return { heard, stop: () => this.#listening.delete(hear) }
+    },
   }
 
   /** Nothing of them was kept: each is run once more where that may help, and told where it does not. */

@@ -1,6 +1,7 @@
 import { Closings } from '../closings.ts'
 import { Collision, type Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
+import type { Gate } from './gate.ts'
 import { isWrite, type Query, toQuery } from './query.ts'
 import { RowLocks } from './row-locks.ts'
 import { isCertain } from './storage-problem.ts'
@@ -30,6 +31,17 @@ export interface Loss {
   readonly uncertain: boolean
 }
 
+/** Writers that queue, for a group that has time for more. */
+export interface Queue {
+  /** Takes up to `room` of them. */
+  take(room: number): readonly Writer[]
+  /** Hears of the next one, until it is told to stop. Whoever listens takes it, or has a lane that does. */
+  listen(): { readonly heard: Promise<void>; stop(): void }
+}
+
+/** How many writers share a commit at the most: bounds how long the first of them waits, and who else waits for their rows. */
+export const groupMax = 128
+
 /**
  * Writers that share one transaction and run at the same time, so that the statements of all travel together. There is no
  * savepoint between them: one that fails behind something it wrote fails them all, and they are run again without it.
@@ -37,42 +49,85 @@ export interface Loss {
 export class Group {
   readonly #connection: WriteConnection
   readonly #now: number
+  readonly #gate: Gate
   readonly #locks = new RowLocks<object>()
+  readonly #writers: Writer[] = []
+  #leave = (): void => {}
   #loss: Loss | undefined
 
-  constructor(connection: WriteConnection, now: number) {
+  /** `gate` is for those that leave something for the end: there they wait for the log, which one of them holds at a time. */
+  constructor(connection: WriteConnection, gate: Gate, now: number) {
     this.#connection = connection
+    this.#gate = gate
     this.#now = now
   }
 
-  /** Runs the writers and commits. Nothing is kept when it answers a loss. */
-  async run(writers: readonly Writer[]): Promise<readonly Result[] | Loss> {
+  /** Those that it began with, and those that it took in. */
+  get writers(): readonly Writer[] {
+    return this.#writers
+  }
+
+  /** Runs the writers, and with them those that queue while it waits, and commits. Nothing is kept when it answers a loss. */
+  async run(writers: readonly Writer[], queue: Queue): Promise<readonly Result[] | Loss> {
     const begun = this.#connection.query('begin isolation level read committed')
     begun.catch((error) => this.#lose(error, undefined))
-    const results = await Promise.all(writers.map((writer) => this.#runWriter(writer)))
-    if (!this.#loss) results.push(...(await this.#close(results)))
+    const results = await this.#runAll(writers)
+    if (!this.#loss && results.some(leavesWork)) {
+      results.push(...(await this.#takeTurn(queue)))
+      if (!this.#loss) results.push(await this.#close(results))
+    }
     await begun.catch(() => {})
     if (!this.#loss) await this.#commit()
     else await this.#rollBack()
+    this.#leave()
     return this.#loss ?? results
   }
 
+  #runAll(writers: readonly Writer[]): Promise<Result[]> {
+    this.#writers.push(...writers)
+    return Promise.all(writers.map((writer) => this.#runWriter(writer)))
+  }
+
+  /** Waits for the group that is at the log, and takes in who comes meanwhile: the fewer the groups, the shorter the line. */
+  async #takeTurn(queue: Queue): Promise<Result[]> {
+    const results: Result[] = []
+    const turn = this.#gate.enter()
+    this.#leave = () => {
+      this.#leave = () => {}
+      this.#gate.leave()
+    }
+    let isMine = turn === undefined
+    void turn?.then(() => {
+      isMine = true
+    })
+    while (!isMine && !this.#loss) {
+      const room = groupMax - this.#writers.length
+      const arrival = room > 0 ? queue.listen() : undefined
+      await Promise.race([turn, ...(arrival ? [arrival.heard] : [])])
+      arrival?.stop()
+      results.push(...(await this.#runAll(queue.take(room))))
+    }
+    return results
+  }
+
   /** Does what the writers left for the end, as one more writer that nobody waits for. */
-  async #close(results: readonly Result[]): Promise<readonly Result[]> {
+  async #close(results: readonly Result[]): Promise<Result> {
     const left = new Closings()
     for (const result of results) if ('closings' in result) left.join(result.closings)
-    if (left.isEmpty) return []
     const work = (tx: Transaction): Promise<void> => left.run(tx)
     const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 })
     if ('error' in result) this.#lose(result.error, undefined)
-    return [result]
+    return result
   }
 
   async #commit(): Promise<void> {
     // A connection that was gone before anybody asked for the commit has kept nothing.
     const { isOpen } = this.#connection
     try {
-      const { command } = await this.#connection.query('commit')
+      const committing = this.#connection.query('commit')
+      // The next one asks for the log behind this commit, and has it as soon as the server is done.
+      this.#leave()
+      const { command } = await committing
       if (command !== 'COMMIT') this.#lose(new Error('The transaction was rolled back.'), undefined)
     } catch (cause) {
       this.#loss = { cause, culprit: undefined, uncertain: isOpen && !isCertain(cause) }
@@ -149,4 +204,8 @@ export class Group {
   #lose(cause: unknown, culprit: Writer | undefined): void {
     this.#loss ??= { cause, culprit, uncertain: false }
   }
+}
+
+function leavesWork(result: Result): boolean {
+  return 'closings' in result && !result.closings.isEmpty
 }
