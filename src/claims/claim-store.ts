@@ -36,7 +36,7 @@ const move = statement<Key & { ownerId: string; nextId: string; now: number }>(s
 const isStale = sql`owner_id = ${p('ownerId')} and (
   not (owner_id = 'operator' or exists (select 1 from agent a where a.id = owner_id))
   or (seen_at <= ${p('silentSince')}
-    and not exists (select 1 from session s where s.agent_id = owner_id and s.last_seen_at > ${p('silentSince')})))`
+    and coalesce((select max(s.last_seen_at) from session s where s.agent_id = owner_id), 0) <= ${p('silentSince')}))`
 const takeOver = statement<Key & { ownerId: string; nextId: string; silentSince: number; now: number }>(sql`update claim
   set owner_id = ${p('nextId')}, claimed_at = ${p('now')}, seen_at = ${p('now')}
   where project_id = ${p('projectId')} and ref = ${p('ref')} and ${isStale}`)

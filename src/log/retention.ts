@@ -29,8 +29,9 @@ const nextAudience = statement<
 >(sql`select audience, project_id as "projectId", log_id as "oldest" from event_audience
   where (audience, project_id) > (${p('audience')}, ${p('projectId')}) order by audience, project_id, log_id limit 1`)
 const removeAudience = statement<Aged & { limit: number }>(sql`delete from event_audience
-  where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id in (select log_id from event_audience
-    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited})`)
+  where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= (select max(log_id) from (
+    select log_id from event_audience
+    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited}) page)`)
 
 /**
  * Takes away the events that were appended before an instant, oldest first, and moves the tail of each project's log with them:

@@ -18,8 +18,8 @@ const agedPage = statement<
       and (r.agent_id = 'operator' or exists (select 1 from agent a where a.id = r.agent_id))) then 1 else 0 end as "open"
   from message m where m.id > ${p('after')} and m.id < ${p('before')} order by m.id ${limited}`)
 const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
-  where message_id = ${p('messageId')} and agent_id in (
-    select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited})`)
+  where message_id = ${p('messageId')} and agent_id <= (select max(agent_id) from (
+    select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited}) page)`)
 const removeMessage = statement<{ id: string }>(sql`delete from message where id = ${p('id')}`)
 
 /**

@@ -61,9 +61,10 @@ const agedPage = statement<
     and outcome <> 'pending') as "aged"
   from subscription where id > ${p('after')} order by id ${limited}`)
 const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
-  where subscription_id = ${p('subscriptionId')} and event_id in (select event_id from delivery
+  where subscription_id = ${p('subscriptionId')} and outcome <> 'pending' and event_id <= (select max(event_id) from (
+    select event_id from delivery
     where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
-    order by event_id ${limited})`)
+    order by event_id ${limited}) page)`)
 
 /** Keeps a delivery; one of a subscription that was removed meanwhile is nobody's any more. */
 export async function saveDelivery(

@@ -6,10 +6,17 @@ const connectMs = 5_000
 const statementMs = 10_000
 export const silenceMs = 15_000
 
+/** Every statement has an index to read by, and a plan outlives the size that a table had when it was made. */
+const plannerOptions = '-c enable_seqscan=off -c jit=off'
+
 /** How the gateway connects. What the URL says of the same settings wins. */
 export function connectionOptions(url: string): pg.ClientConfig {
+  const address = new URL(url)
+  const own = address.searchParams.get('options') ?? ''
+  address.searchParams.delete('options')
   return {
-    connectionString: url,
+    connectionString: address.href,
+    options: `${plannerOptions} ${own}`,
     application_name: 'rouse',
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
@@ -17,8 +24,6 @@ export function connectionOptions(url: string): pg.ClientConfig {
     lock_timeout: 5_000,
     // Below that: what a gateway holds that was paused or cut off in a transaction, above all the log, is free before the others give up.
     idle_in_transaction_session_timeout: 4_000,
-    // Every statement has an index to read by. A plan outlives the size that a table had when it was made.
-    options: '-c enable_seqscan=off -c jit=off',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Gate } from '../../../src/storage/postgres/gate.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('one is in at a time, and the others follow in the order in which they came', async () => {
+  const gate = new Gate(1_000)
+  const entered: string[] = []
+  expect(gate.enter()).toBeUndefined()
+  const [second, third] = ['second', 'third'].map((name) => gate.enter()?.then(() => entered.push(name)))
+  await Promise.resolve()
+  expect(entered).toEqual([])
+  gate.leave()
+  await second
+  expect(entered).toEqual(['second'])
+  gate.leave()
+  await third
+  expect(entered).toEqual(['second', 'third'])
+  gate.leave()
+  expect(gate.enter()).toBeUndefined()
+})
+
+test('nobody waits longer than the patience, and who went ahead keeps nobody out later', async () => {
+  const gate = new Gate(1_000)
+  expect(gate.enter()).toBeUndefined()
+  const impatient = gate.enter()
+  vi.advanceTimersByTime(1_000)
+  await impatient
+  gate.leave()
+  gate.leave()
+  expect(gate.enter()).toBeUndefined()
+  const next = gate.enter()
+  gate.leave()
+  await next
+  gate.leave()
+  expect(vi.getTimerCount()).toBe(0)
+})
