@@ -19,7 +19,7 @@ import { pruneMessages } from './mailbox/retention.ts'
 import { strategies } from './mailbox/strategies.ts'
 import { createAnnounce } from './mailbox/system-signals.ts'
 import { noteTold } from './mailbox/told.ts'
-import { isInHand } from './mailbox/waiting-store.ts'
+import { findInHand } from './mailbox/waiting-store.ts'
 import { openNeighbours } from './neighbours.ts'
 import { defaultProject, ensureProject } from './registry/project-store.ts'
 import { SessionActivity } from './registry/session-activity.ts'
@@ -151,7 +151,7 @@ async function open(config: Config, world: World): Promise<Running> {
         channels,
         tail,
         recorder: new Recorder(db, noteTold),
-        isInHand,
+        findInHand,
         identities: new Map(),
         isSure: () => neighbours.isSure(),
       },

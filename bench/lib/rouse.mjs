@@ -39,7 +39,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     send,
     mail,
     { noteTold },
-    { isInHand },
+    { findInHand },
     { openNeighbours },
   ] = await Promise.all([
     load('webhooks/webhook-channel.js'),
@@ -86,7 +86,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   }
   if (dispatch) {
     const recorder = new Recorder(db, noteTold)
-    const context = { db, clock, log: quietLog, append, channels, tail, recorder, isInHand, identities: new Map() }
+    const context = { db, clock, log: quietLog, append, channels, tail, recorder, findInHand, identities: new Map() }
     dispatcher = new Dispatcher({ ...context, isSure: neighbours.isSure }, neighbours.id)
     await neighbours.start()
     dispatcher.start()

@@ -1,15 +1,15 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { RowsInsert } from '../storage/insert-rows.ts'
+import { rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
 )
-const eventRows = new RowsInsert('event', ['project_id', 'log_id', 'type', 'task_id', 'actor', 'data', 'created_at'])
-const audienceRows = new RowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
+const eventRows = rowsInsert('event', ['project_id', 'log_id', 'type', 'task_id', 'actor', 'data', 'created_at'])
+const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
 
 /**
  * Writes events in the given order and answers them with their logIds. The ids come from the project's own

@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { RowsInsert } from '../storage/insert-rows.ts'
+import { rowsInsert } from '../storage/rows.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Recipient } from './message.ts'
 import { predecessorsOf, type Receipt, type ReportableStatus } from './status.ts'
@@ -18,7 +18,7 @@ interface NewRecipients {
   sessionId: string | null
 }
 
-const recipientRows = new RowsInsert('message_recipient', [
+const recipientRows = rowsInsert('message_recipient', [
   'agent_id',
   'message_id',
   'status',

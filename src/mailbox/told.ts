@@ -10,9 +10,9 @@ interface Told {
   readonly event?: LogEvent
 }
 
-/** Notes, in the transaction that records a wake, that the mail it points at has come across: no other route brings it again. */
-export async function noteTold(tx: Transaction, subscriptionId: string, wake: Told): Promise<void> {
-  await Promise.all(messagesIn(wake).map((messageId) => markPushed(tx, subscriptionId, messageId)))
+/** Notes, in the transaction that records wakes, that the mail they point at has come across: no other route brings it again. */
+export async function noteTold(tx: Transaction, subscriptionId: string, wakes: readonly Told[]): Promise<void> {
+  await markPushed(tx, subscriptionId, wakes.flatMap(messagesIn))
 }
 
 /** The messages that a wake points at: one, those that a digest names, or the one that caused a change of a task. */

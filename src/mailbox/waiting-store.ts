@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
+import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from './message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
@@ -34,12 +35,14 @@ const takeBack = statement<{ agentId: string; messageId: string }>(sql`update me
     receipt = 'accepted', delivered_at = null, delivery_method = null
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
     and delivery_method in ('piggyback', 'startup_drain')`)
-const pushed = statement<{ subscriptionId: string; messageId: string; now: number }>(sql`update message_recipient
+const pushed = new ListStatement<{ subscriptionId: string; now: number }>(
+  (messageIds) => sql`update message_recipient
   set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = 'push'
-  where agent_id = (select audience from subscription where id = ${p('subscriptionId')}) and message_id = ${p('messageId')} and pending = 1`)
-const waits = statement<{ agentId: string; messageId: string }, { pending: number; deliveryMethod: string | null }>(
-  sql`select pending, delivery_method as "deliveryMethod" from message_recipient
-    where agent_id = ${p('agentId')} and message_id = ${p('messageId')}`,
+  where agent_id = (select audience from subscription where id = ${p('subscriptionId')}) and message_id in (${messageIds}) and pending = 1`,
+)
+const taken = new ListStatement<{ agentId: string }, { messageId: string }>(
+  (messageIds) => sql`select message_id as "messageId" from message_recipient
+    where agent_id = ${p('agentId')} and message_id in (${messageIds}) and pending = 0 and delivery_method <> 'push'`,
 )
 
 /** Whether anything waits: one look into an index, for every call of an agent. */
@@ -68,13 +71,20 @@ export async function takeBackOne(tx: Transaction, agentId: string, messageId: s
   await tx.run(takeBack, { agentId, messageId })
 }
 
-/** Notes that a wake which points at the message was acknowledged. */
-export async function markPushed(tx: Transaction, subscriptionId: string, messageId: string): Promise<void> {
-  await tx.run(pushed, { subscriptionId, messageId, now: tx.now })
+/** Notes that wakes which point at the messages were acknowledged. */
+export async function markPushed(
+  tx: Transaction,
+  subscriptionId: string,
+  messageIds: readonly string[],
+): Promise<void> {
+  await pushed.run(tx, { subscriptionId, now: tx.now }, messageIds)
 }
 
-/** Whether the agent was already handed a message by something else than a wake. */
-export async function isInHand(db: Reader, agentId: string, messageId: string): Promise<boolean> {
-  const row = await db.get(waits, { agentId, messageId })
-  return row !== undefined && row.pending === 0 && row.deliveryMethod !== null && row.deliveryMethod !== 'push'
+/** Those of the messages that the agent was already handed by something else than a wake. */
+export async function findInHand(
+  db: Reader,
+  agentId: string,
+  messageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set((await taken.all(db, { agentId }, messageIds)).map(({ messageId }) => messageId))
 }

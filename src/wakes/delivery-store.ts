@@ -1,7 +1,8 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
-import { limited, p, sql, statement } from '../storage/statement.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { limited, p, type SqlValue, sql, statement } from '../storage/statement.ts'
 import type { Attempt } from './channel.ts'
 import type { Emission } from './emission.ts'
 
@@ -28,24 +29,20 @@ interface DeliveryRow extends Omit<Delivery, 'attempts'> {
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
   event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", created_at as "createdAt", updated_at as "updatedAt"`)
-const upsert = statement<{
-  subscriptionId: string
-  eventId: string
-  eventType: string
-  fromLogId: number
-  toLogId: number
-  eventCount: number
-  attempts: string
-  outcome: string
-  nextAttemptAt: number | null
-  now: number
-}>(sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
+// In the order of the table. Only of subscriptions that are there: one that was removed meanwhile is nobody's any more.
+const upsert = new RowsStatement(
+  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
+    cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
+  10,
+  (
+    rows,
+  ) => sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
     next_attempt_at, created_at, updated_at)
-  select id, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('toLogId')}, ${p('eventCount')},
-    ${p('attempts')}, ${p('outcome')}, ${p('nextAttemptAt')}, ${p('now')}, ${p('now')}
-  from subscription where id = ${p('subscriptionId')}
+  select column1, column2, column3, column4, column5, column6, column7, column8, column9, column10, column10
+  from (values ${rows}) v where exists (select 1 from subscription where id = column1)
   on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
-    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`)
+    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`,
+)
 const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
   sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,
 )
@@ -66,7 +63,14 @@ const removeAged = statement<{ subscriptionId: string; before: string; limit: nu
     where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
     order by event_id ${limited}) page)`)
 
-/** Keeps a delivery; one of a subscription that was removed meanwhile is nobody's any more. */
+/** A wake that was sent, and how that went. */
+interface Sent {
+  readonly subscriptionId: string
+  readonly emission: Emission
+  readonly attempts: readonly Attempt[]
+}
+
+/** Keeps a delivery as it stands. */
 export async function saveDelivery(
   tx: Transaction,
   subscriptionId: string,
@@ -75,18 +79,27 @@ export async function saveDelivery(
   outcome: DeliveryOutcome,
   nextAttemptAt: number | null,
 ): Promise<void> {
-  await tx.run(upsert, {
-    subscriptionId,
-    eventId: emission.eventId,
-    eventType: emission.eventType,
-    fromLogId: emission.fromLogId,
-    toLogId: emission.logId,
-    eventCount: emission.eventCount,
-    attempts: JSON.stringify(attempts),
-    outcome,
-    nextAttemptAt,
-    now: tx.now,
-  })
+  await upsert.run(tx, [toRow({ subscriptionId, emission, attempts }, outcome, nextAttemptAt, tx.now)])
+}
+
+/** Keeps deliveries that were acknowledged. An emission that two claims of a subscription have sent is kept as the later one has it. */
+export async function saveDelivered(tx: Transaction, sent: readonly Sent[]): Promise<void> {
+  const rows = new Map<string, SqlValue[]>()
+  for (const one of sent) {
+    rows.set(`${one.subscriptionId} ${one.emission.eventId}`, toRow(one, 'delivered', null, tx.now))
+  }
+  await upsert.run(tx, [...rows.values()])
+}
+
+function toRow(
+  { subscriptionId, emission, attempts }: Sent,
+  outcome: DeliveryOutcome,
+  nextAttemptAt: number | null,
+  now: number,
+): SqlValue[] {
+  const { eventId, eventType, fromLogId, logId, eventCount } = emission
+  const tries = JSON.stringify(attempts)
+  return [subscriptionId, eventId, eventType, fromLogId, logId, eventCount, tries, outcome, nextAttemptAt, now]
 }
 
 /** What is on record of an emission: after a crash, the tries that were already made. */

@@ -10,12 +10,14 @@ import {
   type WakeTarget,
 } from '../registry/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
+import { ListStatement } from '../storage/list.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import { holdBack, mayBeHeld } from './hold.ts'
 import { claimIdle } from './lease-store.ts'
 
 interface Candidate {
   id: string
+  audience: string
   kind: 'wake' | 'push'
   trigger: Trigger | null
   filters: string
@@ -28,15 +30,22 @@ interface Candidate {
 }
 
 const columns =
-  sql.raw(`id, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
+  sql.raw(`id, audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
   window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
 // A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left. Only a bridge asks, event
 // by event, what its harness is doing.
-const idleOf = statement<{ projectId: string; audience: string }, Candidate>(sql`select ${columns}
-  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active'
-    and (due_at is null or harness_target = 'bridge-daemon')`)
-const activeOf = statement<{ projectId: string; audience: string }, Candidate>(sql`select ${columns}
-  from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and status = 'active'`)
+const idleOf = new ListStatement<{ projectId: string }, Candidate>(
+  (
+    audiences,
+  ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
+    and status = 'active' and (due_at is null or harness_target = 'bridge-daemon')`,
+)
+const activeOf = new ListStatement<{ projectId: string }, Candidate>(
+  (
+    audiences,
+  ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
+    and status = 'active'`,
+)
 // An idle subscription has nothing before it but this event: what lies between was not for it, and is never read again.
 const setDue = statement<{ id: string; dueAt: number; passedTo: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, cursor_log_id = ${p('passedTo')} where id = ${p('id')} and due_at is null`,
@@ -100,12 +109,8 @@ function byProject(appending: readonly Appending[]): [string, NewEvent[]][] {
   return [...projects].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** Those whom events may wake, by the audience that they belong to. */
-type Candidates = readonly {
-  readonly audience: string
-  readonly events: readonly number[]
-  readonly found: Candidate[]
-}[]
+/** Those whom events may wake, each with the events that concern its audience, by their places. */
+type Candidates = readonly { readonly candidate: Candidate; readonly events: readonly number[] }[]
 
 /** A task is an audience too: of those that push configs name. */
 async function findCandidates(tx: Transaction, projectId: string, events: readonly NewEvent[]): Promise<Candidates> {
@@ -117,12 +122,15 @@ async function findCandidates(tx: Transaction, projectId: string, events: readon
       else concerning.set(key, [index])
     }
   }
-  return Promise.all(
-    [...concerning].map(async ([audience, indexes]) => {
-      const wanted = indexes.some((index) => mayBeHeld(events[index]!)) ? activeOf : idleOf
-      return { audience, events: indexes, found: await tx.all(wanted, { projectId, audience }) }
-    }),
-  )
+  const idle: string[] = []
+  const active: string[] = []
+  for (const [audience, indexes] of concerning) {
+    const isHeld = indexes.some((index) => mayBeHeld(events[index]!))
+    if (isHeld) active.push(audience)
+    else idle.push(audience)
+  }
+  const found = await Promise.all([idleOf.all(tx, { projectId }, idle), activeOf.all(tx, { projectId }, active)])
+  return found.flat().map((candidate) => ({ candidate, events: concerning.get(candidate.audience)! }))
 }
 
 /** Whichever event of a subscription comes first in the log is what its run begins with. */
@@ -134,14 +142,12 @@ async function wake(
 ): Promise<void> {
   const claims: EventClaim[] = []
   let earliest = Number.POSITIVE_INFINITY
-  const making = candidates.flatMap(({ audience, events, found }) => {
+  const making = candidates.map(async ({ candidate, events }) => {
     const concerning = events.map((index) => written[index]!)
-    return found.map(async (candidate) => {
-      const event = await firstToWake(tx, candidate, audience, concerning)
-      if (!event) return
-      const due = await makeDue(tx, candidate, event, sending, claims)
-      earliest = Math.min(earliest, due)
-    })
+    const event = await firstToWake(tx, candidate, concerning)
+    if (!event) return
+    const due = await makeDue(tx, candidate, event, sending, claims)
+    earliest = Math.min(earliest, due)
   })
   await Promise.all(making)
   tx.onCommit(() => {
@@ -174,12 +180,11 @@ async function makeDue(
 async function firstToWake(
   tx: Transaction,
   candidate: Candidate,
-  audience: string,
   events: readonly LogEvent[],
 ): Promise<LogEvent | undefined> {
   const { kind, harnessTarget, cursorLogId, dueAt } = candidate
   const news = events.filter((event) => event.logId > cursorLogId)
-  const subject = { audience, ...candidate, filters: JSON.parse(candidate.filters) as Filters }
+  const subject = { ...candidate, filters: JSON.parse(candidate.filters) as Filters }
   const [first] = await holdBack(tx, subject, news)
   return dueAt === null && (kind === 'push' || isDeliverable(harnessTarget)) ? first : undefined
 }

@@ -76,11 +76,12 @@ async function withoutToldElsewhere(
 
 /** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
 export async function withoutInHand(
-  { db, isInHand }: Pick<RunContext, 'db' | 'isInHand'>,
+  { db, findInHand }: Pick<RunContext, 'db' | 'findInHand'>,
   { trigger, agentId }: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!isInHand || trigger !== 'SENT_TO_ME') return events
-  const known = await Promise.all(events.map(({ data }) => isInHand(db, agentId, String(data.messageId))))
-  return events.filter((_, index) => !known[index])
+  if (!findInHand || trigger !== 'SENT_TO_ME' || events.length === 0) return events
+  const messageOf = ({ data }: LogEvent): string => String(data.messageId)
+  const inHand = await findInHand(db, agentId, events.map(messageOf))
+  return inHand.size === 0 ? events : events.filter((event) => !inHand.has(messageOf(event)))
 }

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
-import { saveDelivery } from './delivery-store.ts'
+import { saveDelivered } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
 import { advanceCursor, type Progress } from './lease-store.ts'
 
@@ -21,8 +21,8 @@ interface Sent {
 
 type Batch = Map<Claim, Sent[]>
 
-/** Hears, in the transaction that records it, of every wake that was acknowledged. */
-export type NoteTold = (tx: Transaction, subscriptionId: string, emission: Emission) => Promise<void>
+/** Hears, in the transaction that records them, of a subscription's wakes that were acknowledged. */
+export type NoteTold = (tx: Transaction, subscriptionId: string, emissions: readonly Emission[]) => Promise<void>
 
 /** Deliveries on their way into somebody else's transaction. */
 export interface Recording {
@@ -67,7 +67,7 @@ export class Recorder {
     const sent = this.#waiting.get(claim) ?? []
     this.#waiting.delete(claim)
     return {
-      write: (tx) => this.#saveAll(tx, claim, sent),
+      write: (tx) => this.#saveAll(tx, new Map([[claim, sent]])),
       putBack: () => {
         if (sent.length > 0) this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
       },
@@ -114,20 +114,25 @@ export class Recorder {
 
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
-      const saving = [...batch].map(async ([claim, sent]) => {
-        const advancing = advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
-        const [isOurs] = await Promise.all([advancing, this.#saveAll(tx, claim, sent)])
+      const advancing = [...batch].map(async ([claim, sent]) => {
+        const isOurs = await advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
         if (!isOurs) claim.lost = true
       })
-      await Promise.all(saving)
+      await Promise.all([...advancing, this.#saveAll(tx, batch)])
     })
   }
 
-  async #saveAll(tx: Transaction, claim: Claim, sent: readonly Sent[]): Promise<void> {
-    const saving = sent.flatMap(({ emission, attempts }) => [
-      saveDelivery(tx, claim.subscriptionId, emission, attempts, 'delivered', null),
-      this.#noteTold(tx, claim.subscriptionId, emission),
-    ])
-    await Promise.all(saving)
+  async #saveAll(tx: Transaction, batch: Batch): Promise<void> {
+    const delivered = [...batch].flatMap(([{ subscriptionId }, sent]) =>
+      sent.map(({ emission, attempts }) => ({ subscriptionId, emission, attempts })),
+    )
+    const telling = [...batch].map(([{ subscriptionId }, sent]) => {
+      return this.#noteTold(
+        tx,
+        subscriptionId,
+        sent.map(({ emission }) => emission),
+      )
+    })
+    await Promise.all([saveDelivered(tx, delivered), ...telling])
   }
 }

@@ -16,8 +16,8 @@ export interface RunContext {
   readonly channels: Channels
   readonly tail: LiveTail
   readonly recorder: Recorder
-  /** Whether an agent was handed a message by something else than a wake: then none is sent for it any more. */
-  readonly isInHand?: (db: Reader, agentId: string, messageId: string) => Promise<boolean>
+  /** Those of the messages that an agent was handed by something else than a wake: none is sent for them any more. */
+  readonly findInHand?: (db: Reader, agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** Handles by agent id: a handle never changes. */
   readonly identities: Map<string, string>
   /** Whether no other gateway can have taken over from this one: if not, a lease is looked at before it is relied on. */

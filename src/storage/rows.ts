@@ -1,0 +1,42 @@
+import type { Transaction } from './database.ts'
+import { pieceSizes, piecesOf } from './pieces.ts'
+import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
+
+type Row = readonly SqlValue[]
+
+/** A statement that writes rows, many of them at once. */
+export class RowsStatement {
+  readonly #statements: ReadonlyMap<number, Statement<Row>>
+
+  /**
+   * @param row what one row is made of, in the order of its values: `value(0), cast(value(1) as bigint)`
+   * @param text the statement around the list of rows
+   */
+  constructor(row: (value: (column: number) => SQL) => SQL, columnCount: number, text: (rows: SQL) => SQL) {
+    const rowAt = (index: number): SQL => sql`(${row((column) => sql`${p(String(index * columnCount + column))}`)})`
+    const ofSize = (size: number): Statement<Row> => {
+      const rows = Array.from({ length: size }, (_, index) => rowAt(index))
+      return statement<Row>(text(sql.join(rows, sql`, `)))
+    }
+    this.#statements = new Map(pieceSizes.map((size) => [size, ofSize(size)]))
+  }
+
+  async run(tx: Transaction, rows: readonly Row[]): Promise<void> {
+    const running: Promise<unknown>[] = []
+    for (const piece of piecesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, piece.flat()))
+    await Promise.all(running)
+  }
+}
+
+/** Inserts rows of one table. `columns` are the table's own names, in the order of a row's values. */
+export function rowsInsert(table: string, columns: readonly string[]): RowsStatement {
+  return new RowsStatement(
+    (value) =>
+      sql.join(
+        columns.map((_, column) => value(column)),
+        sql`, `,
+      ),
+    columns.length,
+    (rows) => sql`insert into ${sql.raw(table)} (${sql.raw(columns.join(', '))}) values ${rows}`,
+  )
+}
