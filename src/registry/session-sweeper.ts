@@ -1,4 +1,5 @@
-import { type Clock, sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 import type { SessionContext } from './session-context.ts'
 import { dropSilentSession } from './session-end.ts'
@@ -12,38 +13,23 @@ const batchMax = 100
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /** Ends the sessions that have been silent too long, with the reason `timeout`. Any number of gateways may do so at once. Source: S4-8. */
-export class SessionSweeper implements AsyncDisposable {
+export class SessionSweeper extends Sweeper {
   readonly #context: SessionContext
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #isTurn: (name: string) => Promise<boolean>
-  readonly #stopping = new AbortController()
-  #loop: Promise<void> | undefined
 
   /** `isTurn`: whether this gateway is the one to sweep. */
-  constructor(
-    context: SessionContext,
-    clock: Clock,
-    log: Logger,
-    isTurn: (name: string) => Promise<boolean> = async () => true,
-  ) {
+  constructor(context: SessionContext, clock: Clock, log: Logger, isTurn?: (name: string) => Promise<boolean>) {
+    super({
+      clock,
+      everyMs: sweepMs,
+      firstAfterMs: graceMs,
+      isTurn: isTurn && (() => isTurn('sessions')),
+      failed: (err) => log.error({ err }, 'session.sweep_failed'),
+    })
     this.#context = context
     this.#clock = clock
     this.#log = log
-    this.#isTurn = isTurn
-  }
-
-  start(): void {
-    this.#loop ??= this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#loop
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop()
   }
 
   /** One pass. Answers how many sessions it ended; forgets old ones on the way. */
@@ -65,18 +51,9 @@ export class SessionSweeper implements AsyncDisposable {
     if (await hasEndedBefore(db, before)) await db.transaction((tx) => removeEndedSessions(tx, before, batchMax))
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    await sleep(this.#clock, graceMs, signal)
-    while (!signal.aborted) {
-      try {
-        const ended = (await this.#isTurn('sessions')) ? await this.runOnce() : 0
-        if (ended > 0) this.#log.info({ ended }, 'session.timed_out')
-        if (ended === batchMax) continue
-      } catch (error) {
-        this.#log.error({ err: error }, 'session.sweep_failed')
-      }
-      await sleep(this.#clock, sweepMs, signal)
-    }
+  protected async sweep(): Promise<boolean> {
+    const ended = await this.runOnce()
+    if (ended > 0) this.#log.info({ ended }, 'session.timed_out')
+    return ended === batchMax
   }
 }

@@ -1,4 +1,4 @@
-import { sleep } from '../lib/clock.ts'
+import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -16,31 +16,18 @@ const expired = statement<{ now: number; limit: number }, { id: string }>(sql`se
   where expires_at <= ${p('now')} and state = 'submitted' order by expires_at ${limited}`)
 
 /** Fails the tasks that nobody took in time, with the reason `expired`. Source: D8. */
-export class ExpirySweeper implements AsyncDisposable {
+export class ExpirySweeper extends Sweeper {
   readonly #context: TaskContext
-  readonly #log: Logger
-  readonly #isTurn: (name: string) => Promise<boolean>
-  readonly #stopping = new AbortController()
-  #loop: Promise<void> | undefined
 
   /** `isTurn`: whether this gateway is the one to sweep. */
-  constructor(context: TaskContext, log: Logger, isTurn: (name: string) => Promise<boolean> = async () => true) {
+  constructor(context: TaskContext, log: Logger, isTurn?: (name: string) => Promise<boolean>) {
+    super({
+      clock: context.clock,
+      everyMs: sweepMs,
+      isTurn: isTurn && (() => isTurn('expiry')),
+      failed: (err) => log.error({ err }, 'task.sweep_failed'),
+    })
     this.#context = context
-    this.#log = log
-    this.#isTurn = isTurn
-  }
-
-  start(): void {
-    this.#loop ??= this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#loop
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop()
   }
 
   /** One pass. Answers how many tasks it failed; forgets old idempotency keys on the way. */
@@ -85,16 +72,7 @@ export class ExpirySweeper implements AsyncDisposable {
     await this.#context.append(tx, task.projectId, [change])
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        const count = (await this.#isTurn('expiry')) ? await this.runOnce() : 0
-        if (count === batchMax) continue
-      } catch (error) {
-        this.#log.error({ err: error }, 'task.sweep_failed')
-      }
-      await sleep(this.#context.clock, sweepMs, signal)
-    }
+  protected async sweep(): Promise<boolean> {
+    return (await this.runOnce()) === batchMax
   }
 }

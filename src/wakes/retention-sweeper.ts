@@ -1,4 +1,5 @@
-import { type Clock, sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Sweeper } from '../lib/sweeper.ts'
 import { pruneEvents } from '../log/retention.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
@@ -26,32 +27,26 @@ interface RetentionContext {
 }
 
 /** Takes away the events of the log, the records of deliveries, and the mail, that are older than they are kept. */
-export class RetentionSweeper implements AsyncDisposable {
+export class RetentionSweeper extends Sweeper {
   readonly #context: RetentionContext
-  readonly #stopping = new AbortController()
-  #loop: Promise<void> | undefined
 
   constructor(context: RetentionContext) {
+    const { clock, log, isTurn } = context
+    super({
+      clock,
+      everyMs: sweepMs,
+      // What a gateway that was down for long still has to send goes out before it.
+      firstAfterMs: sweepMs,
+      isTurn: isTurn && (() => isTurn('retention')),
+      failed: (err) => log.error({ err }, 'retention.sweep_failed'),
+    })
     this.#context = context
-  }
-
-  start(): void {
-    this.#loop ??= this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#loop
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop()
   }
 
   /** One pass. Answers how many events, deliveries and messages went. */
   async runOnce(): Promise<{ events: number; deliveries: number; messages: number }> {
     const { db, clock, retention, pruneMessages } = this.#context
-    const { signal } = this.#stopping
+    const { signal } = this
     const now = clock.now()
     const events = retention.eventsMs > 0 ? await pruneEvents(db, now - retention.eventsMs, signal) : 0
     if (retention.eventsMs > 0) await pruneHeld(db, now - retention.eventsMs, signal)
@@ -60,20 +55,9 @@ export class RetentionSweeper implements AsyncDisposable {
     return { events, deliveries, messages }
   }
 
-  // The first pass comes a minute after the start: what a gateway that was down for long still has to send goes out before it.
-  async #run(): Promise<void> {
-    const { clock, log, isTurn } = this.#context
-    const { signal } = this.#stopping
-    for (;;) {
-      await sleep(clock, sweepMs, signal)
-      if (signal.aborted) return
-      try {
-        if (isTurn && !(await isTurn('retention'))) continue
-        const { events, deliveries, messages } = await this.runOnce()
-        if (events + deliveries + messages > 0) log.info({ events, deliveries, messages }, 'retention.pruned')
-      } catch (error) {
-        log.error({ err: error }, 'retention.sweep_failed')
-      }
-    }
+  protected async sweep(): Promise<boolean> {
+    const { events, deliveries, messages } = await this.runOnce()
+    if (events + deliveries + messages > 0) this.#context.log.info({ events, deliveries, messages }, 'retention.pruned')
+    return false
   }
 }

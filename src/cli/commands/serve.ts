@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import { createPrinter } from '../printer.ts'
 import { readConfig } from '../read-config.ts'
 import { serveGateway } from '../serve-gateway.ts'
+import { keepHeapSmall } from '../small-heap.ts'
 
 /** Each flag and the variable that it stands for. Secrets have none: other users can read a command line. */
 const flags = [
@@ -32,6 +33,7 @@ export function registerServe(program: Command, io: Io): void {
   ])
     .addHelpText('after', `\n${secretsHelp}`)
     .action(async (options: Record<string, string | undefined>, command: Command) => {
+      keepHeapSmall()
       const [{ envToConfig }, { createApp }] = await Promise.all([import('../../config.ts'), import('../../app.ts')])
       const config = readConfig(envToConfig, { ...io.env, ...variablesOf(options, command) })
       const print = createPrinter(io, commonOptions(command).json === true)
