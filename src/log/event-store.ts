@@ -12,20 +12,9 @@ const eventRows = rowsInsert('event', ['project_id', 'log_id', 'type', 'task_id'
 const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
 
 /**
- * Writes events in the given order and answers them with their logIds. The ids come from the project's own
- * counter row, whose lock is held to the commit: gap-free, and in commit order on every engine. Call it last.
+ * Takes the log, until the commit, and the logIds for these events. The ids come from the project's own counter row, whose lock
+ * is held to the commit: gap-free, and in commit order on every engine. Nothing of the events is written yet.
  */
-export async function insertEvents(
-  tx: Transaction,
-  projectId: string,
-  events: readonly NewEvent[],
-): Promise<LogEvent[]> {
-  const numbered = await numberEvents(tx, projectId, events)
-  await writeEvents(tx, numbered, events)
-  return numbered
-}
-
-/** Takes the log, until the commit, and the logIds for these events. Nothing of them is written yet. */
 export async function numberEvents(
   tx: Transaction,
   projectId: string,

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
-import { insertEvents, logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
+import { logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NewEvent } from '../../src/log/event.ts'
-import { insertEvents, logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
+import { logBounds, readAudienceEvents, readProjectEvents } from '../../src/log/event-store.ts'
 import { pruneEvents } from '../../src/log/retention.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -8,6 +8,7 @@ import { stepRows } from '../../src/storage/remove-in-steps.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { besideStore, openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { insertEvents, readProjectEvents } from '../../src/log/event-store.ts'
+import { readProjectEvents } from '../../src/log/event-store.ts'
 import { sendMail } from '../../src/mailbox/send.ts'
 import { createAnnounce } from '../../src/mailbox/system-signals.ts'
 import { operator } from '../../src/registry/caller.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { type Office, openOffice } from './office.ts'
 
 const eventsOf = async (office: Office, type: string) =>

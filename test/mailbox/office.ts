@@ -1,4 +1,3 @@
-import { insertEvents } from '../../src/log/event-store.ts'
 import type { LiveSession } from '../../src/mailbox/hand-out.ts'
 import { type MailInput, sendMail } from '../../src/mailbox/send.ts'
 import { strategies } from '../../src/mailbox/strategies.ts'
@@ -7,6 +6,7 @@ import { type Caller, operator } from '../../src/registry/caller.ts'
 import { ensureProject } from '../../src/registry/project-store.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { openStore } from '../support/store.ts'
 
 export type Office = Awaited<ReturnType<typeof openOffice>>

@@ -3,9 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Problem } from '../../../src/errors.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { NewEvent } from '../../../src/log/event.ts'
-import { insertEvents, readProjectEvents } from '../../../src/log/event-store.ts'
+import { readProjectEvents } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/project-store.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
+import { insertEvents } from '../../support/insert-events.ts'
 import { databaseUrlFor } from '../../support/store.ts'
 
 let gateways: PostgresDatabase[]
