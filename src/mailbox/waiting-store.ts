@@ -71,7 +71,7 @@ export async function takeBackOne(tx: Transaction, agentId: string, messageId: s
   await tx.run(takeBack, { agentId, messageId })
 }
 
-/** Notes that wakes which point at the messages were acknowledged. */
+/** Notes that wakes of a subscription which point at the messages were acknowledged. */
 export async function markPushed(
   tx: Transaction,
   subscriptionId: string,

@@ -4,9 +4,9 @@ import { p, type SQL, type SqlValue, type Statement, sql, statement } from './st
 
 type Row = readonly SqlValue[]
 
-/** A statement that writes rows, many of them at once. */
-export class RowsStatement {
-  readonly #statements: ReadonlyMap<number, Statement<Row>>
+/** A statement that takes rows, many of them at once. */
+export class RowsStatement<Answer = never> {
+  readonly #statements: ReadonlyMap<number, Statement<Row, Answer>>
 
   /**
    * @param row what one row is made of, in the order of its values: `value(0), cast(value(1) as bigint)`
@@ -14,9 +14,9 @@ export class RowsStatement {
    */
   constructor(row: (value: (column: number) => SQL) => SQL, columnCount: number, text: (rows: SQL) => SQL) {
     const rowAt = (index: number): SQL => sql`(${row((column) => sql`${p(String(index * columnCount + column))}`)})`
-    const ofSize = (size: number): Statement<Row> => {
+    const ofSize = (size: number): Statement<Row, Answer> => {
       const rows = Array.from({ length: size }, (_, index) => rowAt(index))
-      return statement<Row>(text(sql.join(rows, sql`, `)))
+      return statement<Row, Answer>(text(sql.join(rows, sql`, `)))
     }
     this.#statements = new Map(pieceSizes.map((size) => [size, ofSize(size)]))
   }
@@ -25,6 +25,13 @@ export class RowsStatement {
     const running: Promise<unknown>[] = []
     for (const piece of piecesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, piece.flat()))
     await Promise.all(running)
+  }
+
+  /** What the statement answers, in no order. */
+  async all(tx: Transaction, rows: readonly Row[]): Promise<Answer[]> {
+    const running: Promise<Answer[]>[] = []
+    for (const piece of piecesOf(rows)) running.push(tx.all(this.#statements.get(piece.length)!, piece.flat()))
+    return (await Promise.all(running)).flat()
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { limited, p, skipLocked, sql, statement } from '../storage/statement.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { limited, p, type SQL, skipLocked, sql, statement } from '../storage/statement.ts'
 
 /**
  * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
@@ -31,10 +32,20 @@ const nextDue = statement<object, { dueAt: number | null }>(
 const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
   sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const advance = statement<Progress & { id: string; owner: string; leasedUntil: number }>(sql`update subscription
-  set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
-    window_until = ${p('windowUntil')}, due_at = ${p('leasedUntil')}
-  where id = ${p('id')} and lease_owner = ${p('owner')}`)
+const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
+const advance = new RowsStatement<{ id: string; owner: string }>(
+  (value) =>
+    sql`${value(0)}, ${value(1)}, ${sql.join(
+      [2, 3, 4, 5, 6].map((column) => bigint(value(column))),
+      sql`, `,
+    )}`,
+  7,
+  (
+    rows,
+  ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
+    window_until = v.column6, due_at = v.column7
+  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
+)
 // Replays may have been asked for while the run was sending: then it is due at once.
 const release = statement<
   Progress & { id: string; owner: string; dueAt: number | null; now: number },
@@ -102,7 +113,27 @@ export async function renewLease(tx: Transaction, id: string, owner: string, lea
 }
 
 export async function advanceCursor(tx: Transaction, id: string, owner: string, progress: Progress): Promise<boolean> {
-  return (await tx.run(advance, { id, owner, leasedUntil: tx.now + leaseMs, ...progress })) > 0
+  return (await advanceCursors(tx, [{ subscriptionId: id, owner, progress }])).size > 0
+}
+
+interface Advance {
+  readonly subscriptionId: string
+  readonly owner: string
+  readonly progress: Progress
+}
+
+/** Keeps how far claims have come. Answers those that still hold their lease. */
+export async function advanceCursors<Claim extends Advance>(
+  tx: Transaction,
+  claims: readonly Claim[],
+): Promise<ReadonlySet<Claim>> {
+  const leasedUntil = tx.now + leaseMs
+  const rows = claims.map(({ subscriptionId, owner, progress }) => {
+    const { cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = progress
+    return [subscriptionId, owner, cursorLogId, lastEmittedLogId, failedInARow, windowUntil, leasedUntil]
+  })
+  const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
+  return new Set(claims.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
 }
 
 /** Ends a run: nothing is left up to its cursor. Answers when it falls due again (null: not by itself), undefined if the lease was lost. */

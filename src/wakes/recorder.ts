@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
 import { saveDelivered } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
-import { advanceCursor, type Progress } from './lease-store.ts'
+import { advanceCursors, type Progress } from './lease-store.ts'
 
 /** A claim being worked on: whose it is, how far it has come, whether it was lost. */
 export interface Claim {
@@ -21,8 +21,11 @@ interface Sent {
 
 type Batch = Map<Claim, Sent[]>
 
-/** Hears, in the transaction that records them, of a subscription's wakes that were acknowledged. */
-export type NoteTold = (tx: Transaction, subscriptionId: string, emissions: readonly Emission[]) => Promise<void>
+/** Hears, in the transaction that records them, of wakes that were acknowledged. */
+export type NoteTold = (
+  tx: Transaction,
+  wakes: readonly { readonly subscriptionId: string; readonly emission: Emission }[],
+) => Promise<void>
 
 /** Deliveries on their way into somebody else's transaction. */
 export interface Recording {
@@ -114,11 +117,12 @@ export class Recorder {
 
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
-      const advancing = [...batch].map(async ([claim, sent]) => {
-        const isOurs = await advanceCursor(tx, claim.subscriptionId, claim.owner, sent.at(-1)!.progress)
-        if (!isOurs) claim.lost = true
+      const advances = [...batch].map(([claim, sent]) => {
+        const { subscriptionId, owner } = claim
+        return { claim, subscriptionId, owner, progress: sent.at(-1)!.progress }
       })
-      await Promise.all([...advancing, this.#saveAll(tx, batch)])
+      const [held] = await Promise.all([advanceCursors(tx, advances), this.#saveAll(tx, batch)])
+      for (const advance of advances) if (!held.has(advance)) advance.claim.lost = true
     })
   }
 
@@ -126,13 +130,6 @@ export class Recorder {
     const delivered = [...batch].flatMap(([{ subscriptionId }, sent]) =>
       sent.map(({ emission, attempts }) => ({ subscriptionId, emission, attempts })),
     )
-    const telling = [...batch].map(([{ subscriptionId }, sent]) => {
-      return this.#noteTold(
-        tx,
-        subscriptionId,
-        sent.map(({ emission }) => emission),
-      )
-    })
-    await Promise.all([saveDelivered(tx, delivered), ...telling])
+    await Promise.all([saveDelivered(tx, delivered), this.#noteTold(tx, delivered)])
   }
 }

@@ -56,7 +56,7 @@ test.runIf(onPostgres)('no plan that PostgreSQL makes for an empty store reads t
     const { rows } = await client.query(`explain execute one${values.length ? `(${values.map(() => 'null')})` : ''}`)
     await client.query('deallocate one')
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    if (/Seq Scan on|Join Filter/.test(plan) && !mayReadAll.some((known) => known.test(text)))
+    if (/Seq Scan on|Join Filter|Hash Join|Merge Join/.test(plan) && !mayReadAll.some((known) => known.test(text)))
       slow.push(`${text}\n${plan}`)
   }
   await client.end()

@@ -7,7 +7,7 @@ const statementMs = 10_000
 export const silenceMs = 15_000
 
 /** Every statement has an index to read by, and a plan outlives the size that a table had when it was made. */
-const plannerOptions = '-c enable_seqscan=off -c jit=off'
+const plannerOptions = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
 
 /** How the gateway connects. What the URL says of the same settings wins. */
 export function connectionOptions(url: string): pg.ClientConfig {
