@@ -7,7 +7,7 @@ import { ratios, summary } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'Delivery'
-export const defaults = { reps: 5, events: 20_000, warmUp: 3_000, inFlight: 100, only: '', profile: '' }
+export const defaults = { reps: 5, events: 20_000, warmUp: 10_000, inFlight: 100, only: '', profile: '' }
 export const quick = { reps: 1, events: 3_000, warmUp: 500 }
 
 /** What Rouse is held against. Of several engines, the fastest counts. */

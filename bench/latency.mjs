@@ -7,7 +7,8 @@ import { invalidity, measure as measureEngine } from './lib/measure.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'Latency under a steady load'
-export const defaults = { reps: 5, seconds: 8, warmUpSeconds: 3, only: 'rouse,rouse-send-message,bullmq-always' }
+const all = 'rouse,rouse-send-message,bullmq-always,rouse-pg-1,rouse-pg-2,rouse-pg-3,pg-boss,graphile-worker'
+export const defaults = { reps: 5, seconds: 8, warmUpSeconds: 3, only: all }
 export const quick = { reps: 1, seconds: 2, warmUpSeconds: 1 }
 
 const rates = [100, 500, 1_000, 2_000]

@@ -12,6 +12,12 @@ const patienceMs = 1_000
 /** How often a writer is run when others come in its way. */
 const triesMax = 4
 
+/** For a writer that had no luck in company. */
+const nobody: Queue = {
+  take: () => [],
+  listen: () => ({ heard: new Promise(() => {}), stop() {} }),
+}
+
 /** A connection, and what is under way on it. */
 interface Lane {
   readonly connection: WriteConnection
@@ -68,13 +74,13 @@ export class GroupCommit {
       const next = this.#alone.shift()
       const writers = next ? [next] : this.#queue.splice(0, groupMax)
       if (writers.length === 0) break
-      await this.#commit(lane, writers)
+      await this.#commit(lane, writers, next ? nobody : this.#waiting)
       await new Promise(setImmediate)
     }
     lane.draining = undefined
   }
 
-  async #commit({ connection }: Lane, writers: readonly Writer[]): Promise<void> {
+  async #commit({ connection }: Lane, writers: readonly Writer[], queue: Queue): Promise<void> {
     try {
       await connection.open()
     } catch (error) {
@@ -84,7 +90,7 @@ export class GroupCommit {
       return
     }
     const group = new Group(connection, this.#gate, this.#clock.now())
-    const end = await group.run(writers, this.#waiting)
+    const end = await group.run(writers, queue)
     if (!('cause' in end)) {
       for (const result of end) {
         if ('error' in result) {
