@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -19,7 +20,8 @@ export type ReplayInput =
 
 /**
  * Sends events again beside the cursor, which stays where it is: each under its `logId` and a new `eventId`, in log order,
- * before anything newer; as one digest where the subscription coalesces. What does not match any more is left out.
+ * before anything newer; as one digest where the subscription coalesces. What does not match any more is left out. Of what was given
+ * up, `earliestLogId` says that some of it is no longer kept.
  * Errors: `subscription-degraded`, `watermark-expired`, `not-found` for an unknown delivery, `invalid-request` for too many.
  */
 export async function replayDeliveries(
@@ -27,8 +29,8 @@ export async function replayDeliveries(
   caller: Caller,
   id: string,
   input: ReplayInput,
-): Promise<{ subscriptionId: string; eventsReplayed: number }> {
-  const eventsReplayed = await context.db.transaction(async (tx) => {
+): Promise<{ subscriptionId: string; eventsReplayed: number; earliestLogId?: number }> {
+  const replayed = await context.db.transaction(async (tx) => {
     const subscription = await requireOwnSubscription(tx, caller, id)
     if (subscription.status !== 'active') {
       throw new Problem('subscription-degraded', {
@@ -36,17 +38,16 @@ export async function replayDeliveries(
       })
     }
     let count = 0
-    for (const range of await rangesOf(tx, subscription, input)) {
-      count += await enqueue(tx, subscription, range, replaysMax - count)
-    }
+    const { ranges, ...rest } = await rangesOf(tx, subscription, input)
+    for (const range of ranges) count += await enqueue(tx, subscription, range, replaysMax - count)
     await makeReplaysDue(tx, id)
     await context.append(tx, subscription.projectId, [
       event('subscription.replayed', caller, subscription, { eventsReplayed: count }),
     ])
-    return count
+    return { eventsReplayed: count, ...rest }
   })
   context.changed(id)
-  return { subscriptionId: id, eventsReplayed }
+  return { subscriptionId: id, ...replayed }
 }
 
 interface Range {
@@ -54,18 +55,32 @@ interface Range {
   readonly toLogId: number
 }
 
-async function rangesOf(tx: Transaction, subscription: Subscription, input: ReplayInput): Promise<readonly Range[]> {
-  if ('failedSince' in input) return readFailedRanges(tx, subscription.id, input.failedSince)
-  if ('eventId' in input) {
-    const delivery = await findDelivery(tx, subscription.id, input.eventId)
-    if (delivery) return [delivery]
+/** Where the events are that were asked for, and where the log begins if some of those that failed lie before it. */
+interface Asked {
+  readonly ranges: readonly Range[]
+  readonly earliestLogId?: number
+}
+
+async function rangesOf(tx: Transaction, subscription: Subscription, input: ReplayInput): Promise<Asked> {
+  const { id, projectId } = subscription
+  if ('failedSince' in input) {
+    const ranges = await readFailedRanges(tx, id, input.failedSince)
+    const { tail } = await logBounds(tx, projectId)
+    return ranges.some(({ fromLogId }) => fromLogId <= tail) ? { ranges, earliestLogId: tail } : { ranges }
+  }
+  if ('fromLogId' in input) {
+    await requireWatermark(tx, projectId, input.fromLogId - 1, 'fromLogId')
+    return { ranges: [input] }
+  }
+  const delivery = await findDelivery(tx, id, input.eventId)
+  if (!delivery) {
     throw new Problem('not-found', {
       field: 'eventId',
       detail: `eventId: no delivery ${input.eventId} on this subscription. GET …/deliveries lists them.`,
     })
   }
-  await requireWatermark(tx, subscription.projectId, input.fromLogId - 1, 'fromLogId')
-  return [input]
+  await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')
+  return { ranges: [delivery] }
 }
 
 async function enqueue(tx: Transaction, subscription: Subscription, range: Range, room: number): Promise<number> {

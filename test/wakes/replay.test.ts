@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 type Sub = { id: string }
@@ -67,6 +68,26 @@ test('everything that was given up since an instant is sent again, as one digest
   expect(body.eventsReplayed).toBe(1)
   const wakes = await receiver.waitFor(5)
   expect(wakes[4]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
+}, 30_000)
+
+test('what is no longer kept is told, and not left out in silence', async () => {
+  await using gateway = await startGateway({ overrides: { random: () => 0 } })
+  await using receiver = await startReceiver(500)
+  const donna = await gateway.addAgent('donna')
+  const sub = await gateway.subscribe(donna, receiver.url)
+  const since = new Date(Date.now() - 60_000).toISOString()
+  await gateway.send('donna', 'lost')
+  const [delivery] = await recorded(gateway, donna, sub, 1)
+  await besideStore(gateway.dataDir, 'delete from event')
+  await besideStore(gateway.dataDir, 'update project set log_tail = log_head')
+  const [{ earliest }] = (await besideStore(gateway.dataDir, 'select max(log_tail) as earliest from project')) as [
+    { earliest: number },
+  ]
+
+  const one = await replay(gateway, donna, sub, { eventId: delivery!.eventId })
+  expect(one.body).toMatchObject({ code: 'watermark-expired', field: 'eventId', earliestLogId: earliest })
+  const failed = await replay(gateway, donna, sub, { failedSince: since })
+  expect(failed.body).toEqual({ subscriptionId: sub.id, eventsReplayed: 0, earliestLogId: earliest })
 }, 30_000)
 
 test('what cannot be replayed is refused with the remedy', async () => {
