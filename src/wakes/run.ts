@@ -1,16 +1,14 @@
 import { sleep } from '../lib/clock.ts'
 import type { LogEvent } from '../log/event.ts'
-import { holdLog } from '../log/event-store.ts'
 import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
-import { closeIfFinished } from './close-push.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
-import { dueAt } from './journal.ts'
+import { giveAllBack, giveBackClaim } from './give-back.ts'
 import { Lane } from './lane.ts'
-import { handBackLease, releaseLease } from './lease-store.ts'
+import { handBackLease } from './lease-store.ts'
 import { comesWithMessage } from './match.ts'
 import { type Pending, pageMax, readPending, withoutInHand } from './pending.ts'
 import type { Claim } from './recorder.ts'
@@ -40,18 +38,6 @@ export async function runSubscription(
     context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
     return run.recover()
   }
-}
-
-interface GivingBack {
-  readonly projectId: string
-  giveBack(tx: Transaction): Promise<void>
-}
-
-/** At the end of the transaction, while nobody else appends: whoever does so later finds the subscriptions idle, and makes them due. */
-async function giveAllBack(tx: Transaction, runs: readonly GivingBack[]): Promise<void> {
-  const projects = [...new Set(runs.map((run) => run.projectId))].sort()
-  // Asked for in this order, and so done in it: the reads are behind the locks.
-  await Promise.all([...projects.map((projectId) => holdLog(tx, projectId)), ...runs.map((run) => run.giveBack(tx))])
 }
 
 class Run {
@@ -110,7 +96,7 @@ class Run {
     const recording = await recorder.take(this.#claim)
     let due: number | undefined
     const giveBack = async (tx: Transaction): Promise<void> => {
-      due = await this.#giveBack(tx)
+      due = await giveBackClaim(tx, this.#subscription, this.#claim)
     }
     try {
       await db.transaction(async (tx) => {
@@ -122,22 +108,6 @@ class Run {
       recording.putBack()
       throw error
     }
-  }
-
-  async #giveBack(tx: Transaction): Promise<number | undefined> {
-    let { cursorLogId: after } = this.#claim.progress
-    let due: number | null = null
-    for (let more = true; more && due === null; ) {
-      const page = await readPending(tx, this.#subscription, after)
-      const first = page.events[0]
-      if (first) due = this.#dueAt(first, tx.now)
-      else after = page.scannedTo
-      more = page.more
-    }
-    const progress = { ...this.#claim.progress, cursorLogId: after }
-    const dueNext = await releaseLease(tx, this.#subscription.id, this.#claim.owner, progress, due)
-    if (dueNext === null) await closeIfFinished(tx, this.#subscription, progress.lastEmittedLogId)
-    return dueNext ?? undefined
   }
 
   /** After a failure of the store: once it takes writes again, what was sent is recorded and the rest falls due. */
@@ -245,11 +215,5 @@ class Run {
   #pass(scannedTo: number): void {
     const { progress } = this.#claim
     this.#claim.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
-  }
-
-  #dueAt(event: LogEvent, now: number): number {
-    const { coalesceMs, target } = this.#subscription
-    const { windowUntil } = this.#claim.progress
-    return dueAt({ coalesceMs, windowUntil }, target as WakeTarget, event.createdAt, now)
   }
 }
