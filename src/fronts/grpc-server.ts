@@ -53,7 +53,7 @@ export class GrpcServer implements AsyncDisposable {
   async close(): Promise<void> {
     if (!this.#listener.listening) return
     const closed = new Promise((done) => this.#listener.close(done))
-    const services = await this.#services
+    const services = await this.#services?.catch(() => undefined)
     const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
     for (const socket of this.#sockets) {
       socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref())

@@ -52,14 +52,20 @@ test('a range is sent again in order', async () => {
   expect(wakes.slice(5).map((wake) => wake.body.logId)).toEqual(logIds.slice(1, 4))
 })
 
+/** An agent whose one wake was given up: the receiver refuses it. */
+async function loseOne(gateway: TestGateway, url: string) {
+  const donna = await gateway.addAgent('donna')
+  const sub = await gateway.subscribe(donna, url)
+  const since = new Date(Date.now() - 60_000).toISOString()
+  await gateway.send('donna', 'lost')
+  const [delivery] = await recorded(gateway, donna, sub, 1)
+  return { donna, sub, since, delivery }
+}
+
 test('everything that was given up since an instant is sent again, as one digest where the subscription coalesces', async () => {
   await using gateway = await startGateway({ overrides: { random: () => 0 } })
   await using receiver = await startReceiver(500)
-  const donna = await gateway.addAgent('donna')
-  const sub = await gateway.subscribe(donna, receiver.url)
-  const since = new Date(Date.now() - 60_000).toISOString()
-  await gateway.send('donna', 'lost')
-  await recorded(gateway, donna, sub, 1)
+  const { donna, sub, since } = await loseOne(gateway, receiver.url)
   receiver.respond(200)
   const coalesced = { harnessTargetMetadata: { coalesceWindow: 1 } }
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, coalesced, { key: donna.key })
@@ -73,18 +79,14 @@ test('everything that was given up since an instant is sent again, as one digest
 test('what is no longer kept is told, and not left out in silence', async () => {
   await using gateway = await startGateway({ overrides: { random: () => 0 } })
   await using receiver = await startReceiver(500)
-  const donna = await gateway.addAgent('donna')
-  const sub = await gateway.subscribe(donna, receiver.url)
-  const since = new Date(Date.now() - 60_000).toISOString()
-  await gateway.send('donna', 'lost')
-  const [delivery] = await recorded(gateway, donna, sub, 1)
+  const { donna, sub, since, delivery } = await loseOne(gateway, receiver.url)
   await besideStore(gateway.dataDir, 'delete from event')
   await besideStore(gateway.dataDir, 'update project set log_tail = log_head')
   const [{ earliest }] = (await besideStore(gateway.dataDir, 'select max(log_tail) as earliest from project')) as [
     { earliest: number },
   ]
 
-  const one = await replay(gateway, donna, sub, { eventId: delivery!.eventId })
+  const one = await replay(gateway, donna, sub, { eventId: delivery.eventId })
   expect(one.body).toMatchObject({ code: 'watermark-expired', field: 'eventId', earliestLogId: earliest })
   const failed = await replay(gateway, donna, sub, { failedSince: since })
   expect(failed.body).toEqual({ subscriptionId: sub.id, eventsReplayed: 0, earliestLogId: earliest })
