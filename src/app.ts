@@ -14,12 +14,12 @@ import { LiveTail } from './log/live-tail.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { drain } from './mailbox/hand-out.ts'
 import { createHandOverMail } from './mailbox/hand-over.ts'
+import { createFindInHand } from './mailbox/in-hand.ts'
 import { recordMail } from './mailbox/mail.ts'
 import { pruneMessages } from './mailbox/retention.ts'
 import { strategies } from './mailbox/strategies.ts'
 import { createAnnounce } from './mailbox/system-signals.ts'
 import { noteTold } from './mailbox/told.ts'
-import { findInHand } from './mailbox/waiting-store.ts'
 import { openNeighbours } from './neighbours.ts'
 import { defaultProject, ensureProject } from './registry/project-store.ts'
 import { SessionActivity } from './registry/session-activity.ts'
@@ -116,11 +116,17 @@ async function open(config: Config, world: World): Promise<Running> {
   // log and wakes
   const tail = new LiveTail((keys) => neighbours.grew(keys))
   const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
-  const append = createJournal(tail, {
+  const journal = createJournal(tail, {
     due: nudge,
     offer: () => dispatcher.offer(),
     begin: (claim) => dispatcher.begin(claim),
+    hasOthers: () => neighbours.hasOthers(),
+    passedOn: () => {
+      neighbours.passedOn()
+      dispatcher.passedOn()
+    },
   })
+  const { append } = journal
   const tools = { outbound, clock, random, gate: new AttemptGate(), timeoutMs: config.webhooks.timeoutMs }
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(tools, secrets),
@@ -150,10 +156,11 @@ async function open(config: Config, world: World): Promise<Running> {
         append,
         channels,
         tail,
-        recorder: new Recorder(db, noteTold),
-        findInHand,
+        recorder: new Recorder(db, journal, noteTold),
+        findInHand: createFindInHand(db),
         identities: new Map(),
         isSure: () => neighbours.isSure(),
+        hasOthers: () => neighbours.hasOthers(),
       },
       neighbours.id,
     ),

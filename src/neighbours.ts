@@ -16,25 +16,24 @@ export interface Neighbours extends AsyncDisposable {
   readonly id: string
   /** Whether none of them can have taken over from this one. */
   isSure(): boolean
+  /** Whether there are any. */
+  hasOthers(): boolean
   /** Whether it is this one's turn at a sweep. */
   isTurn(name: string): Promise<boolean>
   /** Tells them that logs have grown: projects' ids and tasks' ids. */
   grew(keys: readonly string[]): void
   /** Tells them that a subscription was changed. */
   changed(subscriptionId: string): void
+  /** Tells them that something is due, for whoever has time. */
+  passedOn(): void
   start(): Promise<void>
-}
-
-interface Hearing extends NudgeHandlers {
-  /** Something fell due. */
-  due(): void
 }
 
 /** `cardKey` is what all gateways of a store have in common, and no other store has. */
 export async function openNeighbours(
   config: Config,
   world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly cardKey: string },
-  hearing: Hearing,
+  hearing: NudgeHandlers,
 ): Promise<Neighbours> {
   const { db, clock, log, cardKey } = world
   const id = newUuid()
@@ -48,9 +47,11 @@ export async function openNeighbours(
   return {
     id,
     isSure: gateways.isSure,
+    hasOthers: gateways.hasOthers,
     isTurn: turns.isMine,
     grew: (keys) => nudges.grew(keys),
     changed: (subscriptionId) => nudges.changed(subscriptionId),
+    passedOn: () => nudges.fellDue(),
     async start() {
       await open.use(gateways).start()
       open.use(nudges).start()
@@ -64,9 +65,11 @@ function alone(id: string): Neighbours {
   return {
     id,
     isSure: () => true,
+    hasOthers: () => false,
     isTurn: async () => true,
     grew() {},
     changed() {},
+    passedOn() {},
     async start() {},
     async [Symbol.asyncDispose]() {},
   }

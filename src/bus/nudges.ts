@@ -9,11 +9,15 @@ interface Message {
   readonly grown: readonly string[] | null
   /** Subscriptions that were changed: whoever sends for one stops. */
   readonly changed: readonly string[]
+  /** Set where something is due, for whoever has time. */
+  readonly due?: true
 }
 
 export interface NudgeHandlers {
   grown(keys: readonly string[]): void
   changed(subscriptionIds: readonly string[]): void
+  /** Something fell due. */
+  due(): void
   /** Messages may have been lost: look everywhere. */
   missed(): void
 }
@@ -35,6 +39,7 @@ export class Nudges implements AsyncDisposable {
   readonly #stopping = new AbortController()
   #grown = new Set<string>()
   #changed = new Set<string>()
+  #isDue = false
   #sending: Promise<void> | undefined
   #sweeping: Promise<void> | undefined
   #heardMyself = false
@@ -68,6 +73,11 @@ export class Nudges implements AsyncDisposable {
     this.#send()
   }
 
+  fellDue(): void {
+    this.#isDue = true
+    this.#send()
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#sweeping
@@ -87,7 +97,7 @@ export class Nudges implements AsyncDisposable {
     // Every commit of this turn travels together.
     await new Promise(setImmediate)
     try {
-      while (this.#grown.size + this.#changed.size > 0) await this.#bus.publish(this.#take())
+      while (this.#grown.size + this.#changed.size > 0 || this.#isDue) await this.#bus.publish(this.#take())
     } catch (error) {
       // The sweep of those who did not hear it finds it, later.
       this.#log.debug({ err: error }, 'bus.nudge_lost')
@@ -101,8 +111,11 @@ export class Nudges implements AsyncDisposable {
     for (const id of changed) this.#changed.delete(id)
     const grown = [...this.#grown]
     this.#grown = new Set()
-    const message = encode({ from: this.#id, grown, changed })
-    return Buffer.byteLength(message) <= messageBytesMax ? message : encode({ from: this.#id, grown: null, changed })
+    const due = this.#isDue ? ({ due: true } as const) : {}
+    this.#isDue = false
+    const message = encode({ from: this.#id, grown, changed, ...due })
+    if (Buffer.byteLength(message) <= messageBytesMax) return message
+    return encode({ from: this.#id, grown: null, changed, ...due })
   }
 
   #hear(text: string): void {
@@ -115,6 +128,7 @@ export class Nudges implements AsyncDisposable {
     if (message.grown === null) this.#handlers.missed()
     else if (message.grown.length > 0) this.#handlers.grown(message.grown)
     if (message.changed.length > 0) this.#handlers.changed(message.changed)
+    if (message.due) this.#handlers.due()
   }
 
   async #sweep(): Promise<void> {

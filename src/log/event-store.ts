@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { rowsInsert } from '../storage/rows.ts'
+import { RowsStatement, rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
@@ -127,17 +127,46 @@ export function readTaskEvents(
   return read(db, rangeOfTask, { taskId, after, upTo, limit })
 }
 
+const windows = new RowsStatement<EventRow & { asked: number }>(
+  (value) =>
+    sql`cast(${value(0)} as bigint), ${value(1)}, ${value(2)}, ${value(3)}, cast(${value(4)} as bigint), cast(${value(5)} as bigint)`,
+  6,
+  (rows) => sql`select v.column1 as "asked", ${columns}
+  from (values ${rows}) v cross join event_audience a cross join event e
+  where a.audience = v.column2 and a.project_id = v.column3 and a.log_id > v.column5 and a.log_id <= v.column6 and a.trigger = v.column4
+    and ${itsEvent}
+  order by a.log_id`,
+)
+
+/** A short piece of a log: the events of one trigger that concern an agent, in `(after, upTo]`. */
+export interface Window {
+  readonly projectId: string
+  readonly audience: string
+  readonly trigger: string
+  readonly after: number
+  readonly upTo: number
+}
+
+/** The events of many windows, in order, in the place of each. */
+export async function readWindows(db: Reader, asked: readonly Window[]): Promise<LogEvent[][]> {
+  const rows = asked.map(({ audience, projectId, trigger, after, upTo }, index) => {
+    return [index, audience, projectId, trigger, after, upTo]
+  })
+  const found: LogEvent[][] = asked.map(() => [])
+  for (const { asked: index, ...row } of await windows.all(db, rows)) found[index]!.push(eventFromRow(row))
+  return found
+}
+
 async function read<Params extends object>(
   db: Reader,
   range: Statement<Params, EventRow>,
   params: Params,
 ): Promise<LogEvent[]> {
-  const rows = await db.all(range, params)
-  return rows.map((row) => ({
-    ...row,
-    trigger: eventTypes[row.type] ?? null,
-    data: JSON.parse(row.data) as JsonObject,
-  }))
+  return (await db.all(range, params)).map(eventFromRow)
+}
+
+function eventFromRow(row: EventRow): LogEvent {
+  return { ...row, trigger: eventTypes[row.type] ?? null, data: JSON.parse(row.data) as JsonObject }
 }
 
 const bounds = statement<{ projectId: string }, { head: number; tail: number }>(
@@ -151,14 +180,15 @@ export async function logBounds(db: Reader, projectId: string): Promise<{ head: 
   return row
 }
 
-const hold = statement<{ projectId: string }, { id: string }>(
-  sql`select id from project where id = ${p('projectId')} ${forUpdate}`,
+const hold = statement<{ projectId: string }, { head: number }>(
+  sql`select log_head as "head" from project where id = ${p('projectId')} ${forUpdate}`,
 )
 
 /**
  * Keeps other gateways from appending to a project's log until the transaction is over, and waits for those that are at it:
- * what is read of the log behind this is all there is, and who appends later finds what this transaction did.
+ * what is read of the log behind this is all there is, and who appends later finds what this transaction did. Answers the
+ * newest logId.
  */
-export async function holdLog(tx: Transaction, projectId: string): Promise<void> {
-  await tx.get(hold, { projectId })
+export async function holdLog(tx: Transaction, projectId: string): Promise<number> {
+  return (await tx.get(hold, { projectId }))?.head ?? 0
 }

@@ -11,20 +11,17 @@ interface Told {
 }
 
 interface Wake {
-  readonly subscriptionId: string
+  /** The recipient's id, where it is mail. */
+  readonly audience: string
   readonly emission: Told
 }
 
 /** Notes, in the transaction that records wakes, that the mail they point at has come across: no other route brings it again. */
 export async function noteTold(tx: Transaction, wakes: readonly Wake[]): Promise<void> {
-  const told = new Map<string, string[]>()
-  for (const { subscriptionId, emission } of wakes) {
-    const messageIds = messagesIn(emission)
-    const known = told.get(subscriptionId)
-    if (known) known.push(...messageIds)
-    else told.set(subscriptionId, messageIds)
-  }
-  await Promise.all([...told].map(([subscriptionId, messageIds]) => markPushed(tx, subscriptionId, messageIds)))
+  const told = wakes.flatMap(({ audience, emission }) =>
+    messagesIn(emission).map((messageId) => ({ agentId: audience, messageId })),
+  )
+  await markPushed(tx, told)
 }
 
 /** The messages that a wake points at: one, those that a digest names, or the one that caused a change of a task. */

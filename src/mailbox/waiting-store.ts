@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { ListStatement } from '../storage/list.ts'
-import { limited, p, sql, statement } from '../storage/statement.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { butOnly, limited, p, sql, statement } from '../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from './message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
 
@@ -35,14 +35,13 @@ const takeBack = statement<{ agentId: string; messageId: string }>(sql`update me
     receipt = 'accepted', delivered_at = null, delivery_method = null
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
     and delivery_method in ('piggyback', 'startup_drain')`)
-const pushed = new ListStatement<{ subscriptionId: string; now: number }>(
-  (messageIds) => sql`update message_recipient
-  set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = 'push'
-  where agent_id = (select audience from subscription where id = ${p('subscriptionId')}) and message_id in (${messageIds}) and pending = 1`,
-)
-const taken = new ListStatement<{ agentId: string }, { messageId: string }>(
-  (messageIds) => sql`select message_id as "messageId" from message_recipient
-    where agent_id = ${p('agentId')} and message_id in (${messageIds}) and pending = 0 and delivery_method <> 'push'`,
+const pushed = new RowsStatement(
+  (value) => sql`${value(0)}, ${value(1)}, cast(${value(2)} as bigint)`,
+  3,
+  (
+    rows,
+  ) => sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = v.column3, delivery_method = 'push'
+  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2 and ${butOnly(sql`pending = 1`)}`,
 )
 
 /** Whether anything waits: one look into an index, for every call of an agent. */
@@ -71,20 +70,11 @@ export async function takeBackOne(tx: Transaction, agentId: string, messageId: s
   await tx.run(takeBack, { agentId, messageId })
 }
 
-/** Notes that wakes of a subscription which point at the messages were acknowledged. */
+/** Notes that wakes which point at the messages were acknowledged. */
 export async function markPushed(
   tx: Transaction,
-  subscriptionId: string,
-  messageIds: readonly string[],
+  told: readonly { readonly agentId: string; readonly messageId: string }[],
 ): Promise<void> {
-  await pushed.run(tx, { subscriptionId, now: tx.now }, messageIds)
-}
-
-/** Those of the messages that the agent was already handed by something else than a wake. */
-export async function findInHand(
-  db: Reader,
-  agentId: string,
-  messageIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  return new Set((await taken.all(db, { agentId }, messageIds)).map(({ messageId }) => messageId))
+  const rows = told.map(({ agentId, messageId }) => [agentId, messageId, tx.now])
+  await pushed.run(tx, rows)
 }

@@ -1,4 +1,5 @@
-import type { Closing, Transaction } from './database.ts'
+import { asked } from './asked.ts'
+import type { Asked, Closing, Transaction } from './database.ts'
 
 /** What the writers of a group leave for the end of their transaction, by what is to be done with it. */
 export class Closings {
@@ -22,13 +23,18 @@ export class Closings {
   }
 
   /** Does it all. `tx` is a transaction whose own end is this. */
-  async run(tx: Transaction): Promise<void> {
+  async run(tx: Transaction): Promise<Asked> {
     const last: Transaction = {
       ...tx,
       atEnd: () => {
         throw new Error('What is done at the end of a transaction leaves nothing for its end.')
       },
     }
-    for (const [closing, items] of this.#items) await closing(last, items)
+    let done = asked()
+    for (const [closing, items] of this.#items) {
+      await done.answered
+      done = await closing(last, items)
+    }
+    return done
   }
 }

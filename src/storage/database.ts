@@ -21,8 +21,13 @@ export interface Transaction extends Reader {
   atEnd<Item>(closing: Closing<Item>, item: Item): void
 }
 
+/** All that there is to do has been asked of the store: the commit may be asked for behind it, before it has answered. */
+export interface Asked {
+  readonly answered: Promise<unknown>
+}
+
 /** What is done with everything that was left for the end of a transaction, in the order in which it was left. */
-export type Closing<Item> = (tx: Transaction, items: readonly Item[]) => Promise<void>
+export type Closing<Item> = (tx: Transaction, items: readonly Item[]) => Promise<Asked>
 
 /**
  * Thrown by work that finds what it read changed by somebody else before it could write: it is run again from its start. On

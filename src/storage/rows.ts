@@ -1,4 +1,4 @@
-import type { Transaction } from './database.ts'
+import type { Reader, Transaction } from './database.ts'
 import { pieceSizes, piecesOf } from './pieces.ts'
 import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
@@ -28,9 +28,9 @@ export class RowsStatement<Answer = never> {
   }
 
   /** What the statement answers, in no order. */
-  async all(tx: Transaction, rows: readonly Row[]): Promise<Answer[]> {
+  async all(db: Reader, rows: readonly Row[]): Promise<Answer[]> {
     const running: Promise<Answer[]>[] = []
-    for (const piece of piecesOf(rows)) running.push(tx.all(this.#statements.get(piece.length)!, piece.flat()))
+    for (const piece of piecesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, piece.flat()))
     return (await Promise.all(running)).flat()
   }
 }

@@ -1,17 +1,21 @@
 import { newUuid } from '../lib/ids.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { Subscription } from '../registry/subscription.ts'
-import type { EventClaim } from './journal.ts'
 import { claimDue, nextDueAt, pullInDue } from './lease-store.ts'
 import { runSubscription } from './run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
+import type { EventClaim } from './waking.ts'
 
 /** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
 const runsMax = 1_000
 const claimMax = 200
+/** And so many where others claim too: what is due is then shared among those who have time. */
+const shareMax = 16
 /** Nudges say when to look; this is for what a lost nudge left behind. */
 const sweepMs = 5_000
 const outageMs = 1_000
+/** So much sooner than this gateway the others may look at what it passed on. */
+const aheadMs = 50
 
 interface LiveRun {
   readonly controller: AbortController
@@ -29,6 +33,7 @@ export class Dispatcher implements AsyncDisposable {
   #loop: Promise<void> | undefined
   #wake = () => {}
   #nudged = false
+  #lookLater: (() => void) | undefined
   #waitingUntil = 0
   /** The newest that the clock has said. While no gateway ran it may have been set too. */
   #lookedAt = Number.POSITIVE_INFINITY
@@ -61,6 +66,14 @@ export class Dispatcher implements AsyncDisposable {
     this.#wake()
   }
 
+  /** Says that something is due which others may have first. */
+  passedOn(): void {
+    this.#lookLater ??= this.#context.clock.after(aheadMs, () => {
+      this.#lookLater = undefined
+      this.nudge()
+    })
+  }
+
   /** Ends the run of a subscription that was changed or removed: what is in flight finishes, nothing more begins. */
   interrupt(subscriptionId: string): void {
     this.#runs.get(subscriptionId)?.controller.abort()
@@ -78,6 +91,7 @@ export class Dispatcher implements AsyncDisposable {
   /** Stops claiming, ends waits, lets requests in flight finish, gives every lease back. */
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#lookLater?.()
     this.#wake()
     await this.#loop
     for (const run of this.#runs.values()) run.controller.abort()
@@ -92,7 +106,7 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       this.#nudged = false
-      const wanted = Math.min(claimMax, runsMax - this.#busyRuns)
+      const wanted = Math.min(this.#context.hasOthers() ? shareMax : claimMax, runsMax - this.#busyRuns)
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)

@@ -3,8 +3,8 @@ import { p, sql, statement } from '../storage/statement.ts'
 
 const seen = statement<{ id: string; now: number }>(sql`insert into gateway (id, started_at, seen_at)
   values (${p('id')}, ${p('now')}, ${p('now')}) on conflict (id) do update set seen_at = excluded.seen_at`)
-const unseenSince = statement<{ since: number }, { id: string }>(
-  sql`select id from gateway where seen_at < ${p('since')} order by seen_at`,
+const all = statement<object, { id: string; seenAt: number }>(
+  sql`select id, seen_at as "seenAt" from gateway order by seen_at`,
 )
 const bury = statement<{ id: string; since: number }>(
   sql`delete from gateway where id = ${p('id')} and seen_at < ${p('since')}`,
@@ -20,8 +20,9 @@ export function seeGateway(db: Database, id: string): Promise<number> {
   return db.transaction((tx) => tx.run(seen, { id, now: tx.now }))
 }
 
-export async function gatewaysUnseenSince(db: Reader, since: number): Promise<string[]> {
-  return (await db.all(unseenSince, { since })).map(({ id }) => id)
+/** Every gateway of the store, with the time at which it was last seen. */
+export function listGateways(db: Reader): Promise<{ readonly id: string; readonly seenAt: number }[]> {
+  return db.all(all, {})
 }
 
 /**

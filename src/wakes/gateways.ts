@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
-import { gatewaysUnseenSince, removeGateway, seeGateway, takeOver } from './gateway-store.ts'
+import { listGateways, removeGateway, seeGateway, takeOver } from './gateway-store.ts'
 
 const beatMs = 3_000
 /** Behind this a gateway asks the store before it sends: it may have been held up, and its work taken over. */
@@ -25,6 +25,7 @@ export class Gateways implements AsyncDisposable {
   readonly #stopping = new AbortController()
   #loop: Promise<void> | undefined
   #seenAt: number
+  #count = 1
 
   constructor(context: GatewaysContext) {
     this.#context = context
@@ -39,6 +40,9 @@ export class Gateways implements AsyncDisposable {
 
   /** Whether nobody can have taken over from this gateway meanwhile. */
   readonly isSure = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < doubtMs
+
+  /** Whether there are others to share the work with, as far as is known. */
+  readonly hasOthers = (): boolean => this.#count > 1
 
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
@@ -58,9 +62,12 @@ export class Gateways implements AsyncDisposable {
     const now = clock.now()
     await seeGateway(db, id)
     this.#seenAt = now
-    for (const dead of await gatewaysUnseenSince(db, now - deadMs)) {
-      const freed = await takeOver(db, dead, now - deadMs)
-      log.warn({ gateway: dead, subscriptions: freed }, 'gateway.taken_over')
+    const gateways = await listGateways(db)
+    const dead = gateways.filter(({ seenAt }) => seenAt < now - deadMs)
+    this.#count = gateways.length - dead.length
+    for (const { id: gateway } of dead) {
+      const freed = await takeOver(db, gateway, now - deadMs)
+      log.warn({ gateway, subscriptions: freed }, 'gateway.taken_over')
       if (freed > 0) due()
     }
   }

@@ -2,7 +2,7 @@ import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
-import { limited, p, type SQL, skipLocked, sql, statement } from '../storage/statement.ts'
+import { butOnly, limited, p, type SQL, skipLocked, sql, statement } from '../storage/statement.ts'
 
 /**
  * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
@@ -19,20 +19,20 @@ const claim = statement<
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
   where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at ${limited} ${skipLocked})
   returning ${subscriptionColumns}`)
-const claimOne = statement<
-  { id: string; owner: string; leasedUntil: number; passedTo: number },
-  SubscriptionRow
->(sql`update subscription
-  set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')}, cursor_log_id = ${p('passedTo')}
-  where id = ${p('id')} and due_at is null
-  returning ${subscriptionColumns}`)
+const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
+const claimRows = new RowsStatement<SubscriptionRow>(
+  (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
+  4,
+  (rows) => sql`update subscription set lease_owner = v.column2, due_at = v.column3, cursor_log_id = v.column4
+  from (values ${rows}) v where id = v.column1 and ${butOnly(sql`due_at is null`)}
+  returning ${subscriptionColumns}`,
+)
 const nextDue = statement<object, { dueAt: number | null }>(
   sql`select min(due_at) as "dueAt" from subscription where due_at is not null and status = 'active'`,
 )
 const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
   sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
 const advance = new RowsStatement<{ id: string; owner: string }>(
   (value) =>
     sql`${value(0)}, ${value(1)}, ${sql.join(
@@ -47,15 +47,20 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
 )
 // Replays may have been asked for while the run was sending: then it is due at once.
-const release = statement<
-  Progress & { id: string; owner: string; dueAt: number | null; now: number },
-  { dueAt: number | null }
->(sql`update subscription
-  set cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, failed_in_a_row = ${p('failedInARow')},
-    window_until = ${p('windowUntil')}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
-    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then ${p('now')} else cast(${p('dueAt')} as bigint) end
-  where id = ${p('id')} and lease_owner = ${p('owner')}
-  returning due_at as "dueAt"`)
+const release = new RowsStatement<{ id: string; dueAt: number | null }>(
+  (value) =>
+    sql`${value(0)}, ${value(1)}, ${sql.join(
+      [2, 3, 4, 5, 6, 7].map((column) => bigint(value(column))),
+      sql`, `,
+    )}`,
+  8,
+  (
+    rows,
+  ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
+    window_until = v.column6, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
+  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,
+)
 const handBack = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
@@ -80,6 +85,23 @@ export interface Progress {
   windowUntil: number
 }
 
+/** A claim being worked on: whose it is, how far it has come, whether it was lost. */
+export interface Claim {
+  readonly subscriptionId: string
+  /** Whose wakes they are: the agent's id, or the task's. */
+  readonly audience: string
+  readonly owner: string
+  /** When it began, ms since the epoch. */
+  readonly since: number
+  progress: Progress
+  lost: boolean
+}
+
+/** So long a gateway keeps a subscription that always has more to send; then others may have it, whichever has time. */
+const keepMs = 2_000
+
+export const isKeptLong = ({ since }: Claim, now: number): boolean => now - since >= keepMs
+
 /** Takes up to `limit` due subscriptions. `owner` names this claim alone: it fences off whoever held the lease before. */
 export function claimDue(db: Database, owner: string, limit: number): Promise<Subscription[]> {
   return db.transaction(async (tx) => {
@@ -88,18 +110,21 @@ export function claimDue(db: Database, owner: string, limit: number): Promise<Su
   })
 }
 
+/** An idle subscription, and the cursor that it is claimed with. */
+interface IdleClaim {
+  readonly id: string
+  readonly owner: string
+  readonly passedTo: number
+}
+
 /**
- * Takes an idle subscription in the transaction that appends an event for it: who accepts an event also sends it, with no
- * second transaction between. Undefined when it is not idle any more.
+ * Takes idle subscriptions in the transaction that appends events for them: who accepts an event also sends it, with no
+ * second transaction between. Answers those that were idle still.
  */
-export async function claimIdle(
-  tx: Transaction,
-  id: string,
-  owner: string,
-  passedTo: number,
-): Promise<Subscription | undefined> {
-  const row = await tx.get(claimOne, { id, owner, leasedUntil: tx.now + leaseMs, passedTo })
-  return row && subscriptionFromRow(row)
+export async function claimIdle(tx: Transaction, claims: readonly IdleClaim[]): Promise<Subscription[]> {
+  const leasedUntil = tx.now + leaseMs
+  const rows = claims.map(({ id, owner, passedTo }) => [id, owner, leasedUntil, passedTo])
+  return (await claimRows.all(tx, rows)).map(subscriptionFromRow)
 }
 
 /** When the next subscription falls due, or undefined when none waits. */
@@ -116,7 +141,7 @@ export async function advanceCursor(tx: Transaction, id: string, owner: string, 
   return (await advanceCursors(tx, [{ subscriptionId: id, owner, progress }])).size > 0
 }
 
-interface Advance {
+export interface Advance {
   readonly subscriptionId: string
   readonly owner: string
   readonly progress: Progress
@@ -128,23 +153,38 @@ export async function advanceCursors<Claim extends Advance>(
   claims: readonly Claim[],
 ): Promise<ReadonlySet<Claim>> {
   const leasedUntil = tx.now + leaseMs
-  const rows = claims.map(({ subscriptionId, owner, progress }) => {
-    const { cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = progress
-    return [subscriptionId, owner, cursorLogId, lastEmittedLogId, failedInARow, windowUntil, leasedUntil]
-  })
+  const rows = claims.map(({ subscriptionId, owner, progress }) => [
+    subscriptionId,
+    owner,
+    ...progressRow(progress),
+    leasedUntil,
+  ])
   const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
   return new Set(claims.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
 }
 
-/** Ends a run: nothing is left up to its cursor. Answers when it falls due again (null: not by itself), undefined if the lease was lost. */
-export async function releaseLease(
+function progressRow({ cursorLogId, lastEmittedLogId, failedInARow, windowUntil }: Progress): (number | null)[] {
+  return [cursorLogId, lastEmittedLogId, failedInARow, windowUntil]
+}
+
+/** The end of a run: nothing is left up to its cursor. `dueAt` null: it falls due with its next event. */
+export interface Release extends Advance {
+  readonly dueAt: number | null
+}
+
+/** Gives leases back. Answers, of the subscriptions whose lease was still held, when each falls due again (null: not by itself). */
+export async function releaseLeases(
   tx: Transaction,
-  id: string,
-  owner: string,
-  progress: Progress,
-  dueAt: number | null,
-): Promise<number | null | undefined> {
-  return (await tx.get(release, { id, owner, dueAt, now: tx.now, ...progress }))?.dueAt
+  releases: readonly Release[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = releases.map(({ subscriptionId, owner, progress, dueAt }) => [
+    subscriptionId,
+    owner,
+    ...progressRow(progress),
+    dueAt,
+    tx.now,
+  ])
+  return new Map((await release.all(tx, rows)).map((row) => [row.id, row.dueAt]))
 }
 
 /** Gives an unfinished run to whoever claims next, with the same range. */

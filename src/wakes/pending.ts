@@ -1,5 +1,6 @@
 import type { LogEvent } from '../log/event.ts'
 import { readTaskEvents, readTriggerEvents } from '../log/event-store.ts'
+import type { RecentLog } from '../log/recent-log.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, subscriptionFromRow } from '../registry/subscription-store.ts'
 import type { Reader } from '../storage/database.ts'
@@ -7,7 +8,6 @@ import { p, sql, statement } from '../storage/statement.ts'
 import { heldWithin } from './held-store.ts'
 import { comesWithMessage, isToldElsewhere, matches } from './match.ts'
 import { isGated } from './policy.ts'
-import type { RunContext } from './run-context.ts'
 
 /** What a subscription has before it: the matching events of one page, and how far that page reached. */
 export interface Pending {
@@ -24,30 +24,58 @@ const mailSubscriptions = statement<
 >(sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake'
   and trigger = 'SENT_TO_ME' and status = 'active' and harness_target = ${p('harnessTarget')}`)
 
+interface Range {
+  /** exclusive */
+  readonly after: number
+  /** inclusive */
+  readonly upTo: number
+  readonly limit: number
+}
+
 /** Reads the next page of a subscription's audience in `(after, upTo]` and keeps what wakes it. */
 export async function readPending(
   db: Reader,
   subscription: Subscription,
   after: number,
   upTo = Number.MAX_SAFE_INTEGER,
-  pageSize = pageMax,
 ): Promise<Pending> {
-  const page =
-    subscription.kind === 'push'
-      ? await readTaskEvents(db, subscription.audience, after, pageSize, upTo)
-      : await readTriggerEvents(db, subscription.projectId, subscription.audience, subscription.trigger ?? '', {
-          after,
-          upTo,
-          limit: pageSize,
-        })
-  const scannedTo = page.at(-1)?.logId ?? after
-  const matching = page.filter((event) => matches(subscription, event))
-  const waking = await withoutHeld(db, subscription, matching, after, scannedTo)
+  const page = await readPage(db, subscription, { after, upTo, limit: pageMax })
   return {
-    events: await withoutToldElsewhere(db, subscription, waking),
-    scannedTo,
-    more: page.length === pageSize,
+    events: await sift(db, subscription, page, after),
+    scannedTo: page.at(-1)?.logId ?? after,
+    more: page.length === pageMax,
   }
+}
+
+/** Of the events of a subscription's audience behind a logId, all up to the last of them, those that wake it. */
+export async function sift(
+  db: Reader,
+  subscription: Subscription,
+  events: readonly LogEvent[],
+  after: number,
+): Promise<readonly LogEvent[]> {
+  const matching = events.filter((event) => matches(subscription, event))
+  const waking = await withoutHeld(db, subscription, matching, after, events.at(-1)?.logId ?? after)
+  return withoutToldElsewhere(db, subscription, waking)
+}
+
+/** Whether anything that may be for a subscription has come behind a logId, by what is at hand: undefined where that does not tell. */
+export function hasMore(recent: RecentLog, subscription: Subscription, after: number): boolean | undefined {
+  const page = recentPage(recent, subscription, { after, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })
+  return page && page.length > 0
+}
+
+/** The next events of a subscription's audience, by what is at hand: undefined where that does not tell. */
+export function recentPage(recent: RecentLog, subscription: Subscription, range: Range): LogEvent[] | undefined {
+  const { kind, projectId, audience, trigger } = subscription
+  return recent.page(projectId, audience, range, kind === 'push' ? undefined : (trigger ?? undefined))
+}
+
+/** The next events of a subscription's audience, from the log. */
+export function readPage(db: Reader, subscription: Subscription, range: Range): Promise<LogEvent[]> {
+  const { kind, projectId, audience, trigger } = subscription
+  if (kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
+  return readTriggerEvents(db, projectId, audience, trigger ?? '', range)
 }
 
 /** Where presence has a part in it, what was held when it came stays held: its agent finds it at the next turn. */
@@ -74,14 +102,17 @@ async function withoutToldElsewhere(
   return events.filter((event) => !isToldElsewhere(subscription, event, siblings))
 }
 
+/** Those of the messages that an agent was handed by something else than a wake. */
+export type FindInHand = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
+
 /** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
 export async function withoutInHand(
-  { db, findInHand }: Pick<RunContext, 'db' | 'findInHand'>,
+  findInHand: FindInHand | undefined,
   { trigger, agentId }: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
   if (!findInHand || trigger !== 'SENT_TO_ME' || events.length === 0) return events
   const messageOf = ({ data }: LogEvent): string => String(data.messageId)
-  const inHand = await findInHand(db, agentId, events.map(messageOf))
+  const inHand = await findInHand(agentId, events.map(messageOf))
   return inHand.size === 0 ? events : events.filter((event) => !inHand.has(messageOf(event)))
 }

@@ -1,16 +1,11 @@
+import type { Subscription } from '../registry/subscription.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Attempt } from './channel.ts'
 import { saveDelivered } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
-import { advanceCursors, type Progress } from './lease-store.ts'
-
-/** A claim being worked on: whose it is, how far it has come, whether it was lost. */
-export interface Claim {
-  readonly subscriptionId: string
-  readonly owner: string
-  progress: Progress
-  lost: boolean
-}
+import type { End } from './give-back.ts'
+import type { Journal } from './journal.ts'
+import { type Advance, advanceCursors, type Claim, type Progress } from './lease-store.ts'
 
 interface Sent {
   readonly emission: Emission
@@ -19,19 +14,20 @@ interface Sent {
   readonly progress: Progress
 }
 
-type Batch = Map<Claim, Sent[]>
+/** What is to be written for one claim. */
+interface Noted {
+  readonly sent: Sent[]
+  /** Set where its run ends with that. */
+  ending?: { readonly subscription: Subscription; told(end: End): void }
+}
+
+type Batch = Map<Claim, Noted>
 
 /** Hears, in the transaction that records them, of wakes that were acknowledged. */
 export type NoteTold = (
   tx: Transaction,
-  wakes: readonly { readonly subscriptionId: string; readonly emission: Emission }[],
+  wakes: readonly { readonly audience: string; readonly emission: Emission }[],
 ) => Promise<void>
-
-/** Deliveries on their way into somebody else's transaction. */
-export interface Recording {
-  write(tx: Transaction): Promise<void>
-  putBack(): void
-}
 
 /**
  * Records deliveries behind the senders: a run sends its next event while the last one's record waits for its group.
@@ -40,6 +36,7 @@ export interface Recording {
  */
 export class Recorder {
   readonly #db: Database
+  readonly #journal: Pick<Journal, 'giveBack'>
   readonly #noteTold: NoteTold
   #waiting: Batch = new Map()
   #writing: Batch = new Map()
@@ -47,39 +44,36 @@ export class Recorder {
   #current: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
-  constructor(db: Database, noteTold: NoteTold = async () => {}) {
+  constructor(db: Database, journal: Pick<Journal, 'giveBack'>, noteTold: NoteTold = async () => {}) {
     this.#db = db
+    this.#journal = journal
     this.#noteTold = noteTold
   }
 
   /** Notes a delivery. `claim.progress` must already include it. */
   delivered(claim: Claim, emission: Emission, attempts: readonly Attempt[]): void {
-    const sent = this.#waiting.get(claim) ?? []
-    sent.push({ emission, attempts, progress: claim.progress })
-    this.#waiting.set(claim, sent)
+    this.#noted(claim).sent.push({ emission, attempts, progress: claim.progress })
     // A refusal is told to whoever settles the claim.
     this.#write().catch(() => {})
   }
 
   /**
-   * Takes what waits to be written for a claim, for a transaction that writes it itself; `putBack` if that failed. Waits for
-   * what is being written, and rejects when the store refuses that: a claim must not end before its records are kept.
+   * Ends a claim that has nothing more before it, in the transaction that writes what waits to be written for it. Rejects when
+   * the store refuses: then nothing has ended.
    */
-  async take(claim: Claim): Promise<Recording> {
-    while (this.#writing.has(claim)) await this.#current
-    const sent = this.#waiting.get(claim) ?? []
-    this.#waiting.delete(claim)
-    return {
-      write: (tx) => this.#saveAll(tx, new Map([[claim, sent]])),
-      putBack: () => {
-        if (sent.length > 0) this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
-      },
+  async end(claim: Claim, subscription: Subscription): Promise<End> {
+    let end: End | undefined
+    const told = (what: End): void => {
+      end = what
     }
+    this.#noted(claim).ending = { subscription, told }
+    await this.#write()
+    return end ?? { goesOn: false, dueAt: undefined }
   }
 
   /** How many deliveries of a claim are not on disk yet. */
   backlog(claim: Claim): number {
-    return (this.#waiting.get(claim)?.length ?? 0) + (this.#writing.get(claim)?.length ?? 0)
+    return (this.#waiting.get(claim)?.sent.length ?? 0) + (this.#writing.get(claim)?.sent.length ?? 0)
   }
 
   /** Resolves when every delivery of this claim is on disk, however busy the others are. Rejects when the store refused. */
@@ -89,6 +83,12 @@ export class Recorder {
       else if (this.#waiting.has(claim)) await this.#write()
       else return
     }
+  }
+
+  #noted(claim: Claim): Noted {
+    const known = this.#waiting.get(claim) ?? { sent: [] }
+    this.#waiting.set(claim, known)
+    return known
   }
 
   #write(): Promise<void> {
@@ -107,8 +107,7 @@ export class Recorder {
     try {
       await this.#record(this.#writing)
     } catch (error) {
-      for (const [claim, sent] of this.#writing)
-        this.#waiting.set(claim, [...sent, ...(this.#waiting.get(claim) ?? [])])
+      for (const [claim, { sent }] of this.#writing) if (sent.length > 0) this.#noted(claim).sent.unshift(...sent)
       throw error
     } finally {
       this.#writing = new Map()
@@ -117,18 +116,25 @@ export class Recorder {
 
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
-      const advances = [...batch].map(([claim, sent]) => {
-        const { subscriptionId, owner } = claim
-        return { claim, subscriptionId, owner, progress: sent.at(-1)!.progress }
-      })
+      const advances: (Advance & { claim: Claim })[] = []
+      for (const [claim, { sent, ending }] of batch) {
+        if (ending) this.#journal.giveBack(tx, { claim, ...ending })
+        else
+          advances.push({
+            claim,
+            subscriptionId: claim.subscriptionId,
+            owner: claim.owner,
+            progress: sent.at(-1)!.progress,
+          })
+      }
       const [held] = await Promise.all([advanceCursors(tx, advances), this.#saveAll(tx, batch)])
       for (const advance of advances) if (!held.has(advance)) advance.claim.lost = true
     })
   }
 
   async #saveAll(tx: Transaction, batch: Batch): Promise<void> {
-    const delivered = [...batch].flatMap(([{ subscriptionId }, sent]) =>
-      sent.map(({ emission, attempts }) => ({ subscriptionId, emission, attempts })),
+    const delivered = [...batch].flatMap(([{ subscriptionId, audience }, { sent }]) =>
+      sent.map(({ emission, attempts }) => ({ subscriptionId, audience, emission, attempts })),
     )
     await Promise.all([saveDelivered(tx, delivered), this.#noteTold(tx, delivered)])
   }

@@ -3,8 +3,9 @@ import type { AppendEvents } from '../log/append.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { LiveTail } from '../log/live-tail.ts'
 import type { Logger } from '../logger.ts'
-import type { Database, Reader } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
+import type { FindInHand } from './pending.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What every run works with. */
@@ -16,12 +17,14 @@ export interface RunContext {
   readonly channels: Channels
   readonly tail: LiveTail
   readonly recorder: Recorder
-  /** Those of the messages that an agent was handed by something else than a wake: none is sent for them any more. */
-  readonly findInHand?: (db: Reader, agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
+  /** None is sent any more for what it finds. */
+  readonly findInHand?: FindInHand
   /** Handles by agent id: a handle never changes. */
   readonly identities: Map<string, string>
   /** Whether no other gateway can have taken over from this one: if not, a lease is looked at before it is relied on. */
   readonly isSure: () => boolean
+  /** Whether there are other gateways to share the work with. */
+  readonly hasOthers: () => boolean
 }
 
 /** What a run hears from its dispatcher and tells it. */

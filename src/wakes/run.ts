@@ -3,23 +3,19 @@ import type { LogEvent } from '../log/event.ts'
 import { Growth } from '../log/growth.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
-import type { Transaction } from '../storage/database.ts'
 import { DigestBuilder } from './digest.ts'
 import { digestEmission, type Emission, singleEmission } from './emission.ts'
-import { giveAllBack, giveBackClaim } from './give-back.ts'
 import { Lane } from './lane.ts'
-import { handBackLease } from './lease-store.ts'
-import { comesWithMessage } from './match.ts'
-import { type Pending, pageMax, readPending, withoutInHand } from './pending.ts'
-import type { Claim } from './recorder.ts'
+import { type Claim, handBackLease, isKeptLong } from './lease-store.ts'
+import { type Pending, readPending, withoutInHand } from './pending.ts'
+import { Reading } from './reading.ts'
 import { sendReplays } from './replay-run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { Sender } from './sender.ts'
+import { formOf } from './window.ts'
 
 const outageMs = 1_000
 const identitiesMax = 20_000
-/** The first page of a run: thousands of runs may hold one each while they wait for a receiver. Later pages grow. */
-const pageMin = 16
 
 /**
  * Works one claimed subscription until nothing is left for it: reads on from the cursor, sends in log order, records,
@@ -33,7 +29,7 @@ export async function runSubscription(
 ): Promise<number | undefined> {
   const run = new Run(context, subscription, owner, control)
   try {
-    return (await run.sendAll()) ? await run.release() : undefined
+    return await run.work()
   } catch (error) {
     context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
     return run.recover()
@@ -45,29 +41,37 @@ class Run {
   readonly #subscription: Subscription
   readonly #claim: Claim
   readonly #control: RunControl
+  readonly #reading: Reading
 
   constructor(context: RunContext, subscription: Subscription, owner: string, control: RunControl) {
     this.#context = context
     this.#subscription = subscription
     this.#control = control
+    this.#reading = new Reading(context, subscription, control.event)
     const { cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
     this.#claim = {
       subscriptionId: subscription.id,
+      audience: subscription.audience,
       owner,
+      since: context.clock.now(),
       progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
       lost: false,
     }
   }
 
-  /** False: the claim has ended on the way (degraded, lost, stopped). */
-  async sendAll(): Promise<boolean> {
+  /** Answers when the subscription falls due again, if it does. Rejects when the store fails. */
+  async work(): Promise<number | undefined> {
     const identity = await this.#identity()
     const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
-    const fresh = this.#control.event !== undefined
-    return (
-      (fresh || (await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))) &&
-      (await this.#inForm(sender, identity))
-    )
+    const isFresh = this.#control.event !== undefined
+    if (!isFresh && !(await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))) return
+    for (;;) {
+      // False: the claim has ended on the way (degraded, lost, stopped).
+      if (!(await this.#inForm(sender, identity))) return
+      const end = await this.#context.recorder.end(this.#claim, this.#subscription)
+      if (!end.goesOn) return end.dueAt
+      this.#reading.goOn(end.next, end.behind)
+    }
   }
 
   async #identity(): Promise<string> {
@@ -82,31 +86,13 @@ class Run {
   }
 
   #inForm(sender: Sender, identity: string): Promise<boolean> {
-    const { kind, coalesceMs, resumeWithDigest, target } = this.#subscription
-    if (kind === 'push') return this.#sendEach(sender)
-    if (resumeWithDigest) return this.#sendDigest(sender, identity)
-    if ((target as WakeTarget).coalesceMode === 'leading') return this.#sendLeading(sender, identity)
-    return coalesceMs > 0 ? this.#sendDigest(sender, identity) : this.#sendEach(sender)
-  }
-
-  /** Records what was sent last and gives the lease back, with the time at which the next matching event's window ends. */
-  async release(): Promise<number | undefined> {
-    const { db, recorder } = this.#context
-    const { projectId } = this.#subscription
-    const recording = await recorder.take(this.#claim)
-    let due: number | undefined
-    const giveBack = async (tx: Transaction): Promise<void> => {
-      due = await giveBackClaim(tx, this.#subscription, this.#claim)
-    }
-    try {
-      await db.transaction(async (tx) => {
-        await recording.write(tx)
-        tx.atEnd(giveAllBack, { projectId, giveBack })
-      })
-      return due
-    } catch (error) {
-      recording.putBack()
-      throw error
+    switch (formOf(this.#subscription)) {
+      case 'each':
+        return this.#sendEach(sender)
+      case 'digest':
+        return this.#sendDigest(sender, identity)
+      case 'leading':
+        return this.#sendLeading(sender, identity)
     }
   }
 
@@ -134,19 +120,15 @@ class Run {
     const lane = new Lane(sender)
     const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
     let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
-    let pageSize = pageMin
-    let first = this.#knownPage()
     try {
       for (;;) {
-        const page = first ?? (await this.#nextPage(after, undefined, pageSize))
-        first = undefined
+        const page = this.#isToShare ? nothing(after) : await this.#reading.next(after)
         for (const event of page.events) {
           lane.start(singleEmission(this.#subscription, event, previous, this.#context.clock.now()), event.logId)
           previous = event.logId
           if (lane.length >= width && !(await lane.finishOldest())) return false
         }
         after = page.scannedTo
-        pageSize = Math.min(pageMax, pageSize * 4)
         if (page.events.length > 0 || page.more) continue
         if (lane.length === 0) {
           this.#pass(after)
@@ -162,8 +144,14 @@ class Run {
     }
   }
 
+  /** Whether it comes to its end though there is more, for others who may have time. */
+  get #isToShare(): boolean {
+    const { clock, hasOthers } = this.#context
+    return isKeptLong(this.#claim, clock.now()) && hasOthers()
+  }
+
   async #sendLeading(sender: Sender, identity: string): Promise<boolean> {
-    const page = await this.#nextPage(this.#claim.progress.cursorLogId, this.#rangeEnd)
+    const page = await this.#nextPage(this.#claim.progress.cursorLogId)
     const first = page.events[0]
     if (first && first.createdAt >= this.#claim.progress.windowUntil)
       return sender.send(this.#single(first), first.logId)
@@ -174,7 +162,7 @@ class Run {
     const digest = new DigestBuilder()
     let after = this.#claim.progress.cursorLogId
     for (let more = true; more; ) {
-      const page = await this.#nextPage(after, this.#rangeEnd)
+      const page = await this.#nextPage(after)
       for (const event of page.events) digest.add(event)
       after = page.scannedTo
       more = page.more
@@ -188,23 +176,15 @@ class Run {
     return sender.send(digestEmission(this.#subscription, identity, digest, lastEmittedLogId, now), after)
   }
 
-  async #nextPage(after: number, upTo?: number, pageSize?: number): Promise<Pending> {
-    const page = await readPending(this.#context.db, this.#subscription, after, upTo, pageSize)
-    const events = await withoutInHand(this.#context, this.#subscription, page.events)
+  /** The next page of a digest's range, from the log itself: a digest covers the same after a crash. */
+  async #nextPage(after: number): Promise<Pending> {
+    const { db, findInHand } = this.#context
+    const { claimedToLogId } = this.#subscription
+    const page = await readPending(db, this.#subscription, after, claimedToLogId ?? undefined)
+    const events = await withoutInHand(findInHand, this.#subscription, page.events)
     // A long stretch is read page by page between the work of others.
     if (page.more) await new Promise(setImmediate)
     return { ...page, events }
-  }
-
-  /** The event that an idle subscription was claimed for needs no reading, unless others decide whether it is told here. */
-  #knownPage(): Pending | undefined {
-    const { event } = this.#control
-    if (!event || comesWithMessage(event)) return undefined
-    return { events: [event], scannedTo: event.logId, more: true }
-  }
-
-  get #rangeEnd(): number {
-    return this.#subscription.claimedToLogId ?? Number.MAX_SAFE_INTEGER
   }
 
   #single(event: LogEvent): Emission {
@@ -217,3 +197,5 @@ class Run {
     this.#claim.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
   }
 }
+
+const nothing = (after: number): Pending => ({ events: [], scannedTo: after, more: false })

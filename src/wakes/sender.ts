@@ -4,8 +4,15 @@ import type { PushTarget, Subscription, WakeTarget } from '../registry/subscript
 import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from './channel.ts'
 import { findDelivery, saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
-import { advanceCursor, degradeSubscription, handBackLease, leaseMs, type Progress, renewLease } from './lease-store.ts'
-import type { Claim } from './recorder.ts'
+import {
+  advanceCursor,
+  type Claim,
+  degradeSubscription,
+  handBackLease,
+  leaseMs,
+  type Progress,
+  renewLease,
+} from './lease-store.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { audienceOf } from './subscriptions.ts'
 

@@ -39,6 +39,7 @@ function open() {
   const handlers = {
     grown: (keys: readonly string[]) => heard.push(`grown ${keys.join()}`),
     changed: (ids: readonly string[]) => heard.push(`changed ${ids.join()}`),
+    due: () => heard.push('due'),
     missed: () => heard.push('missed'),
   }
   const nudges = new Nudges(bus, 'me', handlers, clock, silentLogger)
@@ -56,6 +57,17 @@ test('what happens in one turn travels in one message, and each key once', async
   one.nudges.changed('WAKE_SUB:1')
   await turn()
   expect(told(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
+})
+
+test('what fell due is told once, and heard by the others', async () => {
+  await using one = open()
+  one.nudges.fellDue()
+  one.nudges.fellDue()
+  await turn()
+  const said = one.bus.published.map((text) => JSON.parse(text)).filter(({ due }) => due)
+  expect(said).toEqual([{ from: 'me', grown: [], changed: [], due: true }])
+  one.bus.deliver(from('another', { due: true }))
+  expect(one.heard).toEqual(['due'])
 })
 
 test('while a message is on its way the next ones gather', async () => {

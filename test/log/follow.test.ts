@@ -14,6 +14,12 @@ const row = (logId: number): LogEvent => ({
   createdAt: 0,
 })
 
+const publish = (tail: LiveTail, events: readonly LogEvent[]): void =>
+  tail.publish(
+    events,
+    events.map(() => ({ audience: [] })),
+  )
+
 /** A log in memory: what is under test is the following, not the store. */
 function startLog() {
   const tail = new LiveTail()
@@ -24,7 +30,7 @@ function startLog() {
     stopping,
     grow(count: number) {
       for (let i = 0; i < count; i++) rows.push(row(rows.length + 1))
-      tail.publish(rows.slice(-count))
+      publish(tail, rows.slice(-count))
     },
     follow: (after: number) =>
       follow(tail, {
@@ -70,9 +76,9 @@ test('the live tail tells whoever listens to the project and whoever listens to 
   const stop = tail.listen('p', () => heard.push('project'))
   tail.listen('t', () => heard.push('task'))
   tail.listen('other', () => heard.push('other'))
-  tail.publish([row(1), { ...row(2), taskId: 't' }])
+  publish(tail, [row(1), { ...row(2), taskId: 't' }])
   stop()
-  tail.publish([{ ...row(3), taskId: 't' }])
-  tail.publish([])
+  publish(tail, [{ ...row(3), taskId: 't' }])
+  publish(tail, [])
   expect(heard).toEqual(['project', 'task', 'task'])
 })

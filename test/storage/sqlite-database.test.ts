@@ -104,7 +104,8 @@ function spawnHolder(directory: string): ChildProcess {
   const script = `
     import { SqliteDatabase } from ${JSON.stringify(resolve('src/storage/sqlite/sqlite-database.ts'))}
     import { systemClock } from ${JSON.stringify(resolve('src/lib/clock.ts'))}
-    try { SqliteDatabase.open(${JSON.stringify(directory)}, systemClock); console.log('open') }
+    // Kept: what is collected as garbage is closed, and its lock with it.
+    try { globalThis.held = SqliteDatabase.open(${JSON.stringify(directory)}, systemClock); console.log('open') }
     catch (error) { console.log(error.message) }
     setInterval(() => {}, 1000)`
   return spawn('node', ['--import', 'tsx', '--input-type=module', '-e', script], {

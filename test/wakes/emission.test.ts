@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { derivedUlid } from '../../src/lib/ids.ts'
 import { DigestBuilder } from '../../src/wakes/digest.ts'
 import { digestEmission, singleEmission } from '../../src/wakes/emission.ts'
-import { dueAt } from '../../src/wakes/journal.ts'
+import { dueAt } from '../../src/wakes/window.ts'
 import { messageSent, noon, subscriptionOf } from './builders.ts'
 
 const time = fc.nat(2 ** 47)

@@ -25,7 +25,14 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
   await ensureProject(db, defaultProject)
   const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
   const tail = new LiveTail()
-  const append = createJournal(tail, { due: (at) => changes.due?.(at), offer: () => undefined, begin: () => {} })
+  const journal = createJournal(tail, {
+    due: (at) => changes.due?.(at),
+    offer: () => undefined,
+    begin: () => {},
+    hasOthers: () => false,
+    passedOn: () => {},
+  })
+  const { append } = journal
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
   const channels = { 'a2a-webhook': { deliver, attempt: noAttempt } }
   const context = {
@@ -35,9 +42,10 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     append,
     channels,
     tail,
-    recorder: new Recorder(db),
+    recorder: new Recorder(db, journal),
     identities: new Map(),
     isSure: () => true,
+    hasOthers: () => false,
   }
   const subscriptions: SubscriptionContext = {
     db,

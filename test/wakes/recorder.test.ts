@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscription-store.ts'
 import { listDeliveries } from '../../src/wakes/delivery-store.ts'
 import { singleEmission } from '../../src/wakes/emission.ts'
-import { claimDue } from '../../src/wakes/lease-store.ts'
-import type { Claim } from '../../src/wakes/recorder.ts'
+import { type Claim, claimDue } from '../../src/wakes/lease-store.ts'
 import { besideStore, refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
@@ -15,9 +14,11 @@ async function claimTwo(engine: Engine): Promise<{ claims: Claim[]; sendOne: (cl
   await engine.add([{ id: 'WAKE_SUB:0' }, { id: 'WAKE_SUB:1' }])
   await engine.append()
   const subscriptions = await claimDue(engine.db, 'me', 2)
-  const claims = subscriptions.map(({ id, cursorLogId, lastEmittedLogId, failedInARow, windowUntil }) => ({
+  const claims = subscriptions.map(({ id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil }) => ({
     subscriptionId: id,
+    audience,
     owner: 'me',
+    since: engine.clock.now(),
     progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
     lost: false,
   }))

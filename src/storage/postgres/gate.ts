@@ -3,6 +3,7 @@ export class Gate {
   readonly #patienceMs: number
   readonly #waiting: (() => void)[] = []
   #inside = 0
+  #before: Promise<unknown> = Promise.resolve()
 
   constructor(patienceMs: number) {
     this.#patienceMs = patienceMs
@@ -24,8 +25,15 @@ export class Gate {
     })
   }
 
-  leave(): void {
+  /** Resolves when all is done that follows from whoever left last. */
+  get before(): Promise<unknown> {
+    return this.#before
+  }
+
+  /** Lets the next one in, while what follows from this one may still be under way. */
+  leave(done: Promise<unknown>): void {
     this.#inside--
+    this.#before = done
     this.#waiting.shift()?.()
   }
 }

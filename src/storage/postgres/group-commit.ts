@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Collision, type Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
 import { Gate } from './gate.ts'
-import { Group, groupMax, type Loss, type Queue, type Writer } from './group.ts'
+import { Group, groupMax, type Loss, type Queue, type Result, type Writer } from './group.ts'
 import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
 
@@ -90,7 +90,14 @@ export class GroupCommit {
       return
     }
     const group = new Group(connection, this.#gate, this.#clock.now())
-    const end = await group.run(writers, queue)
+    try {
+      this.#tell(connection, group, await group.run(writers, queue))
+    } finally {
+      group.end()
+    }
+  }
+
+  #tell(connection: WriteConnection, group: Group, end: readonly Result[] | Loss): void {
     if (!('cause' in end)) {
       for (const result of end) {
         if ('error' in result) {

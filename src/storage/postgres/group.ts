@@ -1,5 +1,6 @@
+import { asked } from '../asked.ts'
 import { Closings } from '../closings.ts'
-import { Collision, type Transaction } from '../database.ts'
+import { type Asked, Collision, type Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
 import type { Gate } from './gate.ts'
 import { isWrite, type Query, toQuery } from './query.ts'
@@ -52,6 +53,9 @@ export class Group {
   readonly #gate: Gate
   readonly #locks = new RowLocks<object>()
   readonly #writers: Writer[] = []
+  readonly #over: Promise<void>
+  /** Says that whoever is told of its end has been told: hooks have run. */
+  end = (): void => {}
   #leave = (): void => {}
   #loss: Loss | undefined
 
@@ -60,6 +64,9 @@ export class Group {
     this.#connection = connection
     this.#gate = gate
     this.#now = now
+    this.#over = new Promise((resolve) => {
+      this.end = resolve
+    })
   }
 
   /** Those that it began with, and those that it took in. */
@@ -69,15 +76,20 @@ export class Group {
 
   /** Runs the writers, and with them those that queue while it waits, and commits. Nothing is kept when it answers a loss. */
   async run(writers: readonly Writer[], queue: Queue): Promise<readonly Result[] | Loss> {
+    let last = asked()
     const begun = this.#connection.query('begin isolation level read committed')
     begun.catch((error) => this.#lose(error, undefined))
     const results = await this.#runAll(writers)
     if (!this.#loss && results.some(leavesWork)) {
       results.push(...(await this.#takeTurn(queue)))
-      if (!this.#loss) results.push(await this.#close(results))
+      if (!this.#loss) {
+        const closed = await this.#close(results)
+        results.push(closed)
+        if ('value' in closed) last = closed.value as Asked
+      }
     }
     await begun.catch(() => {})
-    if (!this.#loss) await this.#commit()
+    if (!this.#loss) await Promise.all([this.#commit(), last.answered.catch((error) => this.#lose(error, undefined))])
     else await this.#rollBack()
     this.#leave()
     return this.#loss ?? results
@@ -94,7 +106,7 @@ export class Group {
     const turn = this.#gate.enter()
     this.#leave = () => {
       this.#leave = () => {}
-      this.#gate.leave()
+      this.#gate.leave(this.#over)
     }
     let isMine = turn === undefined
     void turn?.then(() => {
@@ -114,8 +126,9 @@ export class Group {
   async #close(results: readonly Result[]): Promise<Result> {
     const left = new Closings()
     for (const result of results) if ('closings' in result) left.join(result.closings)
-    const work = (tx: Transaction): Promise<void> => left.run(tx)
-    const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 })
+    const work = (tx: Transaction): Promise<Asked> => left.run(tx)
+    // What it learns of the log is news to nobody here: the hooks of those before it have run.
+    const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 }, this.#gate.before)
     if ('error' in result) this.#lose(result.error, undefined)
     return result
   }
@@ -143,7 +156,7 @@ export class Group {
     }
   }
 
-  async #runWriter(writer: Writer): Promise<Result> {
+  async #runWriter(writer: Writer, before?: Promise<unknown>): Promise<Result> {
     const hooks: (() => void)[] = []
     const closings = new Closings()
     const state = { over: false, wrote: false, locked: false, unanswered: 0 }
@@ -154,6 +167,7 @@ export class Group {
       state.unanswered++
       try {
         const result = await this.#connection.query(query)
+        if (before) await before
         if (isWrite(query) && (result.rowCount ?? 0) > 0) state.wrote = true
         return result
       } catch (error) {

@@ -151,7 +151,7 @@ export class GroupCommit {
     for (const result of settled) if ('closings' in result) left.join(result.closings)
     if (left.isEmpty) return []
     const { tx, hooks, end } = this.#open()
-    await left.run(tx)
+    await (await left.run(tx)).answered
     end()
     return hooks
   }

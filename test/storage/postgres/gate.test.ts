@@ -11,13 +11,13 @@ test('one is in at a time, and the others follow in the order in which they came
   const [second, third] = ['second', 'third'].map((name) => gate.enter()?.then(() => entered.push(name)))
   await Promise.resolve()
   expect(entered).toEqual([])
-  gate.leave()
+  gate.leave(Promise.resolve())
   await second
   expect(entered).toEqual(['second'])
-  gate.leave()
+  gate.leave(Promise.resolve())
   await third
   expect(entered).toEqual(['second', 'third'])
-  gate.leave()
+  gate.leave(Promise.resolve())
   expect(gate.enter()).toBeUndefined()
 })
 
@@ -27,12 +27,12 @@ test('nobody waits longer than the patience, and who went ahead keeps nobody out
   const impatient = gate.enter()
   vi.advanceTimersByTime(1_000)
   await impatient
-  gate.leave()
-  gate.leave()
+  gate.leave(Promise.resolve())
+  gate.leave(Promise.resolve())
   expect(gate.enter()).toBeUndefined()
   const next = gate.enter()
-  gate.leave()
+  gate.leave(Promise.resolve())
   await next
-  gate.leave()
+  gate.leave(Promise.resolve())
   expect(vi.getTimerCount()).toBe(0)
 })

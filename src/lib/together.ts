@@ -1,0 +1,25 @@
+/** Answers together what is asked in one turn of the event loop. */
+export class Together<Item, Answer> {
+  readonly #answerAll: (items: readonly Item[]) => Promise<Answer>
+  #asked: Item[] = []
+  #answer: Promise<Answer> | undefined
+
+  constructor(answerAll: (items: readonly Item[]) => Promise<Answer>) {
+    this.#answerAll = answerAll
+  }
+
+  /** The answer to these and to whatever else is asked in this turn. */
+  ask(items: readonly Item[]): Promise<Answer> {
+    for (const item of items) this.#asked.push(item)
+    this.#answer ??= this.#answerSoon()
+    return this.#answer
+  }
+
+  async #answerSoon(): Promise<Answer> {
+    await new Promise(setImmediate)
+    const asked = this.#asked
+    this.#asked = []
+    this.#answer = undefined
+    return this.#answerAll(asked)
+  }
+}
