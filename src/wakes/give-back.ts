@@ -155,7 +155,11 @@ async function keepGoing(tx: Transaction, goingOn: readonly GoingOn[]): Promise<
     goingOn.map(({ ending }) => ending.claim),
   )
   for (const { ending, next, behind } of goingOn) {
-    if (!held.has(ending.claim)) ending.claim.lost = true
+    const { claim } = ending
+    if (!held.has(claim))
+      tx.onCommit(() => {
+        claim.lost = true
+      })
     ending.told({ goesOn: true, next, behind })
   }
 }

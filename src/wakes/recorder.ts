@@ -128,7 +128,10 @@ export class Recorder {
           })
       }
       const [held] = await Promise.all([advanceCursors(tx, advances), this.#saveAll(tx, batch)])
-      for (const advance of advances) if (!held.has(advance)) advance.claim.lost = true
+      const lost = advances.filter((advance) => !held.has(advance))
+      tx.onCommit(() => {
+        for (const { claim } of lost) claim.lost = true
+      })
     })
   }
 

@@ -64,14 +64,16 @@ class Run {
     const identity = await this.#identity()
     const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
     const isFresh = this.#control.event !== undefined
-    if (!isFresh && !(await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))) return
-    for (;;) {
-      // False: the claim has ended on the way (degraded, lost, stopped).
-      if (!(await this.#inForm(sender, identity))) return
+    const goesOn = isFresh || (await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))
+    // False: the claim has ended on the way (degraded, lost, stopped).
+    while (goesOn && (await this.#inForm(sender, identity))) {
       const end = await this.#context.recorder.end(this.#claim, this.#subscription)
       if (!end.goesOn) return end.dueAt
       this.#reading.goOn(end.next, end.behind)
     }
+    // Whoever claims next finds on record what arrived, and does not send it again.
+    await this.#context.recorder.settled(this.#claim)
+    return undefined
   }
 
   async #identity(): Promise<string> {

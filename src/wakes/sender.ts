@@ -63,7 +63,7 @@ export class Sender {
 
   /** Writes what follows from a result; results come in the order in which their emissions began. */
   async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
-    if (this.#claim.lost) return false
+    if (this.#claim.lost && result.outcome !== 'delivered') return false
     if (result.outcome === 'stopped') return this.#stop()
     if (result.outcome === 'rejected') return this.#reject(emission, result)
     const progress = this.#progressBehind(emission, cursorLogId, result)
@@ -72,7 +72,7 @@ export class Sender {
     const { recorder } = this.#context
     recorder.delivered(this.#claim, emission, result.attempts)
     if (recorder.backlog(this.#claim) >= aheadMax) await recorder.settled(this.#claim)
-    return true
+    return !this.#claim.lost
   }
 
   async #deliver(emission: Emission): Promise<DeliveryResult> {
