@@ -28,12 +28,14 @@ const postgresBars = [
   { against: ['graphile-worker'], name: 'graphile-worker', bar: { atLeast: 3 } },
   { against: ['graphile-worker-bulk'], name: 'graphile-worker, adds joined in bulk' },
 ]
-const moreGateways = [2, 3].map((count) => ({
-  against: ['rouse-pg-1'],
-  name: `${count} gateways ÷ 1 gateway`,
-  bar: { atLeast: 1 },
-  rouse: `rouse-pg-${count}`,
-}))
+const moreGateways = ['', '-confined'].flatMap((share) =>
+  [2, 3].map((count) => ({
+    against: [`rouse-pg-1${share}`],
+    name: `${count} gateways ÷ 1 gateway${share && ', each with 0.4 of a core'}`,
+    bar: { atLeast: 1 },
+    rouse: `rouse-pg-${count}${share}`,
+  })),
+)
 
 export async function measure(options) {
   const { reps, events, warmUp, inFlight, only, profile } = options
@@ -47,7 +49,7 @@ export async function measure(options) {
     }
   }
   return [
-    `N = ${number(events)} after ${number(warmUp)} of warm-up, ${inFlight} accepts in flight, 100 subscriptions with a key each, 4 receivers; ${reps} repetitions, one engine after the other in each. Median (min–max). CPU in µs per event. ${busyNote(Object.values(runs).flat())}`,
+    `N = ${number(events)} after ${number(warmUp)} of warm-up and with ${inFlight} accepts in flight, both for each gateway, 100 subscriptions with a key each, 4 receivers; ${reps} repetitions, one engine after the other in each. Median (min–max). CPU in µs per event. ${busyNote(Object.values(runs).flat())}`,
     engineTable(runs),
     ratioTable(runs),
   ].join('\n\n')
@@ -107,7 +109,7 @@ function ratioRow(runs, { rouse, against, name, bar }) {
   }
   const append = beside(rouse, measured)
   const whole = `${rouse}-send-message`
-  const peers = measured[0] === 'rouse-pg-1' ? ['rouse-pg-1-send-message'] : measured
+  const peers = measured[0].startsWith('rouse') ? [`${measured[0]}-send-message`] : measured
   const sendMessage = runs[whole] && runs[peers[0]] ? beside(whole, peers) : []
   const text = (values) => (summary(values) ? `${spread(values, 2)} ×` : '–')
   return [name, text(append), ...verdict(append, bar), text(sendMessage)]

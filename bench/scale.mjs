@@ -29,7 +29,7 @@ export async function measure(options) {
   ])
   const { locked, commit } = options
   return [
-    `${inFlight} callers for each gateway, ${lanes} groups at a time and at most ${groupMax} writers a group. Of one event: ${options.perEvent} ms of its gateway's one thread and ${locked} ms while the log is locked; of one group: three round trips of ${options.roundTrip} ms and a commit of ${commit} ms, locked too. One log takes at most ${number(1000 / locked)} events a second.`,
+    `${inFlight} callers for each gateway, ${lanes} groups at a time and at most ${groupMax} writers a group. Of one event: ${options.perEvent} ms of its gateway's one thread and ${locked} ms while the log is locked; of one group: a round trip of ${options.roundTrip} ms and a commit of ${commit} ms, locked too. One log takes at most ${number(1000 / locked)} events a second.`,
     table(head, rows),
   ].join('\n\n')
 }
@@ -53,7 +53,7 @@ function simulate({ gateways, projects, kept, seconds, ...cost }) {
         const wanted = Math.min(own.length, group)
         const mine = Array.from({ length: wanted }, (_, i) => (turn + i) % own.length).sort((a, b) => a - b)
         turn = (turn + wanted) % own.length
-        const lockedFor = group * cost.locked + 3 * cost.roundTrip + cost.commit
+        const lockedFor = group * cost.locked + cost.roundTrip + cost.commit
         takeAll(
           mine.map((index) => own[index]),
           lockedFor,

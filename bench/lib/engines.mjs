@@ -15,6 +15,9 @@ export const engines = {
   ...onPostgres(1),
   ...onPostgres(2),
   ...onPostgres(3),
+  ...onPostgres(1, 0.4),
+  ...onPostgres(2, 0.4),
+  ...onPostgres(3, 0.4),
   'undici-50': {
     title: 'undici Pool, 50 at a time',
     module: '../peers/undici.mjs',
@@ -67,15 +70,17 @@ function queue(name, title, file, service, serviceSettings = {}, lacks = undefin
   }
 }
 
-/** Rouse on PostgreSQL: the same work, by so many gateways. */
-function onPostgres(gateways) {
-  const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}`
+/** Rouse on PostgreSQL: the same work, by so many gateways, with a whole core each or a share of one. */
+function onPostgres(gateways, share = undefined) {
+  const confined = share ? ` with ${share} of a core${gateways === 1 ? '' : ' each'}` : ''
+  const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${confined}`
+  const name = `rouse-pg-${gateways}${share ? '-confined' : ''}`
   const common = { module: './rouse-gateways-engine.mjs', service: 'postgres', serviceSettings: {} }
   return {
-    [`rouse-pg-${gateways}`]: { title: `${title}, append`, settings: { gateways, accept: 'append' }, ...common },
-    [`rouse-pg-${gateways}-send-message`]: {
+    [name]: { title: `${title}, append`, settings: { gateways, share, accept: 'append' }, ...common },
+    [`${name}-send-message`]: {
       title: `${title}, SendMessage`,
-      settings: { gateways, accept: 'sendMessage' },
+      settings: { gateways, share, accept: 'sendMessage' },
       ...common,
     },
   }

@@ -25,13 +25,16 @@ export async function measure(engine, work, { timed = false, pathOf, deadPort, p
     if (engine.service) service = await (await services[engine.service]()).start(engine.serviceSettings)
     const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : []
     sender = startNode('./sender.mjs', [], { execArgv })
-    const inFlight = engine.inFlight ?? work.inFlight
+    // More gateways have more clients, and each has its own way to its working temperature.
+    const { gateways = 1 } = engine.settings ?? {}
+    const inFlight = gateways * (engine.inFlight ?? work.inFlight)
+    const warmUp = gateways * (work.warmUp ?? 0)
     sender.send({
       module: engine.module,
       settings: engine.settings ?? {},
       targets: makeTargets(ports, pathOf),
       service: service?.address,
-      work: { ...work, inFlight, deadPort },
+      work: { ...work, inFlight, warmUp, deadPort },
     })
     await nextMessage(sender)
     return { busy, ...(await observe({ sender, receiver, service, timed, work })) }

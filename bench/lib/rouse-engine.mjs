@@ -1,5 +1,5 @@
 import { makeDirectory, removeDirectory } from './processes.mjs'
-import { openRouse } from './rouse.mjs'
+import { acceptBy, openRouse } from './rouse.mjs'
 
 /** Rouse as an engine of the delivery work. `settings.accept`: `append` (one event) or `sendMessage` (the A2A path). */
 export async function open({ targets, settings }) {
@@ -11,15 +11,9 @@ export async function open({ targets, settings }) {
     await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
     agents.push(agent)
   }
-  const agentOf = (index) => agents[index % agents.length]
-  const accept = {
-    append: (index, text) => rouse.append(agentOf(index), rouse.mail(index, text)),
-    sendMessage: (index, text) =>
-      rouse.sendMessage(agentOf(index), { messageId: `m${index}`, role: 'ROLE_USER', parts: [{ text }] }),
-  }
 
   return {
-    accept: accept[settings.accept],
+    accept: acceptBy(rouse, settings.accept, agents),
     get recorded() {
       return rouse.counted.delivered
     },

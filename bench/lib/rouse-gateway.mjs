@@ -1,14 +1,14 @@
 // One of several gateways on a PostgreSQL, in a process of its own: accepts what it is told to, delivers what it claims.
-import { openRouse } from './rouse.mjs'
+import { acceptBy, openRouse } from './rouse.mjs'
 
 process.on('disconnect', () => process.exit(1))
 const { databaseUrl, accept } = await new Promise((resolve) => process.once('message', resolve))
 const rouse = await openRouse('', { databaseUrl })
-let agents = []
+let acceptHere
 let answers = []
 
 process.on('message', async (message) => {
-  if (message.agents) agents = message.agents
+  if (message.agents) acceptHere = acceptBy(rouse, accept, message.agents)
   if (message.batch) for (const one of message.batch) acceptOne(one)
   if (message.close) {
     await rouse.close()
@@ -18,9 +18,7 @@ process.on('message', async (message) => {
 process.send({ ready: true })
 
 async function acceptOne([index, text]) {
-  const agent = agents[index % agents.length]
-  if (accept === 'append') await rouse.append(agent, rouse.mail(index, text))
-  else await rouse.sendMessage(agent, { messageId: `m${index}`, role: 'ROLE_USER', parts: [{ text }] })
+  await acceptHere(index, text)
   answers.push(index)
   if (answers.length === 1) setImmediate(tell)
 }

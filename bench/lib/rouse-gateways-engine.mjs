@@ -1,30 +1,38 @@
+import { confine } from './cpu-share.mjs'
 import { nextMessage, startNode, stopProcess } from './processes.mjs'
-import { openRouse } from './rouse.mjs'
+import { acceptBy, openRouse } from './rouse.mjs'
 
 /**
- * Rouse on PostgreSQL as an engine of the delivery work, with `settings.gateways` gateways in processes of their own. Events
- * go to them in turn, over their parents' pipe; whoever accepts one or finds it due sends it.
+ * Rouse on PostgreSQL as an engine of the delivery work, with `settings.gateways` gateways: the first in this process, as each
+ * queue is, the others in processes of their own. Where each has only a `settings.share` of a core, all are in processes of their
+ * own. Events go to them in turn; whoever accepts one or finds it due sends it.
  */
 export async function open({ targets, settings, service }) {
-  const rouse = await openRouse('', { dispatch: false, databaseUrl: service })
+  const { share, accept } = settings
+  const rouse = await openRouse('', { databaseUrl: service, dispatch: !share })
   const agents = []
   for (const [index, { port, path }] of targets.entries()) {
     const { agent } = await rouse.register(`agent${index}`)
     await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
     agents.push(agent)
   }
-  const gateways = []
-  for (let i = 0; i < settings.gateways; i++) gateways.push(await startOne(service, settings, agents))
+  const here = { accept: acceptBy(rouse, accept, agents), delivered: () => rouse.counted.delivered }
+  const gateways = share ? [] : [here]
+  const others = []
+  while (gateways.length < settings.gateways) {
+    others.push(await startOne(service, settings, agents))
+    gateways.push(others.at(-1))
+  }
 
   return {
     accept: (index, text) => gateways[index % gateways.length].accept(index, text),
     get recorded() {
       return gateways.reduce((sum, { delivered }) => sum + delivered(), 0)
     },
-    pids: gateways.map(({ pid }) => pid),
+    pids: others.map(({ pid }) => pid),
     records: async () => (await rouse.query(`select count(*) as n from delivery where outcome = 'delivered'`))[0].n,
     async close() {
-      await Promise.all(gateways.map(({ close }) => close()))
+      await Promise.all(others.map(({ close }) => close()))
       await rouse.close()
     },
   }
@@ -34,6 +42,7 @@ async function startOne(databaseUrl, settings, agents) {
   const child = startNode('./rouse-gateway.mjs', [], { execArgv: process.execArgv })
   child.send({ databaseUrl, accept: settings.accept })
   await nextMessage(child)
+  if (settings.share) confine(child.pid, settings.share)
   child.send({ agents })
   const waiting = new Map()
   let batch = []

@@ -39,7 +39,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     send,
     mail,
     { noteTold },
-    { findInHand },
+    { createFindInHand },
     { openNeighbours },
   ] = await Promise.all([
     load('webhooks/webhook-channel.js'),
@@ -53,7 +53,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     load('tasks/send-message.js'),
     load('mailbox/mail.js'),
     load('mailbox/told.js'),
-    load('mailbox/waiting-store.js'),
+    load('mailbox/in-hand.js'),
     load('neighbours.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
@@ -71,11 +71,17 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     { db, clock, log: quietLog, cardKey: 'bench' },
     { grown: (keys) => tail.touch(keys), changed: nudge, missed: nudge, due: nudge },
   )
-  const append = createJournal(tail, {
+  const journal = createJournal(tail, {
     due: (dueAt) => dispatcher?.nudge(dueAt),
     offer: () => dispatcher?.offer(),
     begin: (claim) => dispatcher.begin(claim),
+    hasOthers: () => neighbours.hasOthers(),
+    passedOn: () => {
+      neighbours.passedOn()
+      dispatcher.passedOn()
+    },
   })
+  const { append } = journal
   const webhook = createWebhookChannel(
     { outbound, clock, random: Math.random, gate: new AttemptGate(), timeoutMs: 10_000 },
     secrets,
@@ -85,9 +91,13 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
   }
   if (dispatch) {
-    const recorder = new Recorder(db, noteTold)
+    const recorder = new Recorder(db, journal, noteTold)
+    const findInHand = createFindInHand(db)
     const context = { db, clock, log: quietLog, append, channels, tail, recorder, findInHand, identities: new Map() }
-    dispatcher = new Dispatcher({ ...context, isSure: neighbours.isSure }, neighbours.id)
+    dispatcher = new Dispatcher(
+      { ...context, isSure: neighbours.isSure, hasOthers: neighbours.hasOthers },
+      neighbours.id,
+    )
     await neighbours.start()
     dispatcher.start()
   }
@@ -126,6 +136,17 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
       await db.close()
     },
   }
+}
+
+/** How events of the delivery work are accepted, in turn for each agent. `way`: `append` (one event) or `sendMessage` (the A2A path). */
+export function acceptBy(rouse, way, agents) {
+  const agentOf = (index) => agents[index % agents.length]
+  const ways = {
+    append: (index, text) => rouse.append(agentOf(index), rouse.mail(index, text)),
+    sendMessage: (index, text) =>
+      rouse.sendMessage(agentOf(index), { messageId: `m${index}`, role: 'ROLE_USER', parts: [{ text }] }),
+  }
+  return ways[way]
 }
 
 async function countDelivered(delivering, counted) {
