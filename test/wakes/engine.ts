@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/log/event.ts'
-import { logBounds } from '../../src/log/event-store.ts'
+import { logBounds, readProjectEvents } from '../../src/log/event-store.ts'
 import { LiveTail } from '../../src/log/live-tail.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { defaultProject, ensureProject } from '../../src/registry/project-store.ts'
@@ -73,8 +73,11 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     async append(priority = 'high', audience: readonly string[] = ['agent_donna']): Promise<number> {
       const data = { ...messageSent(0).data, priority }
       const event: NewEvent = { type: 'message.sent', actor: '@lola', audience, data }
+      const { head } = await logBounds(db, defaultProject)
       await db.transaction((tx) => append(tx, defaultProject, [event]))
-      return (await logBounds(db, defaultProject)).head
+      // Whoever sends it may have written of it since.
+      const since = await readProjectEvents(db, defaultProject, head, 100)
+      return since.findLast(({ type }) => type === event.type)!.logId
     },
     async [Symbol.asyncDispose]() {
       await db.close()
