@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Kills, full disks and lying receivers take minutes: npm run test:faults.
@@ -8,6 +9,9 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
+    // Tests wait for stores and processes as much as they work: two at a time on the smallest machine. More than four would
+    // want more connections than the server has.
+    maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
     projects: [
       {
         extends: true,
