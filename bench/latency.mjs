@@ -1,6 +1,6 @@
 // Open loop: events at a steady rate, whatever becomes of those before; how long until the answer, how long until the
 // webhook arrives. Engines run in a process of their own and are driven from within it, not over HTTP.
-//   node bench/latency.mjs [--reps 5] [--seconds 8] [--only rouse,bullmq-always] [--quick]
+//   node bench/latency.mjs [--reps 5] [--seconds 8] [--rates 100,500] [--only rouse,bullmq-always] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
 import { engines } from './lib/engines.mjs'
 import { invalidity, measure as measureEngine } from './lib/measure.mjs'
@@ -8,27 +8,30 @@ import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'Latency under a steady load'
 const all = 'rouse,rouse-send-message,bullmq-always,rouse-pg-1,rouse-pg-2,rouse-pg-3,pg-boss,graphile-worker'
-export const defaults = { reps: 5, seconds: 8, warmUpSeconds: 3, only: all }
-export const quick = { reps: 1, seconds: 2, warmUpSeconds: 1 }
+export const defaults = { reps: 5, seconds: 8, warmUp: 10_000, warmUpSeconds: 2, rates: '100,500,1000,2000', only: all }
+export const quick = { reps: 1, seconds: 2, warmUp: 500, warmUpSeconds: 1 }
 
-const rates = [100, 500, 1_000, 2_000]
+/** Of the warm-up, for each gateway: a sender that ran for hours has compiled what it runs. */
+const inFlight = 100
+
 /** The bar is for an idle gateway: the lowest rate comes nearest. */
 const bars = { 100: { p50: { atMost: 5 }, p99: { atMost: 20 } } }
 
-export async function measure({ reps, seconds, warmUpSeconds, only }) {
+export async function measure({ reps, seconds, warmUp, warmUpSeconds, rates, only }) {
   const names = only.split(',')
   const runs = {}
   for (let repetition = 0; repetition < reps; repetition++) {
-    for (const rate of rates) {
+    for (const rate of rates.split(',').map(Number)) {
       for (const name of names) {
-        const run = await measureEngine(engines[name], { rate, seconds, warmUpSeconds }, { timed: true })
+        const work = { rate, seconds, warmUp, inFlight, warmUpSeconds }
+        const run = await measureEngine(engines[name], work, { timed: true })
         runs[`${rate} ${name}`] = [...(runs[`${rate} ${name}`] ?? []), run]
         say(`${repetition + 1}/${reps} ${rate}/s ${engines[name].title}: ${progress(run)}`)
       }
     }
   }
   return [
-    `${seconds} s after ${warmUpSeconds} s of warm-up at the same rate; ${reps} repetitions. Median (min–max) in ms, counted from the moment at which an event was due; the driver's timer adds up to 1 ms to each. ${busyNote(Object.values(runs).flat())}`,
+    `${seconds} s after a warm-up of ${number(warmUp)} events for each gateway and ${warmUpSeconds} s at the same rate; ${reps} repetitions. Median (min–max) in ms, counted from the moment at which an event was due; the driver's timer adds up to 1 ms to each. ${busyNote(Object.values(runs).flat())}`,
     report(runs),
   ].join('\n\n')
 }
@@ -82,7 +85,9 @@ function report(runs) {
 function progress(run) {
   if (run.unavailable) return `not measured: ${run.unavailable}`
   const { wake } = run.received
-  return `wake p50 ${number(wake.p50, 2)} p99 ${number(wake.p99, 2)} ms ${invalidity(run) ?? ''}`
+  const { sender, service } = run.cpu
+  const cpu = [sender, service].map((microseconds) => (Number.isNaN(microseconds) ? '–' : number(microseconds)))
+  return `wake p50 ${number(wake.p50, 2)} p99 ${number(wake.p99, 2)} ms, CPU ${cpu.join(' + ')} µs ${invalidity(run) ?? ''}`
 }
 
 await runIfMain(import.meta, { title, defaults, quick, measure })
