@@ -61,7 +61,10 @@ export class Sender {
     }
   }
 
-  /** Writes what follows from a result; results come in the order in which their emissions began. */
+  /**
+   * Writes what follows from a result; results come in the order in which their emissions began. What arrived is
+   * recorded also where the claim was lost meanwhile. False: the claim has ended.
+   */
   async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
     if (this.#claim.lost && result.outcome !== 'delivered') return false
     if (result.outcome === 'stopped') return this.#stop()
