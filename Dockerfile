@@ -1,11 +1,16 @@
+# Node's long-term support. A tag moves: where a build must be repeatable, name the digest too, e.g.
+#   docker build --build-arg NODE=node:24-bookworm@sha256:… --build-arg NODE_SLIM=node:24-bookworm-slim@sha256:… .
+ARG NODE=node:24-bookworm
+ARG NODE_SLIM=node:24-bookworm-slim
+
 # Packages that run, and nothing that only builds. The full image has the compiler that a native package falls back to.
-FROM node:20-bookworm AS packages
+FROM ${NODE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 RUN npm rebuild better-sqlite3
 
-FROM node:20-bookworm AS build
+FROM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -13,7 +18,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
 
-FROM node:20-bookworm-slim AS gateway
+FROM ${NODE_SLIM} AS gateway
 ENV NODE_ENV=production ROUSE_HOST=0.0.0.0 ROUSE_DATA_DIR=/data
 WORKDIR /app
 # The only place that is written to.

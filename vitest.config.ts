@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-// Kills, full disks and lying receivers take minutes: npm run test:faults.
-const exclude = ['test/faults/**', '**/node_modules/**']
+// Kills, full disks and lying receivers take minutes, and so do attackers: npm run test:faults, npm run test:misuse.
+const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
 
 export default defineConfig({
   test: {
@@ -29,7 +29,7 @@ export default defineConfig({
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
             'test/gateways/**/*.test.ts',
-            'test/{a2a,claims,log,mailbox,registry,rest,tasks,wakes}/**/*.test.ts',
+            'test/{a2a,access,audit,claims,log,mailbox,redaction,registry,rest,tasks,wakes}/**/*.test.ts',
           ],
           exclude,
           env: { ROUSE_TEST_ENGINE: 'postgres' },

@@ -5,7 +5,7 @@ import { copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startArrivals } from './lib/arrivals.mjs'
 import { runIfMain, say } from './lib/command.mjs'
-import { sendMessage, startGateway } from './lib/gateway.mjs'
+import { liftRates, sendMessage, startGateway } from './lib/gateway.mjs'
 import { addSubscriptions, fillStore } from './lib/grown-store.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { makeDirectory, removeDirectory } from './lib/processes.mjs'
@@ -63,6 +63,7 @@ async function makeStore({ tasks, subscriptions }, url, from) {
 
 async function sampleAll(store, arrivals, count) {
   const samples = Object.fromEntries(Object.keys(steps).map((step) => [step, []]))
+  await liftRates(store.gateway)
   store.agentKey ??= (await store.gateway.call('POST', '/v1/agents/agent0/keys', {})).apiKey
   for (let i = 0; i < count; i++) {
     for (const [step, ms] of Object.entries(await sample(store, arrivals))) samples[step].push(ms)

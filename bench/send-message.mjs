@@ -3,7 +3,7 @@
 //   node bench/send-message.mjs [--reps 5] [--seconds 5] [--quick]
 import { Pool } from 'undici'
 import { runIfMain, say } from './lib/command.mjs'
-import { sendMessageCall, startGateway } from './lib/gateway.mjs'
+import { liftRates, sendMessageCall, startGateway } from './lib/gateway.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { cpuSeconds } from './lib/proc.mjs'
 import { nextMessage, startNode, stopProcess } from './lib/processes.mjs'
@@ -89,6 +89,7 @@ async function drive({ url, path, pid, headers }, connections, seconds) {
 /** The caller is an agent with a key in the store, as a peer would be, and not the operator. */
 async function startRouse() {
   const gateway = await startGateway()
+  await liftRates(gateway)
   await gateway.call('POST', '/v1/agents', { handle: 'donna' })
   const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'peer' })
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${apiKey}` }

@@ -3,7 +3,7 @@
 //   node bench/wake-latency.mjs [--reps 5] [--tasks 200] [--quick]
 import { startArrivals } from './lib/arrivals.mjs'
 import { runIfMain, say } from './lib/command.mjs'
-import { sendMessage, startGateway } from './lib/gateway.mjs'
+import { liftRates, sendMessage, startGateway } from './lib/gateway.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { quantile } from './lib/stats.mjs'
 import { busyNote, spread, table, verdict } from './lib/table.mjs'
@@ -22,6 +22,7 @@ export async function measure({ reps, tasks, warmUp }) {
   const gateway = await startGateway()
   const arrivals = await startArrivals(({ taskId, newState }) => `${taskId} ${newState}`)
   try {
+    await liftRates(gateway)
     const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'donna' })
     const target = { url: arrivals.url, coalesceWindow: 0 }
     const wanted = { trigger: 'TASK_STATE_CHANGED', harnessTargetMetadata: target }

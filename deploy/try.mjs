@@ -3,7 +3,6 @@
 // steps, starts what compose.yaml names with its own environment, and lets an A2A client talk through the proxy while a
 // gateway is killed.   node deploy/try.mjs   (Linux, root; nginx, iproute2, util-linux, python3 with PyYAML)
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { checkCompose, readCompose, readVariables } from './try/compose.mjs'
 import { readDockerfile } from './try/dockerfile.mjs'
 import { execute } from './try/execute.mjs'
 import { buildImage, createBase } from './try/image.mjs'
+import { makeSecrets } from './try/secrets.mjs'
 import { listens, startGateway, startPostgres, startProxy, until } from './try/services.mjs'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
@@ -70,7 +70,8 @@ async function run(say) {
   const base = createBase(directory, boxes.hosts)
   const image = await buildImage(repository, directory, base, boxes, say)
 
-  const world = { boxes, directory, repository }
+  const secrets = await makeSecrets(repository, join(directory, 'secrets'))
+  const world = { boxes, directory, repository, secrets }
   const postgres = await startPostgres('postgres', services.postgres, base, world)
   await until('postgres listens', postgres, () => listens(postgres, 5432))
   const start = (name) => startGateway(name, services[name], image, world)
@@ -85,6 +86,7 @@ async function run(say) {
 
   await tellStory(boxes, proxy, services, {
     say,
+    adminKey: secrets.of('admin_key'),
     kill: async () => {
       gateways[0].kill('SIGKILL')
       await gateways[0].ended
@@ -105,23 +107,17 @@ async function run(say) {
 
 /** What an operator puts into .env, from the example. Harnesses are in the boxes' network here. */
 function variables(webhookAllow) {
-  return {
-    ...readVariables(join(repository, 'deploy/.env.example')),
-    POSTGRES_PASSWORD: randomBytes(32).toString('hex'),
-    ROUSE_ADMIN_KEY: randomBytes(32).toString('hex'),
-    ROUSE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    ROUSE_WEBHOOK_ALLOW: webhookAllow,
-  }
+  return { ...readVariables(join(repository, 'deploy/.env.example')), ROUSE_WEBHOOK_ALLOW: webhookAllow }
 }
 
 /** The client is where the proxy's ports are published: on its localhost. */
-async function tellStory(boxes, proxy, services, { say, kill }) {
-  const { ROUSE_PUBLIC_URL, ROUSE_ADMIN_KEY } = services['gateway-a'].environment
+async function tellStory(boxes, proxy, services, { say, kill, adminKey }) {
+  const { ROUSE_PUBLIC_URL } = services['gateway-a'].environment
   const child = boxes.beside(proxy, [process.execPath, join(repository, 'deploy/try/story.mjs')], {
     env: {
       PATH: process.env.PATH,
       ROUSE_URL: ROUSE_PUBLIC_URL,
-      ROUSE_ADMIN_KEY,
+      ROUSE_ADMIN_KEY: adminKey,
       HARNESS_ADDRESS: boxes.addressOf('proxy'),
     },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,15 +1,17 @@
 // A harness in 90 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
-// it is woken for. Run it with ROUSE_URL and the key of its agent in ROUSE_KEY:
+// it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
 //
-//   rouse agent add donna          # prints the key
-//   ROUSE_KEY=rk_… node examples/harness.mjs
+//   rouse agent add donna --save-key donna.key
+//   ROUSE_KEY_FILE=donna.key node examples/harness.mjs
 //   rouse send @donna "count these words" --wait
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 const gateway = process.env.ROUSE_URL ?? 'http://127.0.0.1:4520'
-const key = process.env.ROUSE_KEY
-if (!key) throw new Error('ROUSE_KEY: set it to the key that registering the agent printed.')
+const { ROUSE_KEY, ROUSE_KEY_FILE } = process.env
+const key = ROUSE_KEY ?? (ROUSE_KEY_FILE && readFileSync(ROUSE_KEY_FILE, 'utf8').trim())
+if (!key) throw new Error('ROUSE_KEY_FILE: name the file with the key that registering the agent made.')
 
 const seen = new Set() // A wake may come twice, always under the same eventId.
 let signingKey

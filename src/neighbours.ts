@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type NudgeHandlers, Nudges } from './bus/nudges.ts'
 import { openBus } from './bus/open-bus.ts'
 import type { Config } from './config.ts'
@@ -24,21 +23,23 @@ export interface Neighbours extends AsyncDisposable {
   grew(keys: readonly string[]): void
   /** Tells them that a subscription was changed. */
   changed(subscriptionId: string): void
+  /** Ends what is open under keys and agents that were taken away, here and with all of them. */
+  revoked(ids: readonly string[]): void
   /** Tells them that something is due, for whoever has time. */
   passedOn(): void
   start(): Promise<void>
 }
 
-/** `cardKey` is what all gateways of a store have in common, and no other store has. */
+/** `storeName` is what all gateways of a store have in common, and no other store has: hexadecimal. */
 export async function openNeighbours(
   config: Config,
-  world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly cardKey: string },
+  world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly storeName: string },
   hearing: NudgeHandlers,
 ): Promise<Neighbours> {
-  const { db, clock, log, cardKey } = world
+  const { db, clock, log, storeName } = world
   const id = newUuid()
-  if (config.databaseUrl === undefined) return alone(id)
-  const channel = `rouse_${createHash('sha256').update(cardKey).digest('hex').slice(0, 32)}`
+  if (config.databaseUrl === undefined) return alone(id, hearing)
+  const channel = `rouse_${storeName.slice(0, 32)}`
   const bus = await openBus({ busUrl: config.busUrl, databaseUrl: config.databaseUrl }, channel, clock, log)
   const nudges = new Nudges(bus, id, hearing, clock, log)
   const gateways = new Gateways({ db, clock, log, id, due: () => hearing.due() })
@@ -51,6 +52,10 @@ export async function openNeighbours(
     isTurn: turns.isMine,
     grew: (keys) => nudges.grew(keys),
     changed: (subscriptionId) => nudges.changed(subscriptionId),
+    revoked(ids) {
+      hearing.revoked(ids)
+      nudges.revoked(ids)
+    },
     passedOn: () => nudges.fellDue(),
     async start() {
       await open.use(gateways).start()
@@ -61,7 +66,7 @@ export async function openNeighbours(
 }
 
 /** The embedded store has one gateway. */
-function alone(id: string): Neighbours {
+function alone(id: string, hearing: NudgeHandlers): Neighbours {
   return {
     id,
     isSure: () => true,
@@ -69,6 +74,7 @@ function alone(id: string): Neighbours {
     isTurn: async () => true,
     grew() {},
     changed() {},
+    revoked: hearing.revoked,
     passedOn() {},
     async start() {},
     async [Symbol.asyncDispose]() {},

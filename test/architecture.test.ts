@@ -9,11 +9,13 @@ const floors: Record<string, number> = {
   'main.ts': 8,
   cli: 8,
   'app.ts': 7,
+  'open-gateway.ts': 7,
   'config.ts': 7,
   'keys.ts': 7,
   'neighbours.ts': 7,
   fronts: 6,
   'agent-card': 5,
+  audit: 5,
   tasks: 5,
   mailbox: 5,
   claims: 5,
@@ -26,16 +28,21 @@ const floors: Record<string, number> = {
   storage: 1,
   lib: 0,
   'errors.ts': 0,
+  'limits.ts': 0,
+  'share-limits.ts': 0,
   'logger.ts': 0,
 }
 
 /** Rooms of one floor that may not know each other are all but these: the process reads its configuration before it is wired. */
 const neighbours = new Set([
+  'share-limits.ts -> limits.ts',
   'main.ts -> cli',
   'cli -> main.ts',
   'app.ts -> config.ts',
-  'app.ts -> keys.ts',
-  'app.ts -> neighbours.ts',
+  'app.ts -> open-gateway.ts',
+  'open-gateway.ts -> config.ts',
+  'open-gateway.ts -> keys.ts',
+  'open-gateway.ts -> neighbours.ts',
   'keys.ts -> config.ts',
   'neighbours.ts -> config.ts',
 ])

@@ -29,7 +29,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     ])
   const [
     { createWebhookChannel },
-    { AttemptGate },
+    { createAttemptGate },
     { newSigningKey },
     { systemClock: clock },
     projects,
@@ -68,12 +68,12 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const nudge = () => dispatcher?.nudge()
   const neighbours = await openNeighbours(
     { databaseUrl },
-    { db, clock, log: quietLog, cardKey: 'bench' },
+    { db, clock, log: quietLog, storeName: 'be9c4' },
     { grown: (keys) => tail.touch(keys), changed: nudge, missed: nudge, due: nudge },
   )
   const journal = createJournal(tail, {
     due: (dueAt) => dispatcher?.nudge(dueAt),
-    offer: () => dispatcher?.offer(),
+    offer: (agentId) => dispatcher?.offer(agentId),
     begin: (claim) => dispatcher.begin(claim),
     hasOthers: () => neighbours.hasOthers(),
     passedOn: () => {
@@ -83,7 +83,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   })
   const { append } = journal
   const webhook = createWebhookChannel(
-    { outbound, clock, random: Math.random, gate: new AttemptGate(), timeoutMs: 10_000 },
+    { outbound, clock, random: Math.random, log: quietLog, gate: createAttemptGate(), timeoutMs: 10_000 },
     secrets,
   )
   const counted = { delivered: 0 }
@@ -101,7 +101,9 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     await neighbours.start()
     dispatcher.start()
   }
-  const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets }
+  const usage = { requireRoom() {}, add() {} }
+  const sends = { check() {}, take() {} }
+  const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets, usage, sends }
   const changed = () => dispatcher?.nudge()
   const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl() {}, nudge: changed, changed }
   const { operator } = callers

@@ -17,7 +17,7 @@ export function readVariables(path) {
 }
 
 /** What is wrong with it, as far as one file can tell of another. */
-export function checkCompose({ services, volumes = {} }, { nginx, exposed }) {
+export function checkCompose({ services, volumes = {}, networks = {}, secrets = {} }, { nginx, exposed }) {
   const wrong = []
   const check = (isRight, message) => isRight || wrong.push(message)
   for (const [name, service] of Object.entries(services)) {
@@ -31,6 +31,10 @@ export function checkCompose({ services, volumes = {} }, { nginx, exposed }) {
       const [source] = volume.split(':')
       check(/^[./]/.test(source) || source in volumes, `${name} mounts ${source}, which is no volume`)
     }
+    for (const network of service.networks ?? [])
+      check(network in networks, `${name} is in ${network}, which is no network`)
+    for (const secret of service.secrets ?? [])
+      check(secret in secrets, `${name} is given ${secret}, which is no secret`)
     for (const [variable, value] of Object.entries(service.environment ?? {})) {
       check(typeof value === 'string', `${name}: ${variable} is not a text`)
     }

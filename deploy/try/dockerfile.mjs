@@ -6,6 +6,8 @@ const asItIs = { recursive: true, verbatimSymlinks: true }
 /** The stages of a Dockerfile, each with its steps as they are written; an instruction that is not known here is refused. */
 export function readDockerfile(text) {
   const stages = []
+  /** The defaults of what comes before the first stage. */
+  const given = {}
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
     .replace(/\\\n/g, ' ')
@@ -16,7 +18,10 @@ export function readDockerfile(text) {
     const [, op, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? fail(`What is "${line}"?`)
     if (op === 'FROM') {
       const [, image, name = String(stages.length)] = /^(\S+)(?:\s+AS\s+(\S+))?$/i.exec(rest) ?? fail(line)
-      stages.push({ name, image, steps: [] })
+      stages.push({ name, image: image.replace(/^\$\{(\w+)\}$/, (_all, variable) => given[variable]), steps: [] })
+    } else if (op === 'ARG' && stages.length === 0) {
+      const [, variable, value] = /^(\w+)=(\S+)$/.exec(rest) ?? fail(line)
+      given[variable] = value
     } else stages.at(-1).steps.push({ op, rest, line })
   }
   return stages

@@ -24,6 +24,8 @@ export function createBase(directory, hosts) {
     lines((name, id) => `${name}:x:${id}:`),
   )
   writeFileSync(join(etc, 'hosts'), `127.0.0.1 localhost\n${hosts}`)
+  // Where an engine mounts secrets.
+  mkdirSync(join(directory, 'base/run/secrets'), { recursive: true })
   return join(directory, 'base')
 }
 

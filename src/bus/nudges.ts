@@ -1,21 +1,14 @@
 import { type Clock, sleep } from '../lib/clock.ts'
+import { busLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
-import { type Bus, messageBytesMax } from './bus.ts'
-
-/** What one gateway tells the others. */
-interface Message {
-  readonly from: string
-  /** Projects and tasks whose log has grown; null: more than fit, look everywhere. */
-  readonly grown: readonly string[] | null
-  /** Subscriptions that were changed: whoever sends for one stops. */
-  readonly changed: readonly string[]
-  /** Set where something is due, for whoever has time. */
-  readonly due?: true
-}
+import type { Bus } from './bus.ts'
+import { decode, encode, type Message } from './message.ts'
 
 export interface NudgeHandlers {
   grown(keys: readonly string[]): void
   changed(subscriptionIds: readonly string[]): void
+  /** Keys and agents that were taken away. */
+  revoked(ids: readonly string[]): void
   /** Something fell due. */
   due(): void
   /** Messages may have been lost: look everywhere. */
@@ -25,6 +18,7 @@ export interface NudgeHandlers {
 /** How often the bus is tried by a message to oneself; what a lost nudge left behind is found as late as this. */
 const sweepMs = 5_000
 const changedPerMessage = 100
+const revokedPerMessage = 40
 
 /**
  * Tells the other gateways what has happened here, and hears what happened there. What is told while a message is on its
@@ -39,6 +33,7 @@ export class Nudges implements AsyncDisposable {
   readonly #stopping = new AbortController()
   #grown = new Set<string>()
   #changed = new Set<string>()
+  #revoked = new Set<string>()
   #isDue = false
   #sending: Promise<void> | undefined
   #sweeping: Promise<void> | undefined
@@ -73,6 +68,11 @@ export class Nudges implements AsyncDisposable {
     this.#send()
   }
 
+  revoked(ids: readonly string[]): void {
+    for (const id of ids) this.#revoked.add(id)
+    this.#send()
+  }
+
   fellDue(): void {
     this.#isDue = true
     this.#send()
@@ -97,7 +97,8 @@ export class Nudges implements AsyncDisposable {
     // Every commit of this turn travels together.
     await new Promise(setImmediate)
     try {
-      while (this.#grown.size + this.#changed.size > 0 || this.#isDue) await this.#bus.publish(this.#take())
+      while (this.#grown.size + this.#changed.size + this.#revoked.size > 0 || this.#isDue)
+        await this.#bus.publish(this.#take())
     } catch (error) {
       // The sweep of those who did not hear it finds it, later.
       this.#log.debug({ err: error }, 'bus.nudge_lost')
@@ -107,35 +108,51 @@ export class Nudges implements AsyncDisposable {
   }
 
   #take(): string {
-    const changed = [...this.#changed].slice(0, changedPerMessage)
-    for (const id of changed) this.#changed.delete(id)
+    const changed = takeSome(this.#changed, changedPerMessage)
+    const revoked = takeSome(this.#revoked, revokedPerMessage)
     const grown = [...this.#grown]
     this.#grown = new Set()
-    const due = this.#isDue ? ({ due: true } as const) : {}
+    const due = this.#isDue
     this.#isDue = false
-    const message = encode({ from: this.#id, grown, changed, ...due })
-    if (Buffer.byteLength(message) <= messageBytesMax) return message
-    return encode({ from: this.#id, grown: null, changed, ...due })
+    const message = encode({ from: this.#id, grown, changed, revoked, due })
+    if (Buffer.byteLength(message) <= busLimits.message.max) return message
+    return encode({ from: this.#id, grown: null, changed, revoked, due })
   }
 
+  /** Never throws: whoever calls it is a client library in the middle of reading its connection. */
   #hear(text: string): void {
     const message = decode(text)
-    if (!message) return
+    if (!message) {
+      this.#log.debug({ length: text.length }, 'bus.message_refused')
+      return
+    }
     if (message.from === this.#id) {
       this.#heardMyself = true
       return
     }
-    if (message.grown === null) this.#handlers.missed()
-    else if (message.grown.length > 0) this.#handlers.grown(message.grown)
-    if (message.changed.length > 0) this.#handlers.changed(message.changed)
-    if (message.due) this.#handlers.due()
+    try {
+      this.#tell(message)
+    } catch (error) {
+      this.#log.error({ err: error }, 'bus.message_failed')
+    }
+  }
+
+  #tell({ grown, changed, revoked, due }: Message): void {
+    // First: what was taken away is to see nothing of what follows.
+    if (revoked.length > 0) this.#handlers.revoked(revoked)
+    if (grown === null) this.#handlers.missed()
+    else if (grown.length > 0) this.#handlers.grown(grown)
+    if (changed.length > 0) this.#handlers.changed(changed)
+    if (due) this.#handlers.due()
   }
 
   async #sweep(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       this.#heardMyself = false
-      await this.#bus.publish(encode({ from: this.#id, grown: [], changed: [] })).catch(() => {})
+      await this.#bus
+        .publish(encode({ from: this.#id, grown: [], changed: [], revoked: [], due: false }))
+        .catch(() => {})
       await sleep(this.#clock, sweepMs, signal)
       if (signal.aborted) return
       const wasLost = this.#isLost
@@ -146,14 +163,8 @@ export class Nudges implements AsyncDisposable {
   }
 }
 
-const encode = (message: Message): string => JSON.stringify(message)
-
-/** Undefined for what is not ours: a bus may be shared. */
-function decode(text: string): Message | undefined {
-  try {
-    const message = JSON.parse(text) as Message
-    return typeof message.from === 'string' && Array.isArray(message.changed) ? message : undefined
-  } catch {
-    return undefined
-  }
+function takeSome(ids: Set<string>, count: number): string[] {
+  const some = [...ids].slice(0, count)
+  for (const id of some) ids.delete(id)
+  return some
 }

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
-import { gatewayKey, gatewayUrl } from './gateway-address.ts'
+import { gatewayUrl } from './gateway-address.ts'
 import { createGatewayClient, type GatewayClient } from './gateway-client.ts'
+import { gatewayCredentials, type KeyOptions } from './gateway-key.ts'
 import type { Io } from './io.ts'
 import { createPrinter, type Printer } from './printer.ts'
+import { warnOfFlag } from './secret-input.ts'
 
 /** A command that talks to a running gateway: it has `--url`, `--key` and `--json`. */
 export function clientCommand(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
@@ -14,7 +16,13 @@ export function clientCommand(parent: Command, usage: string, summary: string, e
 export function addClientOptions(command: Command): Command {
   return command
     .addOption(common('--url <url>', 'the gateway (default: $ROUSE_URL, else http://127.0.0.1:4520)'))
-    .addOption(common('--key <key>', "bearer key (default: $ROUSE_KEY, else the data directory's admin.key)"))
+    .addOption(
+      common(
+        '--key-file <file>',
+        "a file with the bearer key; - is standard input (default: $ROUSE_KEY, else $ROUSE_KEY_FILE, else the data directory's admin.key)",
+      ),
+    )
+    .addOption(common('--key <key>', 'the bearer key itself, which every user of this machine can see').hideHelp())
     .addOption(common('--project <project>', "another project, with the operator's key (default: $ROUSE_PROJECT)"))
     .addOption(jsonOption())
 }
@@ -37,16 +45,23 @@ export function withExamples(command: Command, examples: readonly string[]): Com
 export function connect(io: Io, command: Command): { gateway: GatewayClient; print: Printer } {
   const options = commonOptions(command)
   const url = gatewayUrl(options.url, io.env)
-  const key = gatewayKey(options.key, io.env, url)
+  if (options.key !== undefined) warnOfFlag(io, '--key', '--key-file, ROUSE_KEY_FILE or ROUSE_KEY')
+  const credentials = () => gatewayCredentials(options, io, url)
   const project = options.project ?? (io.env.ROUSE_PROJECT || undefined)
   return {
-    gateway: createGatewayClient({ url, key, project, fetch: io.fetch, signal: io.signal }),
+    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal }),
     print: createPrinter(io, options.json === true),
   }
 }
 
+interface CommonOptions extends KeyOptions {
+  url?: string
+  project?: string
+  json?: boolean
+}
+
 /** The common options may stand before the command's name as well as after it. */
-export function commonOptions(command: Command): { url?: string; key?: string; project?: string; json?: boolean } {
+export function commonOptions(command: Command): CommonOptions {
   let root = command
   while (root.parent) root = root.parent
   return { ...root.opts(), ...command.opts() }

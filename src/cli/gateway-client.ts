@@ -7,7 +7,6 @@ const defaultTimeoutMs = 60_000
 
 export interface GatewayClient {
   readonly url: string
-  readonly hasKey: boolean
   /** The project that it acts in, where one was named. */
   readonly project: string | undefined
   /** One request, its JSON answer. Throws `Refused` or `Unreachable`. */
@@ -26,18 +25,26 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
+/** What a client proves itself with, and where it sends that: absent, to the client's own address. */
+export interface Credentials {
+  readonly key?: string
+  readonly url?: string
+}
+
 interface ClientOptions {
   url: string
-  key: string | undefined
+  /** Asked once, before the first request. */
+  credentials: () => Promise<Credentials>
   project?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
 }
 
-export function createGatewayClient(client: ClientOptions): GatewayClient {
+export function createGatewayClient(options: ClientOptions): GatewayClient {
+  let asked: Promise<Credentials> | undefined
+  const client = { ...options, credentials: () => (asked ??= options.credentials()) }
   return {
     url: client.url,
-    hasKey: client.key !== undefined,
     project: client.project,
     async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
       return await withTimeout(client, options, async (signal) => {
@@ -94,13 +101,14 @@ async function request(
   options: CallOptions,
   signal: AbortSignal | undefined,
 ): Promise<FetchResponse> {
-  const url = new URL(client.url + path)
+  const { key, url: base = client.url } = await client.credentials()
+  const url = new URL(base + path)
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
   if (client.project !== undefined) headers['rouse-project'] = client.project
-  if (client.key) headers.authorization = `Bearer ${client.key}`
+  if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
   let response: FetchResponse
   try {
@@ -115,7 +123,7 @@ async function request(
   } catch (error) {
     throw asFailure(error, client, signal)
   }
-  if (!response.ok) throw new Refused(await readProblem(response, client))
+  if (!response.ok) throw new Refused(await readProblem(response, key !== undefined))
   return response
 }
 
@@ -144,14 +152,17 @@ async function readJson(response: FetchResponse, client: ClientOptions, signal: 
   }
 }
 
-async function readProblem(response: FetchResponse, client: ClientOptions): Promise<JsonObject> {
+async function readProblem(response: FetchResponse, hasKey: boolean): Promise<JsonObject> {
   const text = await response.text().catch(() => '')
   const problem = parseObject(text) ?? {
     title: `The gateway answered ${response.status} ${response.statusText}`.trim(),
     status: response.status,
   }
-  if (response.status !== 401 || client.key) return problem
-  return { ...problem, hint: 'No key was sent: use --key, set ROUSE_KEY, or run this where .rouse/admin.key is.' }
+  if (response.status !== 401 || hasKey) return problem
+  return {
+    ...problem,
+    hint: 'No key was sent: set ROUSE_KEY or ROUSE_KEY_FILE, or run this where .rouse/admin.key is.',
+  }
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -4,6 +4,8 @@ import type { Fetch } from './client-fetch.ts'
 export interface Io {
   stdout(text: string): void
   stderr(text: string): void
+  /** All of standard input. */
+  stdin?(): string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fetch?: Fetch
   /** Aborts on Ctrl-C or SIGTERM. */

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
+import { keyFiles, readSecretBox } from '../keys.ts'
 import type { Clock } from '../lib/clock.ts'
-import { sampleSigningKeys } from '../registry/sealed-store.ts'
+import { findKeyIds } from '../registry/reseal.ts'
 import { carriedSecrets } from '../security/carried-secrets.ts'
 import { readKeyFile } from '../security/key-files.ts'
-import { SecretBox } from '../security/secret.ts'
 import { type Copy, copyStore } from '../storage/copy-store.ts'
 import { NewStore } from '../storage/postgres/new-store.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
@@ -13,7 +13,7 @@ import type { Printer } from './printer.ts'
 interface MigrateConfig {
   readonly dataDir: string
   readonly databaseUrl: string
-  readonly adminKey: string | undefined
+  readonly adminKeys: readonly string[] | undefined
   readonly encryptionKeys: readonly string[] | undefined
 }
 
@@ -31,22 +31,23 @@ export async function migrateStore(
   const directory = resolve(config.dataDir)
   print.note(`Reading the store in ${directory} …`)
   await using source = StoppedStore.open(directory, clock)
-  const keyFile = config.encryptionKeys ? undefined : readKeyFile(directory, 'encryption.key')
-  const encryptionKeys = config.encryptionKeys ?? (keyFile === undefined ? [] : [keyFile])
-  if (encryptionKeys.length === 0) {
-    throw new Error(`There is no encryption.key in ${directory}: set ROUSE_ENCRYPTION_KEY to that of its gateway.`)
+  const keyFile = config.encryptionKeys ? undefined : readKeyFile(directory, keyFiles.encryption)
+  if (!config.encryptionKeys && readKeyFile(directory, keyFiles.nextEncryption) !== undefined) {
+    throw new Error(
+      `A change of the encryption key in ${directory} was not finished: run \`rouse rekey --new-key\` first.`,
+    )
   }
+  const box = readSecretBox(config)
   // As its next start would: whatever is leased was left by a gateway that is gone.
   await reclaimAll(source.database)
   const keys = {
-    'admin-key': config.adminKey ?? readKeyFile(directory, 'admin.key'),
-    'card-signing-key': readKeyFile(directory, 'card-signing.jwk'),
+    'admin-key': config.adminKeys?.[0] ?? readKeyFile(directory, keyFiles.admin),
+    'former-admin-keys': readKeyFile(directory, keyFiles.formerAdmin),
+    'card-signing-key': readKeyFile(directory, keyFiles.card),
   }
-  const box = new SecretBox(encryptionKeys)
-  const isForeign = (text: string): boolean => !box.knows(text)
-  if ((await sampleSigningKeys(source.database)).some(isForeign)) {
+  if ((await findKeyIds(source.database)).some((id) => !box.keyIds.includes(id))) {
     throw new Error(
-      `Signing keys in ${directory} are encrypted with a key that ROUSE_ENCRYPTION_KEY does not list: give it the keys of their gateway, or unset it to use encryption.key.`,
+      `Secrets in ${directory} are encrypted with a key that ROUSE_ENCRYPTION_KEY does not list: give it the keys of their gateway, or unset it to use encryption.key.`,
     )
   }
   const secrets = await carriedSecrets(source.database, box, keys, clock.now())

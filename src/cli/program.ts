@@ -1,6 +1,9 @@
 import { Command } from 'commander'
 import { addClientOptions, withExamples } from './client-command.ts'
+import { registerAdminKey } from './commands/admin-key.ts'
 import { registerAgent } from './commands/agent.ts'
+import { registerAudit } from './commands/audit.ts'
+import { registerCardKey } from './commands/card-key.ts'
 import { registerClaim } from './commands/claim.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerHealth } from './commands/health.ts'
@@ -9,8 +12,10 @@ import { registerListen } from './commands/listen.ts'
 import { registerMail, registerReply } from './commands/mail.ts'
 import { registerMark } from './commands/mark.ts'
 import { registerMigrate } from './commands/migrate.ts'
+import { registerOperator } from './commands/operator.ts'
 import { registerPermission } from './commands/permission.ts'
 import { registerProject } from './commands/project.ts'
+import { registerRekey } from './commands/rekey.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerSub } from './commands/sub.ts'
@@ -57,15 +62,20 @@ export function buildProgram(io: Io): Command {
   registerClaim(program, io)
   registerPermission(program, io)
   registerProject(program, io)
+  registerOperator(program, io)
+  registerAudit(program, io)
   registerTail(program, io)
   registerHealth(program, io)
   registerMigrate(program, io)
+  registerAdminKey(program, io)
+  registerCardKey(program, io)
+  registerRekey(program, io)
 
   withExamples(program, [
     'rouse demo                                 # see it work in half a minute',
     'rouse serve                                # start the gateway',
-    'rouse agent add @donna                     # in another terminal: make an agent, keep the key it prints',
-    "ROUSE_KEY=rk_… rouse listen --subscribe SENT_TO_ME   # wait for donna's wakes",
+    'rouse agent add @donna --save-key donna.key   # in another terminal: make an agent, and keep her key',
+    "rouse listen --subscribe SENT_TO_ME --key-file donna.key   # wait for donna's wakes",
     'rouse send @donna "Please review PR 7"     # in a third terminal: wake her',
   ])
   return program.addHelpText('after', `\n${exitCodeHelp}`)

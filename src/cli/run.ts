@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { Interrupted } from './failure.ts'
+import { endOnFault, faultExitCode } from './faults.ts'
 import { runCli } from './run-cli.ts'
 
 /** How long a finished command may be held up by an idle connection before the process ends anyway. */
@@ -15,19 +17,25 @@ export async function run(argv: readonly string[]): Promise<void> {
       interruption.abort(interrupted)
     })
   }
+  const faults = endOnFault(process, {
+    log: (line) => process.stderr.write(line),
+    end: () => interruption.abort(new Interrupted('SIGTERM')),
+  })
   // `rouse tail | head` closes the pipe early; that is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })
 
-  process.exitCode = await runCli(argv.slice(2), {
+  const exitCode = await runCli(argv.slice(2), {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    stdin: () => readFileSync(0, 'utf8'),
     env: process.env,
     signal: interruption.signal,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR,
     columns: process.stdout.columns,
   })
+  process.exitCode = faults.count() > 0 ? faultExitCode : exitCode
   setTimeout(() => process.exit(), lingerMs).unref()
 }

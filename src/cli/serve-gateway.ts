@@ -2,9 +2,16 @@ import { resolve } from 'node:path'
 import type { Printer } from './printer.ts'
 import { untilAborted } from './until-aborted.ts'
 
+interface Started {
+  readonly url: string
+  readonly grpcTarget: string | undefined
+  readonly adminKeyFile: string | undefined
+  readonly warnings: readonly string[]
+}
+
 /** The part of the gateway that the command line sees. */
 interface RunningGateway {
-  start(): Promise<{ url: string; grpcTarget: string | undefined; adminKeyFile: string | undefined }>
+  start(): Promise<Started>
   stop(): Promise<void>
 }
 
@@ -20,15 +27,16 @@ export async function serveGateway(
   { print, signal }: { print: Printer; signal?: AbortSignal },
 ): Promise<void> {
   const gateway = await create()
-  const { url, grpcTarget, adminKeyFile } = await start(gateway, config)
+  const { url, grpcTarget, adminKeyFile, warnings } = await start(gateway, config)
   try {
     const dataDir = resolve(config.dataDir)
     const keyPlace = adminKeyFile ? `admin key in ${resolve(adminKeyFile)}` : 'admin key from ROUSE_ADMIN_KEY'
     const grpcPlace = grpcTarget === undefined ? 'gRPC is off' : `gRPC at ${grpcTarget}`
     print.item(
-      { url, grpcTarget: grpcTarget ?? null, dataDir, adminKeyFile: adminKeyFile ?? null },
+      { url, grpcTarget: grpcTarget ?? null, dataDir, adminKeyFile: adminKeyFile ?? null, warnings },
       () => `Rouse is up at ${url} · ${grpcPlace} · data in ${dataDir} · ${keyPlace}`,
     )
+    if (!print.json) for (const warning of warnings) print.note(`Warning: ${warning}`)
     await untilAborted(signal)
     print.note('Stopping … (Ctrl-C again stops at once)')
   } finally {

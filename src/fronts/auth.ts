@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { authenticate, type Caller } from '../registry/caller.ts'
+import { authenticate, type AuthContext as Proving } from '../registry/authenticate.ts'
+import type { Caller } from '../registry/caller.ts'
 import { callerIn } from '../registry/projects.ts'
-import type { Reader } from '../storage/database.ts'
 
 /** The bearer key of a request, if it shows one. */
 export function bearerKey(req: Request): string | undefined {
@@ -16,18 +16,18 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 /** In which project the operator acts, unless in `default`. */
 export const projectHeader = 'Rouse-Project'
 
-export interface AuthContext {
-  readonly db: Reader
-  readonly adminKey: string
+export interface AuthContext extends Proving {
   /** Hears of everybody who showed a key: a sign of life. */
   readonly saw: (caller: Caller) => void
 }
 
 /** Lets only holders of a key through, and keeps who it is for the handlers. Runs before the body is read. */
-export function requireKey({ db, adminKey, saw }: AuthContext): RequestHandler {
+export function requireKey(context: AuthContext): RequestHandler {
+  const { db, saw } = context
   return async (req, res, next) => {
-    const caller = await authenticate(db, adminKey, bearerKey(req))
+    const caller = await authenticate(context, bearerKey(req))
     saw(caller)
+    res.locals.caller = caller
     res.locals.caller = await callerIn(db, caller, req.get(projectHeader), projectHeader)
     next()
   }

@@ -1,5 +1,11 @@
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net'
+import { createServer as createSecureServer, type SecureContextOptions, type Server as SecureListener } from 'node:tls'
+import { silentLogger } from '../logger.ts'
+import { isVouchedFor } from '../security/tls-files.ts'
+import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
+import { Connections, peerOf } from './connections.ts'
 import type { GrpcServices } from './grpc/services.ts'
+import type { ListeningOptions } from './http-server.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
 const drainMs = 5_000
@@ -12,17 +18,23 @@ const lingerMs = 500
  */
 export class GrpcServer implements AsyncDisposable {
   readonly #listener: Listener
+  readonly #isSecure: boolean
+  readonly #bounds: ConnectionBounds
+  readonly #endHandshakes: () => void
+  /** The deadlines of connections on which no call has shown a valid key yet. */
+  readonly #unproven = new Map<string, NodeJS.Timeout>()
   readonly #sockets = new Set<Socket>()
   #load: (() => Promise<GrpcServices>) | undefined
   #services: Promise<GrpcServices> | undefined
 
-  constructor() {
-    this.#listener = createServer((socket) => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-      // A connection that breaks is its client's to mend; the calls on it are cancelled.
-      socket.on('error', () => {})
-      this.#take(socket)
+  constructor({ bounds = connectionBounds(), connections, tls }: ListeningOptions = {}) {
+    this.#bounds = bounds
+    this.#isSecure = tls !== undefined
+    this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
+    const counted = connections ?? new Connections(bounds, silentLogger)
+    this.#endHandshakes = counted.watch(this.#listener, this.#isSecure, (socket) => {
+      if (tls?.ca !== undefined && !isVouchedFor(socket)) socket.destroy()
+      else this.#accept(socket)
     })
   }
 
@@ -49,10 +61,24 @@ export class GrpcServer implements AsyncDisposable {
     for (const socket of this.#sockets) this.#take(socket)
   }
 
+  /** Shows another certificate to whoever connects from now on. */
+  useCertificate(tls: SecureContextOptions): void {
+    if (this.#isSecure) (this.#listener as SecureListener).setSecureContext(tls)
+  }
+
+  /** A call on the connection of this peer (`host:port`) has shown a valid key: the connection may stay. */
+  prove(peer: string): void {
+    const deadline = this.#unproven.get(peer)
+    if (deadline === undefined) return
+    clearTimeout(deadline)
+    this.#unproven.delete(peer)
+  }
+
   /** Accepts nothing more and lets calls in flight finish for a while. */
   async close(): Promise<void> {
     if (!this.#listener.listening) return
     const closed = new Promise((done) => this.#listener.close(done))
+    this.#endHandshakes()
     const services = await this.#services?.catch(() => undefined)
     const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
     for (const socket of this.#sockets) {
@@ -61,6 +87,22 @@ export class GrpcServer implements AsyncDisposable {
     await services?.drain()
     await closed
     clearTimeout(cut)
+  }
+
+  #accept(socket: Socket): void {
+    const peer = peerOf(socket)
+    this.#sockets.add(socket)
+    this.#unproven.set(
+      peer,
+      setTimeout(() => socket.destroy(), this.#bounds.grpcFirstCall * 1000),
+    )
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.prove(peer)
+    })
+    // A connection that breaks is its client's to mend; the calls on it are cancelled.
+    socket.on('error', () => {})
+    this.#take(socket)
   }
 
   #take(socket: Socket): void {
@@ -80,4 +122,9 @@ export class GrpcServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+function secureListener(tls: SecureContextOptions, bounds: ConnectionBounds): Listener {
+  const requestCert = tls.ca !== undefined
+  return createSecureServer({ ...tls, requestCert, ALPNProtocols: ['h2'], handshakeTimeout: bounds.handshake * 1000 })
 }

@@ -1,33 +1,69 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import { silentLogger } from '../logger.ts'
+import { BodyWatch } from './body-watch.ts'
+import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
+import { Connections } from './connections.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
 const drainMs = 5_000
+/** How often Node looks for requests that are late. */
+const lateCheckMs = 1_000
+
+export interface ListeningOptions {
+  readonly bounds?: ConnectionBounds
+  /** Shared by all ports. */
+  readonly connections?: Connections
+  /** Speaks TLS, with this certificate. */
+  readonly tls?: SecureContextOptions | undefined
+}
 
 /** The listening socket. It can listen before there is anything to serve: the first requests wait. */
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server
+  readonly #isSecure: boolean
+  readonly #bodies: BodyWatch
   /** Connections that have sent no request yet: nobody waits for an answer on them, and Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
+  /** Connections on which somebody waits for an answer, and for how many. */
+  readonly #asking = new Map<Socket, number>()
+  readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
 
-  constructor() {
+  constructor({ bounds = connectionBounds(), connections, tls }: ListeningOptions = {}) {
     const listener = new Promise<RequestListener>((resolve) => {
       this.#serve = resolve
     })
-    this.#server = createServer()
-    this.#server.on('connection', (socket) => {
+    this.#isSecure = tls !== undefined
+    this.#bodies = new BodyWatch(bounds)
+    this.#server = boundedServer(bounds, tls)
+    // Node looks at what the socket has taken: a slow reader is not an idle one. Its other idle connections it leaves to us.
+    this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
+      if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
+    })
+    const counted = connections ?? new Connections(bounds, silentLogger)
+    this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)
+      // Whoever holds connections and asks for nothing leaves the other half to those who ask.
+      if (bounds.connections > 0 && this.#silent.size > bounds.connections / 2) this.#closeOldestSilent()
       socket.once('close', () => this.#silent.delete(socket))
     })
     this.#server.on('request', (req, res) => {
-      this.#silent.delete(req.socket)
+      const { socket } = req
+      this.#silent.delete(socket)
+      this.#asking.set(socket, (this.#asking.get(socket) ?? 0) + 1)
+      this.#bodies.watch(req, res)
       res.once('close', () => {
+        this.#bodies.forget(req)
+        this.#answered(socket)
         // A client that keeps its connection alive would hold a stop up for as long.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
       void listener.then((listen) => listen(req, res))
     })
+    this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
   }
 
   /** Binds the address (port 0: any free one) and answers the URL. Rejects as Node does: `EADDRINUSE`, `EACCES`, … */
@@ -39,8 +75,9 @@ export class HttpServer implements AsyncDisposable {
         done()
       })
     })
+    this.#bodies.start()
     const address = this.#server.address() as AddressInfo
-    return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+    return `${this.#isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
   }
 
   /** Answers requests from now on, those that wait first. */
@@ -48,18 +85,65 @@ export class HttpServer implements AsyncDisposable {
     this.#serve(listener)
   }
 
+  /** Shows another certificate to whoever connects from now on. */
+  useCertificate(tls: SecureContextOptions): void {
+    if (this.#isSecure) (this.#server as SecureServer).setSecureContext(tls)
+  }
+
   /** Accepts nothing more and lets requests in flight finish for a while. */
   async close(): Promise<void> {
+    this.#bodies.stop()
     if (!this.#server.listening) return
     const closed = new Promise((done) => this.#server.close(done))
     this.#server.closeIdleConnections()
+    this.#endHandshakes()
     for (const socket of this.#silent) socket.destroy()
     const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs)
     await closed
     clearTimeout(cut)
   }
 
+  #answered(socket: Socket): void {
+    const asking = (this.#asking.get(socket) ?? 0) - 1
+    if (asking > 0) this.#asking.set(socket, asking)
+    else this.#asking.delete(socket)
+  }
+
+  #closeOldestSilent(): void {
+    for (const socket of this.#silent) return void socket.destroy()
+  }
+
+  /** A client that asks before it sends its body is told to go on once somebody reads: after the key, not before it. */
+  #invite(req: IncomingMessage, res: ServerResponse): void {
+    req.once('resume', () => {
+      if (!res.headersSent) res.writeContinue()
+    })
+    this.#server.emit('request', req, res)
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+function boundedServer(bounds: ConnectionBounds, tls: SecureContextOptions | undefined): Server {
+  const options = {
+    headersTimeout: bounds.headers * 1000,
+    requestTimeout: bounds.request * 1000,
+    keepAliveTimeout: bounds.keepAlive * 1000,
+    maxHeaderSize: bounds.headerBytes,
+    connectionsCheckingInterval: Math.min(lateCheckMs, bounds.headers * 250),
+  }
+  const server: Server =
+    tls === undefined
+      ? createServer(options)
+      : createSecureServer({ ...options, ...tls, ...askClients(tls), handshakeTimeout: bounds.handshake * 1000 })
+  // One more than may be: `guardEdge` refuses what has too many, where Node would pass over the rest.
+  server.maxHeadersCount = bounds.headerLines + 1
+  return server
+}
+
+/** Who shows no certificate is refused by `guardEdge`, in words; a handshake has none. */
+function askClients({ ca }: SecureContextOptions) {
+  return { requestCert: ca !== undefined, rejectUnauthorized: false }
 }

@@ -1,12 +1,30 @@
 import express, { type RequestHandler } from 'express'
 import { Problem } from '../errors.ts'
-
-const bodyMax = '4mb'
+import { inputLimits } from '../limits.ts'
+import { requireModestJson, requireStorableJson } from './json-shape.ts'
+import { unsupportedCharset } from './problem.ts'
 
 /** Reads a JSON body. A body of another type is refused rather than passed over, which would look like an empty one. */
 export function jsonBody(): RequestHandler[] {
   const type = ['application/json', 'application/*+json']
-  return [requireJson(type), express.json({ limit: bodyMax, type })]
+  return [requireJson(type), parseJson(inputLimits.restBody.max, type)]
+}
+
+/** Reads a body of these types as JSON, of at most so many bytes after decompression, and of a modest shape. */
+export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
+  return express.json({ limit: bytesMax, type, strict, verify: (_req, _res, text, charset) => verify(text, charset) })
+}
+
+/** The body parser writes its own fields into what is thrown here, so the problem travels as the cause. */
+function verify(text: Buffer, charset: string): void {
+  try {
+    // Every other encoding would hide the shape from the bytes (RFC 8259 section 8.1 allows none).
+    if (charset !== 'utf-8') throw new Problem('unsupported-media-type', { detail: unsupportedCharset })
+    requireModestJson(text)
+    requireStorableJson(text)
+  } catch (cause) {
+    throw new Error('The body was refused.', { cause })
+  }
 }
 
 function requireJson(types: string[]): RequestHandler {

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { isJsonObject } from '../lib/json.ts'
 import type { Logger } from '../logger.ts'
 import { type HandOutContext, handOut, takeBack } from '../mailbox/hand-out.ts'
+import type { Caller } from '../registry/caller.ts'
 import { callerOf } from './auth.ts'
 
 /**
@@ -11,11 +12,11 @@ import { callerOf } from './auth.ts'
 export function pendingSignals(context: HandOutContext, log: Logger): RequestHandler {
   return (req, res, next) => {
     const caller = callerOf(res)
-    if (caller.kind !== 'agent' || req.method === 'HEAD') return next()
+    if (!takesMail(caller) || req.method === 'HEAD') return next()
     const send = res.json.bind(res)
     res.json = (body: unknown) => {
       if (!mayCarry(req, res, body)) {
-        if (isJsonObject(body)) watch(context, res, caller.id, signalsOf(body))
+        if (isJsonObject(body)) watch(context, log, res, caller.id, signalsOf(body))
         return send(body)
       }
       handOut(context, caller.id)
@@ -25,13 +26,20 @@ export function pendingSignals(context: HandOutContext, log: Logger): RequestHan
           return []
         })
         .then((signals) => {
-          watch(context, res, caller.id, signals)
+          watch(context, log, res, caller.id, signals)
           send(signals.length === 0 ? body : { ...(body as object), pendingSignals: signals })
         })
+        // An answer that cannot be written is this request's failure.
+        .catch(next)
       return res
     }
     next()
   }
+}
+
+/** A harness does, which reads and works. What another key of the agent was told would be missing to the harness. */
+function takesMail({ kind, scopes }: Caller): boolean {
+  return kind === 'agent' && scopes.includes('read') && scopes.includes('work')
 }
 
 /** An inbox is the mail itself, and a session's start has drained it. */
@@ -51,6 +59,7 @@ function signalsOf({ pendingSignals }: { [key: string]: unknown }): readonly { s
 /** Nobody has read an answer that was not written to its end. */
 function watch(
   { db }: HandOutContext,
+  log: Logger,
   res: Response,
   agentId: string,
   signals: readonly { signal_id: string }[],
@@ -61,10 +70,11 @@ function watch(
   res.once('finish', () => {
     written = true
   })
-  // Node calls an answer finished whose connection was reset while it was written.
+  // Node calls an answer finished whose connection was reset while it was written. One that became a refusal carried no mail.
   const { socket } = res.req
   const undo = (): void => {
-    if (!written || socket.errored) void takeBack(db, agentId, ids)
+    if (written && !socket.errored && res.statusCode < 400) return
+    takeBack(db, agentId, ids).catch((error: unknown) => log.warn({ err: error, agentId }, 'mail.take_back_failed'))
   }
   if (res.closed) undo()
   else res.once('close', undo)

@@ -1,57 +1,79 @@
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
+import type { ServerResponse } from 'node:http'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { Problem, toProblem } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { bearerKey } from './auth.ts'
+import type { FailedTries } from './failed-tries.ts'
 
 /** Writes a problem as RFC 9457 has it, with `code` and `field` as extension members. */
-export function sendProblem(res: Response, problem: Problem, instance: string): void {
+export function sendProblem(res: ServerResponse, problem: Problem, instance: string): void {
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
   if (problem.status === 503) res.setHeader('Retry-After', '1')
-  if (problem.status === 429) res.setHeader('Retry-After', String(problem.extra.retryAfterSeconds ?? 60))
-  res.status(problem.status)
+  if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
+  res.statusCode = problem.status
   res.setHeader('Content-Type', 'application/problem+json')
-  res.end(
-    JSON.stringify({
-      type: `urn:rouse:problem:${problem.code}`,
-      title: problem.title,
-      status: problem.status,
-      detail: problem.message,
-      instance,
-      code: problem.code,
-      ...(problem.field === undefined ? {} : { field: problem.field }),
-      ...problem.extra,
-    }),
-  )
+  res.end(JSON.stringify(problemBody(problem, instance)))
+}
+
+/** A problem as RFC 9457 has it. `instance` is the path of the request. */
+export function problemBody(problem: Problem, instance: string): object {
+  return {
+    type: `urn:rouse:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    ...(problem.field === undefined ? {} : { field: problem.field }),
+    ...problem.extra,
+  }
+}
+
+/** What `Retry-After` says of a limit that is reached. */
+export function retrySecondsOf({ extra }: Problem): string {
+  return String(extra.retryAfterSeconds ?? 60)
 }
 
 /** Turns whatever a handler threw into a problem answer; what is unknown is logged and told as `internal`. */
-export function problemHandler(log: Logger): ErrorRequestHandler {
+export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
   return (error, req, res, _next) => {
-    const problem = toProblem(fromBodyParser(error) ?? error)
+    const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
+    const judged = tries.judge(error, from, bearerKey(req))
+    const problem = toProblem(fromBodyParser(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, method: req.method, path: req.path }, 'request.failed')
     // A stream that breaks is cut: its reader comes back with the last id that it saw.
     if (res.headersSent) return void res.destroy()
+    // A wrong key too many is a wrong key to the audit.
+    res.locals.problem = judged === error ? problem.code : toProblem(error).code
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/')
   }
 }
 
 export const notFound: RequestHandler = (req) => {
-  throw new Problem('not-found', { detail: `Nothing answers ${req.method} ${req.path}. The README lists what does.` })
+  throw new Problem('not-found', {
+    detail: `Nothing answers ${req.method} ${req.baseUrl}${req.path}. The README lists what does.`,
+  })
 }
+
+export const unsupportedCharset = 'The charset or encoding of the body is not supported. Send UTF-8.'
 
 /** What Express's body parser complains of, in our words. */
 export function fromBodyParser(error: unknown): Problem | undefined {
   if (error instanceof Problem) return undefined
-  const { type, status, limit } = (error ?? {}) as { type?: string; status?: number; limit?: number }
+  const { type, status, limit, cause } = (error ?? {}) as {
+    type?: string
+    status?: number
+    limit?: number
+    cause?: unknown
+  }
+  if (cause instanceof Problem) return cause
   if (type === 'entity.parse.failed')
     return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
   if (type === 'entity.too.large')
     return new Problem('payload-too-large', {
       detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.`,
     })
-  if (status === 415)
-    return new Problem('unsupported-media-type', {
-      detail: 'The charset or encoding of the body is not supported. Send UTF-8.',
-    })
+  if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
   if (status === 400) return new Problem('invalid-request', { detail: 'The request could not be read.' })
   return undefined
 }

@@ -1,39 +1,93 @@
 import { once } from 'node:events'
+import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
+import { leaveDoor } from './door.ts'
+import type { Unsent } from './unsent.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
 export const keepAliveMs = 15_000
 
-/** A signal that aborts when the client goes away, or the gateway stops. */
-export function untilClosed(_req: Request, res: Response, stopping: AbortSignal): AbortSignal {
+/** A signal that aborts when the client goes away, or one of the others does. For requests that stay open: they give back their room. */
+export function untilClosed(_req: Request, res: Response, ...others: AbortSignal[]): AbortSignal {
+  leaveDoor(res)
   const closed = new AbortController()
   if (res.closed) closed.abort()
   res.once('close', () => {
     // Whoever was answered in full has nobody waiting; to abort costs an exception with its stack.
     if (!res.writableFinished) closed.abort()
   })
-  return AbortSignal.any([closed.signal, stopping])
+  return AbortSignal.any([closed.signal, ...others])
 }
 
-/** Starts a Server-Sent Events answer. Answers a function that writes one event, and waits for a slow reader. */
-export function startEventStream(
-  res: Response,
-  signal: AbortSignal,
-): (event: { id: string; type: string; data: string }) => Promise<void> {
-  res.writeHead(200, {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-cache',
-    // A stream is the last answer of its connection: nothing is left to wait for when it ends.
-    Connection: 'close',
-    'X-Accel-Buffering': 'no',
-  })
-  res.flushHeaders()
-  const timer = setInterval(() => res.write(': keep-alive\n\n'), keepAliveMs)
-  res.once('close', () => clearInterval(timer))
-  return async ({ id, type, data }) => {
-    if (signal.aborted) return
-    if (!res.write(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`)) {
-      await once(res, 'drain', { signal }).catch(() => {})
-    }
+/** The headers of a stream. */
+export const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache',
+  // A stream is the last answer of its connection: nothing is left to wait for when it ends.
+  Connection: 'close',
+  'X-Accel-Buffering': 'no',
+}
+
+/** For whom a stream is written. */
+export interface Reader {
+  readonly keyId: string
+  /** Aborts when the reader's key is taken away. */
+  readonly revoked: AbortSignal
+  /** The data of the last event, for a reader whose key was taken away. */
+  readonly farewell: () => object
+}
+
+/**
+ * A live answer. It counts what its reader has not taken, is kept open with comments, and ends at the moment at which the
+ * reader's key is taken away: nothing is written after that.
+ */
+export class EventStream {
+  readonly #res: Response
+  readonly #reader: Reader
+  readonly #unsent: Unsent
+  #taken = () => {}
+
+  constructor(res: Response, reader: Reader, unsent: Unsent) {
+    this.#res = res
+    this.#reader = reader
+    this.#unsent = unsent
+    const keepAlive = setInterval(() => {
+      // One that does not read has enough before it.
+      if (res.headersSent && res.writableLength === 0) this.write(': keep-alive\n\n')
+    }, keepAliveMs)
+    const end = (): void => this.#end()
+    reader.revoked.addEventListener('abort', end, { once: true })
+    res.once('close', () => {
+      clearInterval(keepAlive)
+      reader.revoked.removeEventListener('abort', end)
+      this.#taken()
+    })
+  }
+
+  /** Writes a whole event or a comment, unless the stream has ended. */
+  write(text: string): boolean {
+    const res = this.#res
+    if (res.writableEnded || this.#reader.revoked.aborted) return false
+    const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
+    if (isTaken) return true
+    this.#taken()
+    const taken = this.#unsent.add(this.#reader.keyId, res.writableLength)
+    this.#taken = taken
+    res.once('drain', taken)
+    return false
+  }
+
+  /** Resolves when the reader has taken what was written, or the signal aborts: a slow reader reads no further ahead. */
+  async taken(signal: AbortSignal): Promise<void> {
+    if (!this.#res.writableNeedDrain || signal.aborted) return
+    await once(this.#res, 'drain', { signal }).catch(() => {})
+  }
+
+  #end(): void {
+    const res = this.#res
+    if (!res.headersSent || res.writableEnded) return
+    // What is written but not taken belongs to a key that is no good any more.
+    if (res.writableLength > 0) res.destroy()
+    else res.end(`event: error\ndata: ${JSON.stringify(this.#reader.farewell())}\n\n`)
   }
 }

@@ -1,11 +1,14 @@
 import type { z } from 'zod'
 import { Problem } from '../errors.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { inputLimits } from '../limits.ts'
 
 /** Parses what a caller sent, or throws `invalid-request` that names the first field that is wrong and says what is. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap(describe)
+  const { max } = inputLimits.problemsTold
+  const problems = result.error.issues.slice(0, max).flatMap(describe).slice(0, max)
   const { field, reason } = problems[0] ?? { field: '', reason: 'is not valid' }
   throw new Problem('invalid-request', {
     ...(field ? { field } : {}),
@@ -16,16 +19,19 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   })
 }
 
+/** A path is made of names that the caller chose. */
+const pathMax = 300
+
 function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] {
   const path = issue.path
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
     .join('')
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      field: path ? `${path}.${key}` : key,
+    return issue.keys.slice(0, inputLimits.problemsTold.max).map((key) => ({
+      field: cutText(path ? `${path}.${key}` : key, pathMax),
       reason: 'is not a field of this request. Remove it or check its spelling.',
     }))
   }
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
-  return [{ field: path, reason: isMissing ? `is required: ${issue.expected}` : issue.message }]
+  return [{ field: cutText(path, pathMax), reason: isMissing ? `is required: ${issue.expected}` : issue.message }]
 }

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement, rowsInsert } from '../storage/rows.ts'
-import { forUpdate, limited, p, type Statement, sql, statement } from '../storage/statement.ts'
+import { forUpdate, limited, p, type Statement, sql, statement, takingLog } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
@@ -180,8 +180,10 @@ export async function logBounds(db: Reader, projectId: string): Promise<{ head: 
   return row
 }
 
-const hold = statement<{ projectId: string }, { head: number }>(
-  sql`select log_head as "head" from project where id = ${p('projectId')} ${forUpdate}`,
+const hold = takingLog(
+  statement<{ projectId: string }, { head: number }>(
+    sql`select log_head as "head" from project where id = ${p('projectId')} ${forUpdate}`,
+  ),
 )
 
 /**

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import { memoryLimits } from '../limits.ts'
 
 /** What an agent's subscription can be triggered by. Source: S1-43; the last is ours: S4-6. */
 export const agentTriggers = [
@@ -31,6 +32,7 @@ export const eventTypes = {
   'permission.granted': 'PERMISSION_GRANTED',
   'permission.revoked': null,
   'project.created': null,
+  'project.updated': null,
   'agent.created': null,
   'agent.updated': null,
   'agent.deleted': null,
@@ -83,4 +85,31 @@ export interface LogEvent {
   readonly data: JsonObject
   /** ms since the epoch */
   readonly createdAt: number
+}
+
+/**
+ * What an event weighs in memory and in an answer, in characters: its texts, and some for each value. The gateway builds what an
+ * event says, a few levels deep at the most.
+ */
+export function weightOf({ data }: Pick<LogEvent, 'data'>): number {
+  return weightOfValue(data) + eventWeight
+}
+
+/** Whether a page of events is so heavy that the next one is to be short: many readers may hold one each. */
+export function isHeavy(page: readonly LogEvent[]): boolean {
+  let weight = 0
+  for (const event of page) weight += weightOf(event)
+  return weight > memoryLimits.pageWeight.max
+}
+
+const eventWeight = 400
+const valueWeight = 16
+
+function weightOfValue(value: unknown): number {
+  if (typeof value === 'string') return value.length + valueWeight
+  if (typeof value !== 'object' || value === null) return valueWeight
+  let weight = valueWeight
+  if (Array.isArray(value)) for (const item of value) weight += weightOfValue(item)
+  else for (const key in value) weight += key.length + weightOfValue((value as JsonObject)[key])
+  return weight
 }

@@ -1,15 +1,21 @@
 import type { LogEvent } from './event.ts'
 import type { LiveTail } from './live-tail.ts'
+import type { Page } from './shared-pages.ts'
 
-const pageSize = 200
+const pageSizeDefault = 200
 
 interface FollowOptions {
-  /** What to listen to: a project's id or a task's id. */
+  /** What to listen to: a project's id, a task's id, or an agent's id. */
   key: string
+  /** The project whose log is read, where the key is an agent's. */
+  within?: string
   /** The watermark to start behind. */
   after: number
   /** Reads the next page from the log, in order. */
   read: (after: number, limit: number) => Promise<LogEvent[]>
+  /** The newest logId of what is read, asked before the read. It spares followers who saw nothing another look at the same. */
+  head?: () => Promise<number>
+  pageSize?: number
   signal: AbortSignal
   /** Called when the follower has caught up and would wait. */
   onIdle?: () => void
@@ -20,15 +26,19 @@ interface FollowOptions {
  * only says when to look; what is looked at is the log. Ends when the signal aborts.
  */
 export async function* follow(tail: LiveTail, options: FollowOptions): AsyncGenerator<LogEvent, void, undefined> {
-  const { signal } = options
+  const { signal, key, within } = options
   let after = options.after
+  let told = tail.pages.now()
   let grown = true
+  // What others have committed and nobody told is in the log, not at hand.
+  let isFirst = true
   let wake = () => {}
   const notice = () => {
     grown = true
+    told = tail.pages.now()
     wake()
   }
-  const stop = tail.listen(options.key, notice)
+  const stop = tail.listen(key, notice, within)
   signal.addEventListener('abort', notice)
   try {
     while (!signal.aborted) {
@@ -39,19 +49,46 @@ export async function* follow(tail: LiveTail, options: FollowOptions): AsyncGene
         continue
       }
       grown = false
-      let page: LogEvent[]
+      let page: Page
       do {
-        page = await options.read(after, pageSize)
-        for (const event of page) {
+        page = (isFirst ? undefined : atHand(tail, options, after)) ?? (await readShared(tail, options, after, told))
+        isFirst = false
+        for (const event of page.events) {
           if (signal.aborted) return
           after = event.logId
           yield event
         }
-      } while (page.length === pageSize)
+        after = Math.max(after, page.upTo)
+      } while (page.more)
       options.onIdle?.()
     }
   } finally {
     stop()
     signal.removeEventListener('abort', notice)
   }
+}
+
+/** The next events of an agent that were appended here a moment ago. Undefined: ask the log. */
+function atHand(
+  tail: LiveTail,
+  { key, within, pageSize = pageSizeDefault }: FollowOptions,
+  after: number,
+): Page | undefined {
+  if (within === undefined) return undefined
+  const events = tail.recent.page(within, key, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize })
+  if (!events) return undefined
+  const more = events.length === pageSize
+  return { events, upTo: more ? events.at(-1)!.logId : (tail.recent.head(within) ?? after), more }
+}
+
+function readShared(tail: LiveTail, options: FollowOptions, after: number, told: number): Promise<Page> {
+  const { key, pageSize = pageSizeDefault } = options
+  const read = async (from: number): Promise<Page> => {
+    const head = (await options.head?.()) ?? from
+    const events = await options.read(from, pageSize)
+    const more = events.length === pageSize
+    const last = events.at(-1)?.logId ?? from
+    return { events, upTo: more ? last : Math.max(head, last), more }
+  }
+  return tail.isShared(key) ? tail.pages.read(key, { after, told }, read) : read(after)
 }

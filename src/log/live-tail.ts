@@ -1,7 +1,9 @@
 import type { LogEvent, NewEvent } from './event.ts'
 import { RecentLog } from './recent-log.ts'
+import { SharedPages } from './shared-pages.ts'
 
 type Listener = () => void
+type Listeners = Map<string, Set<Listener>>
 
 /**
  * The live plane: tells listeners that a log has grown, after the commit. It carries no truth: a listener that misses a
@@ -9,7 +11,10 @@ type Listener = () => void
  */
 export class LiveTail {
   readonly recent = new RecentLog()
-  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly pages = new SharedPages()
+  readonly #listeners: Listeners = new Map()
+  /** Those who listen to an agent, by the agent's project. */
+  readonly #within: Listeners = new Map()
   readonly #elsewhere: (keys: readonly string[]) => void
 
   /** `elsewhere` tells the other gateways of the store what was published here. */
@@ -25,42 +30,65 @@ export class LiveTail {
     for (const { taskId } of events) if (taskId !== null) keys.add(taskId)
     const grown = [...keys]
     this.recent.add(events, appended)
-    this.#call(grown)
+    if (this.#within.has(first.projectId)) {
+      for (const { audience } of appended) for (const agentId of audience) keys.add(agentId)
+    }
+    this.#call(keys)
     this.#elsewhere(grown)
   }
 
-  /** Says that another gateway committed something there: projects' ids and tasks' ids. */
+  /** Says that another gateway committed something there: projects' ids and tasks' ids. Whom it concerns is not told. */
   touch(keys: readonly string[]): void {
     this.recent.forget(keys)
     this.#call(keys)
+    for (const key of keys) callAll(this.#within, key)
   }
 
   /** Calls everybody: something may have been missed. */
   touchAll(): void {
     this.recent.forgetAll()
-    this.#call([...this.#listeners.keys()])
+    this.#call(this.#listeners.keys())
   }
 
-  /** Calls `listener` for each commit that touches the key, a project's id or a task's id. Answers the way out. */
-  listen(key: string, listener: Listener): () => void {
-    const listeners = this.#listeners.get(key) ?? new Set()
-    this.#listeners.set(key, listeners)
-    listeners.add(listener)
+  /**
+   * Calls `listener` for each commit that touches the key: a project's id, a task's id, or an agent's id with its project as
+   * `within`. Answers the way out.
+   */
+  listen(key: string, listener: Listener, within?: string): () => void {
+    const leave = add(this.#listeners, key, listener)
+    const leaveProject = within === undefined ? undefined : add(this.#within, within, listener)
     return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(key)
+      leave()
+      leaveProject?.()
     }
   }
 
-  #call(keys: readonly string[]): void {
-    for (const key of keys) {
-      for (const listener of this.#listeners.get(key) ?? []) listener()
-    }
+  /** Whether several listen to the key. */
+  isShared(key: string): boolean {
+    return (this.#listeners.get(key)?.size ?? 0) > 1
+  }
+
+  #call(keys: Iterable<string>): void {
+    for (const key of keys) callAll(this.#listeners, key)
   }
 
   get listenerCount(): number {
     let count = 0
     for (const listeners of this.#listeners.values()) count += listeners.size
     return count
+  }
+}
+
+function callAll(listeners: Listeners, key: string): void {
+  for (const listener of listeners.get(key) ?? []) listener()
+}
+
+function add(all: Listeners, key: string, listener: Listener): () => void {
+  const listeners = all.get(key) ?? new Set()
+  all.set(key, listeners)
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0 && all.get(key) === listeners) all.delete(key)
   }
 }

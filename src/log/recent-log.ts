@@ -1,4 +1,5 @@
-import type { LogEvent, NewEvent, Trigger } from './event.ts'
+import { memoryLimits } from '../limits.ts'
+import { type LogEvent, type NewEvent, type Trigger, weightOf } from './event.ts'
 
 /** The newest events of a project, as far back as none is missing. */
 interface Stretch {
@@ -13,20 +14,30 @@ interface Kept {
   readonly stretch: Stretch
   readonly event: LogEvent
   readonly keys: readonly string[]
+  readonly weight: number
 }
 
 /**
  * What was appended here a moment ago, so that whoever sends it need not read it back. It is never the truth: it may be older
- * than the log, and answers nothing where it does not know.
+ * than the log, and answers nothing where it does not know. Bounded by the number of events and by what they weigh.
  */
 export class RecentLog {
   readonly #stretches = new Map<string, Stretch>()
-  /** Every event that is kept, the oldest at `#next`. */
+  /** Every event that is kept, the oldest at `#first`. */
   readonly #ring: (Kept | undefined)[]
-  #next = 0
+  readonly #weightMax: number
+  #first = 0
+  #count = 0
+  #weight = 0
 
-  constructor(eventsMax = 1_024) {
+  constructor(eventsMax = memoryLimits.recentEvents.max, weightMax = memoryLimits.recentWeight.max) {
     this.#ring = new Array(eventsMax).fill(undefined)
+    this.#weightMax = weightMax
+  }
+
+  /** What the events that are kept weigh together. */
+  get weight(): number {
+    return this.#weight
   }
 
   /** Takes events of one project, in order, with those whom each concerns. */
@@ -36,7 +47,8 @@ export class RecentLog {
     const stretch = this.#stretchBefore(first)
     for (const [index, event] of events.entries()) {
       const { audience } = appended[index]!
-      this.#keep({ stretch, event, keys: event.taskId === null ? audience : [...audience, event.taskId] })
+      const keys = event.taskId === null ? audience : [...audience, event.taskId]
+      this.#keep({ stretch, event, keys, weight: weightOf(event) })
     }
   }
 
@@ -87,15 +99,25 @@ export class RecentLog {
   #keep(kept: Kept): void {
     const { stretch, event, keys } = kept
     stretch.head = event.logId
-    const oldest = this.#ring[this.#next]
-    if (oldest) this.#drop(oldest)
-    this.#ring[this.#next] = kept
-    this.#next = (this.#next + 1) % this.#ring.length
+    if (this.#count === this.#ring.length) this.#dropOldest()
+    this.#ring[(this.#first + this.#count) % this.#ring.length] = kept
+    this.#count++
+    this.#weight += kept.weight
     for (const key of keys) {
       const known = stretch.concerning.get(key)
       if (known) known.push(event)
       else stretch.concerning.set(key, [event])
     }
+    while (this.#weight > this.#weightMax && this.#count > 1) this.#dropOldest()
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#ring[this.#first]!
+    this.#ring[this.#first] = undefined
+    this.#first = (this.#first + 1) % this.#ring.length
+    this.#count--
+    this.#weight -= oldest.weight
+    this.#drop(oldest)
   }
 
   #drop({ stretch, event, keys }: Kept): void {

@@ -35,7 +35,7 @@ export async function handOut(context: HandOutContext, agentId: string): Promise
   const session = await context.findSession(db, agentId)
   if (!session) return []
   const strategy = strategyOf(strategies, session.surface)
-  const waiting = await readWaiting(db, agentId, '', answerMax.messages)
+  const waiting = await readWaiting(db, agentId, { ...drainMax, messages: answerMax.messages })
   const routes = strategy.supportsPush ? await readPushRoutes(db, agentId) : []
   return db.transaction((tx) => {
     const due = waiting.filter((mail) => {
@@ -51,7 +51,7 @@ export async function handOut(context: HandOutContext, agentId: string): Promise
  * many sessions start at once. Joins the transaction that starts the session. Source: S2-11.
  */
 export async function drain(tx: Transaction, agentId: string, sessionId: string): Promise<PendingSignal[]> {
-  const waiting = await readWaiting(tx, agentId, '', drainMax.messages)
+  const waiting = await readWaiting(tx, agentId, drainMax)
   return handOverAll(tx, agentId, within(waiting, drainMax.characters), 'startup_drain', sessionId)
 }
 

@@ -4,7 +4,7 @@ import type { Agent } from '../registry/agent.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { FindSession } from './hand-out.ts'
-import { checkLimits, type MailLimits } from './limits.ts'
+import { checkLimits, type MailLimits, perMinuteFor } from './limits.ts'
 import { putMail } from './put-mail.ts'
 
 /** Work that changes hands, in words. */
@@ -28,8 +28,9 @@ export function createHandOverMail(context: { limits: MailLimits; findSession: F
   return async (tx: Transaction, handOver: HandOver): Promise<{ messageId: string; events: NewEvent[] }> => {
     const { sender, recipient, projectId, ref, body } = handOver
     if (sender.kind !== 'operator') {
+      const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
       const peer = { id: recipient.id, identity: recipient.handle }
-      const refusal = await checkLimits(tx, context.limits, { senderId: sender.id, from: sender.identity, peer })
+      const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer })
       if (refusal) throw refusal.problem
     }
     const session = await context.findSession(tx, recipient.id)

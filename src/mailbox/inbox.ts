@@ -1,8 +1,10 @@
+import { readBoundedPage } from '../lib/bounded-page.ts'
 import { messageIdFloor } from '../lib/ids.ts'
+import { outputLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { MailMessage, MessageType, Recipient } from './message.ts'
-import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
+import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from './message-store.ts'
 import { senderIdentity } from './pending-signal.ts'
 import { recipientColumns } from './recipient-store.ts'
 
@@ -33,14 +35,12 @@ export async function readInbox(db: Reader, query: InboxQuery): Promise<{ mails:
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const names = [...(unread ? ['unread'] : []), ...(since === undefined ? [] : ['since']), ...Object.keys(given)]
   const page = statementOf(names as FilterName[], order, query.type)
-  const rows = await db.all(page, {
-    ...given,
-    agentId,
-    after: after ?? (order === 'oldest' ? '' : 'N'),
-    ...(since === undefined ? {} : { since: messageIdFloor(since) }),
-    limit: limit + 1,
-  })
-  return { mails: rows.slice(0, limit).map(fromRow), more: rows.length > limit }
+  const begin = after ?? (order === 'oldest' ? '' : 'N')
+  const params = { ...given, agentId, ...(since === undefined ? {} : { since: messageIdFloor(since) }) }
+  const read = (last: Row | undefined, count: number) =>
+    db.all(page, { ...params, after: last?.messageId ?? begin, limit: count })
+  const { items, more } = await readBoundedPage(read, { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow })
+  return { mails: items.map(fromRow), more }
 }
 
 type Row = MessageRow & Recipient & { from: string | null }

@@ -18,6 +18,12 @@ const spend = statement<Spend, { fullAt: number }>(sql`insert into send_rate (se
     case when send_rate.full_at > ${p('now')} then send_rate.full_at else ${p('now')} end + ${p('costMs')}
   where send_rate.full_at + ${p('costMs')} <= ${p('now')} + cast(${p('windowMs')} as bigint)
   returning full_at as "fullAt"`)
+// The same, for what was taken already.
+const spendMore = statement<Omit<Spend, 'windowMs'>, { fullAt: number }>(sql`insert into send_rate (sender_id, full_at)
+  values (${p('senderId')}, ${p('now')} + cast(${p('costMs')} as bigint))
+  on conflict (sender_id) do update set full_at =
+    case when send_rate.full_at > ${p('now')} then send_rate.full_at else ${p('now')} end + ${p('costMs')}
+  returning full_at as "fullAt"`)
 const rate = statement<{ senderId: string }, { fullAt: number }>(
   sql`select full_at as "fullAt" from send_rate where sender_id = ${p('senderId')}`,
 )
@@ -75,6 +81,19 @@ const takeIn = statement<
     last_sender = excluded.last_sender
   where exchange.turns < ${p('limit')} or exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at
   returning turns`)
+// The same, for messages that were taken already.
+const takeMore = statement<
+  Omit<Arrival, 'limit'> & { count: number },
+  { turns: number; windowAt: number }
+>(sql`insert into exchange (first_id, second_id, last_sender, turns, window_at)
+  values ('>', ${p('recipientId')}, ${p('senderId')}, cast(${p('count')} as bigint), ${p('now')})
+  on conflict (first_id, second_id) do update set
+    turns = case when exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at then excluded.turns
+      else exchange.turns + excluded.turns end,
+    window_at = case when exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at
+      then excluded.window_at else exchange.window_at end,
+    last_sender = excluded.last_sender
+  returning turns, window_at as "windowAt"`)
 const noteFlood = statement<{ recipientId: string; now: number; windowMs: number }>(sql`update exchange
   set blocked_until = window_at + cast(${p('windowMs')} as bigint)
   where first_id = '>' and second_id = ${p('recipientId')} and blocked_until <= ${p('now')}`)
@@ -107,6 +126,11 @@ const dropRate = statement<{ senderId: string; before: number }>(sql`delete from
 /** Counts a message against its sender's rate. False: the rate is used up, and nothing was counted. */
 export async function spendRate(tx: Transaction, senderId: string, costMs: number, windowMs: number): Promise<boolean> {
   return (await tx.get(spend, { senderId, now: tx.now, costMs, windowMs })) !== undefined
+}
+
+/** Counts messages that were taken already. Returns when the sender's allowance is whole again (ms since the epoch). */
+export async function addSpent(tx: Transaction, senderId: string, costMs: number): Promise<number> {
+  return (await tx.get(spendMore, { senderId, now: tx.now, costMs }))!.fullAt
 }
 
 /** When the sender's allowance is whole again (ms since the epoch). */
@@ -154,6 +178,15 @@ export async function countArrival(
 ): Promise<boolean> {
   const arrival = { recipientId, senderId, limit, now: tx.now, windowStart: tx.now - windowMs }
   return (await tx.get(takeIn, arrival)) !== undefined
+}
+
+/** Counts messages that a recipient was sent already. Returns the count of its window, and when that began. */
+export async function addArrivals(
+  tx: Transaction,
+  arrivals: { recipientId: string; senderId: string; count: number; windowMs: number },
+): Promise<{ turns: number; windowAt: number }> {
+  const { windowMs, ...rest } = arrivals
+  return (await tx.get(takeMore, { ...rest, now: tx.now, windowStart: tx.now - windowMs }))!
 }
 
 /** Closes a recipient's window. Answers whether this is its first refusal, and when the window ends (ms since the epoch). */

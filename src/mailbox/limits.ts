@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
+import type { Caller } from '../registry/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import {
   closeWindow,
@@ -23,7 +24,17 @@ export interface MailLimits {
 }
 
 export const stormWindowMs = 10 * 60_000
-const minuteMs = 60_000
+export const minuteMs = 60_000
+
+/** What a caller may send in a minute: its project's limit, or the gateway's. */
+export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {
+  return limits?.messagesPerMinute ?? perMinute
+}
+
+/** What one message takes of a minute, in ms; 0 for no limit. */
+export function costMsOf(perMinute: number): number {
+  return perMinute === 0 ? 0 : Math.max(1, Math.floor(minuteMs / perMinute))
+}
 
 interface Sending {
   readonly senderId: string
@@ -54,17 +65,27 @@ export async function checkLimits(tx: Transaction, limits: MailLimits, sending: 
 async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
   if (perMinute === 0) return undefined
   const { senderId, from } = sending
-  const costMs = Math.floor(minuteMs / perMinute)
+  const costMs = costMsOf(perMinute)
   if (await spendRate(tx, senderId, costMs, minuteMs)) return undefined
   const fullAt = (await readRate(tx, senderId)) ?? tx.now
-  const retryAfterSeconds = Math.max(1, Math.ceil((fullAt + costMs - minuteMs - tx.now) / 1000))
+  const { problem, event } = rateRefusal({ senderId, from }, perMinute, fullAt + costMs - minuteMs - tx.now)
+  const isNews = await isFirstRefusal(tx, senderId, tx.now - minuteMs)
+  return { problem, event: isNews ? event : undefined }
+}
+
+/** What a sender is told that has used up its rate, and what the log is told. */
+export function rateRefusal(
+  { senderId, from }: Omit<Sending, 'peer'>,
+  perMinute: number,
+  waitMs: number,
+): Required<Refusal> {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   const problem = new Problem('rate-limited', {
     detail: `${from} has sent ${perMinute} messages within a minute. Wait ${retryAfterSeconds} s, or put more into one message.`,
-    extra: { limit: perMinute, retryAfterSeconds },
+    extra: { limit: perMinute, limitName: 'messagesPerMinute', retryAfterSeconds },
   })
-  const isNews = await isFirstRefusal(tx, senderId, tx.now - minuteMs)
   const data = { agent: from, limit: perMinute, retryAfterSeconds, reason: problem.message }
-  return { problem, event: isNews ? refused('mail.rate_limited', [senderId], data) : undefined }
+  return { problem, event: refused('mail.rate_limited', [senderId], data) }
 }
 
 async function checkStorm(tx: Transaction, { stormTurns }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
@@ -97,13 +118,24 @@ async function checkArrivals(
   const arrival = { recipientId: peer.id, senderId, limit: stormMessages, windowMs: stormWindowMs }
   if (await countArrival(tx, arrival)) return undefined
   const { isFirst, until } = await closeWindow(tx, peer.id, stormWindowMs)
-  const retryAfterSeconds = Math.max(1, Math.ceil((until - tx.now) / 1000))
+  const { problem, event } = recipientRefusal({ senderId, from }, peer, stormMessages, until - tx.now)
+  return { problem, event: isFirst ? event : undefined }
+}
+
+/** What a sender is told whose recipient takes no more, and what the log is told. */
+export function recipientRefusal(
+  { senderId, from }: Omit<Sending, 'peer'>,
+  peer: { readonly id: string; readonly identity: string },
+  stormMessages: number,
+  waitMs: number,
+): Required<Refusal> {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   const problem = new Problem('recipient-storm', {
     detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It takes no more for another ${retryAfterSeconds} s. Stop answering answers, also in a ring.`,
     extra: { limit: stormMessages, agents: [peer.identity], retryAfterSeconds },
   })
   const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }
-  return { problem, event: isFirst ? refused('mail.storm_tripped', [senderId, peer.id], data) : undefined }
+  return { problem, event: refused('mail.storm_tripped', [senderId, peer.id], data) }
 }
 
 function refused(type: NewEvent['type'], agentIds: readonly string[], data: NewEvent['data']): NewEvent {

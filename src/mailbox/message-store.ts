@@ -89,3 +89,16 @@ export function messageFromRow(row: MessageRow): MailMessage {
     taggedConcepts: JSON.parse(row.taggedConcepts) as string[],
   }
 }
+
+/** What a row of a message weighs, in characters: what it says, beside what every message has. */
+export function sizeOfRow({ body, payload, taggedConcepts }: MessageRow): number {
+  return rowSize + (body?.length ?? 0) + (payload?.length ?? 0) + taggedConcepts.length
+}
+
+/** The same of a message that was read. */
+export function sizeOfMail({ body, payload, taggedConcepts }: MailMessage): number {
+  const words = taggedConcepts.reduce((size, concept) => size + concept.length, 0)
+  return rowSize + (body?.length ?? 0) + (payload === null ? 0 : JSON.stringify(payload).length) + words
+}
+
+const rowSize = 500

@@ -1,10 +1,12 @@
 import { Problem } from '../errors.ts'
+import { readBoundedPage } from '../lib/bounded-page.ts'
+import { outputLimits } from '../limits.ts'
 import { identityIn } from '../registry/agent.ts'
 import { findAgentById } from '../registry/agent-store.ts'
-import type { Caller } from '../registry/caller.ts'
+import { type Caller, operates } from '../registry/caller.ts'
 import type { Reader } from '../storage/database.ts'
 import { gatewayId, type MailMessage, type Recipient } from './message.ts'
-import { findMessage, readSent, readThread } from './message-store.ts'
+import { findMessage, readSent, readThread, sizeOfMail } from './message-store.ts'
 import { findRecipient, listRecipients } from './recipient-store.ts'
 
 /** A recipient and who that is. */
@@ -36,9 +38,13 @@ export async function rolesInMail(
   caller: Caller,
   message: MailMessage,
 ): Promise<{ sees: boolean; seesAll: boolean; own: NamedRecipient | undefined }> {
+  // Operators share one mailbox. What is in it of a project is for those who have the project.
+  if (caller.kind === 'operator' && !operates(caller, message.projectId)) {
+    return { sees: false, seesAll: false, own: undefined }
+  }
   const own = await findRecipient(db, caller.id, message.id)
-  const seesAll =
-    caller.id === message.senderId || (caller.kind === 'operator' && caller.projectId === message.projectId)
+  const isOperated = caller.kind === 'operator' && caller.projectId === message.projectId
+  const seesAll = isOperated || caller.id === message.senderId
   return { sees: seesAll || own !== undefined, seesAll, own: own && named(own) }
 }
 
@@ -69,15 +75,20 @@ export async function readThreadPage(
   limit: number,
 ): Promise<{ mails: ReadMail[]; more: boolean }> {
   const agentId = caller.kind === 'operator' ? undefined : caller.id
-  const page = { threadId, projectId: caller.projectId, after, limit: limit + 1 }
-  const messages = await readThread(db, page, agentId)
-  if (messages.length === 0 && after === '') {
+  const page = { threadId, projectId: caller.projectId }
+  const read = (last: MailMessage | undefined, count: number) =>
+    readThread(db, { ...page, after: last?.id ?? after, limit: count }, agentId)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  const mails = await seen(db, caller, items)
+  if (mails.length === 0 && after === '') {
     throw new Problem('thread-not-found', {
       detail: `No thread ${threadId}, or nothing in it is yours. A message's threadId names its thread.`,
     })
   }
-  return { mails: await seen(db, caller, messages.slice(0, limit)), more: messages.length > limit }
+  return { mails, more }
 }
+
+const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
 
 /** What the caller sent, newest first, before a message (`''`: from the newest), each with how far its recipients have come. */
 export async function readSentPage(
@@ -86,8 +97,9 @@ export async function readSentPage(
   before: string,
   limit: number,
 ): Promise<{ mails: ReadMail[]; more: boolean }> {
-  const messages = await readSent(db, caller.id, before, limit + 1)
-  return { mails: await seen(db, caller, messages.slice(0, limit)), more: messages.length > limit }
+  const read = (last: MailMessage | undefined, count: number) => readSent(db, caller.id, last?.id ?? before, count)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  return { mails: await seen(db, caller, items), more }
 }
 
 async function seen(db: Reader, caller: Caller, messages: readonly MailMessage[]): Promise<ReadMail[]> {

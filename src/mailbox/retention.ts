@@ -1,4 +1,6 @@
 import { messageIdFloor } from '../lib/ids.ts'
+import { rowBytes } from '../registry/usage.ts'
+import { giveBackUsage } from '../registry/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { removeInSteps } from '../storage/remove-in-steps.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
@@ -20,7 +22,13 @@ const agedPage = statement<
 const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
   where message_id = ${p('messageId')} and agent_id <= (select max(agent_id) from (
     select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited}) page)`)
-const removeMessage = statement<{ id: string }>(sql`delete from message where id = ${p('id')}`)
+// What its sender stored with it; a task's message was stored with the task, which stays.
+const removeMessage = statement<
+  { id: string },
+  { senderId: string; bytes: number }
+>(sql`delete from message where id = ${p('id')}
+  returning sender_id as "senderId", case when task_id is null then
+    octet_length(subject) + octet_length(coalesce(body, '')) + octet_length(coalesce(payload, '')) else -1 end as "bytes"`)
 
 /**
  * Takes away the mail that everybody whom it was for was handed before an instant; mail that still waits for somebody stays.
@@ -54,6 +62,7 @@ export async function pruneMessages(
 async function removeOne(tx: Transaction, messageId: string, limit: number): Promise<number> {
   const rows = await tx.run(removeRecipients, { messageId, limit })
   if (rows === limit) return rows
-  await tx.run(removeMessage, { id: messageId })
+  const gone = await tx.get(removeMessage, { id: messageId })
+  if (gone && gone.bytes >= 0) await giveBackUsage(tx, gone.senderId, rowBytes + gone.bytes)
   return rows + 1
 }

@@ -2,14 +2,16 @@ import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { newMessageId } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { firstLine } from '../lib/words.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { Priority, WakePolicy } from '../registry/agent.ts'
 import { type Caller, nameIn } from '../registry/caller.ts'
+import { rowBytes, type Usage } from '../registry/usage.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import type { FindSession } from './hand-out.ts'
 import { findKey, takeKey } from './key-store.ts'
-import { checkLimits, type MailLimits, type Refusal } from './limits.ts'
+import { checkLimits, type MailLimits, perMinuteFor, type Refusal } from './limits.ts'
 import type { MailMessage, MessageType } from './message.ts'
 import { findMessage } from './message-store.ts'
 import { pushedBy, readPushRoutes } from './push-route.ts'
@@ -21,6 +23,8 @@ export interface MailContext {
   readonly db: Database
   readonly append: AppendEvents
   readonly limits: MailLimits
+  /** What each agent and project has stored. */
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly findSession: FindSession
 }
 
@@ -61,6 +65,7 @@ export async function sendMail(
   { idempotency }: SendOptions = {},
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
+  context.usage.requireRoom(caller)
   const sent = await context.db.transaction(async (tx) => {
     const first = idempotency && (await repeated(tx, caller, idempotency))
     if (first !== undefined) return { id: first }
@@ -78,10 +83,17 @@ export async function sendMail(
       return { id: (await repeated(tx, caller, idempotency)) ?? id }
     }
     await deliver(context, tx, caller, { id, subject, input, answered, destination })
+    context.usage.add(tx, caller, mailBytes(subject, input))
     return { id }
   })
   if ('problem' in sent) throw sent.problem
   return readMail(context.db, caller, sent.id)
+}
+
+/** What a mail takes in the store; retention gives back the same. */
+function mailBytes(subject: string, { body = '', payload }: MailInput): number {
+  const said = payload === undefined ? 0 : Buffer.byteLength(JSON.stringify(payload))
+  return rowBytes + Buffer.byteLength(subject) + Buffer.byteLength(body) + said
 }
 
 /** The message that a key stands for, if it was taken before. Errors: `idempotency-conflict`. */
@@ -118,7 +130,8 @@ function refuse(
   const one = recipients.length === 1 ? recipients[0]! : undefined
   const everybody = { id: `*${projectId}`, identity: address }
   const peer = broadcast ? everybody : one && { id: one.id, identity: one.handle }
-  return checkLimits(tx, limits, { senderId: caller.id, from: caller.identity, peer })
+  const own = { ...limits, perMinute: perMinuteFor(caller, limits) }
+  return checkLimits(tx, own, { senderId: caller.id, from: caller.identity, peer })
 }
 
 interface Outgoing {
@@ -177,8 +190,8 @@ function subjectOf({ subject, signalType, payload, body }: MailInput, answered: 
   if (subject !== undefined && subject.trim() !== '') return subject.trim()
   if (signalType !== undefined) return cutText(subjectOfSignal(signalType, payload), subjectMax)
   if (answered) return cutText(`Re: ${answered.subject.replace(/^(Re: )+/, '')}`, subjectMax)
-  const line = body?.split('\n').find((candidate) => candidate.trim() !== '')
-  if (line) return cutText(line.trim(), subjectMax)
+  const line = firstLine(body ?? '')
+  if (line) return cutText(line, subjectMax)
   throw new Problem('invalid-request', {
     field: 'subject',
     detail: 'subject: is required: a line that tells the recipient what it is about. A reply or a signal needs none.',

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { firstLine } from '../lib/words.ts'
 
 type Kind = 'text' | 'list' | 'todo' | 'level'
 interface Field {
@@ -69,7 +70,7 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
 export function subjectOfSignal(signalType: string, payload: JsonObject | undefined): string {
   const { spec_id, instructions, summary, message, description } = payload ?? {}
   const words = [spec_id, instructions ?? summary ?? message ?? description].filter((word) => typeof word === 'string')
-  const line = words.join(': ').split('\n', 1)[0]!.trim()
+  const line = firstLine(words.join(': '))
   return line === '' ? signalType : `${signalType}: ${line}`
 }
 

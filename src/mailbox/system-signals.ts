@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import { oneLine } from '../lib/words.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { broadcastAddress, gatewayId } from './message.ts'
@@ -48,7 +49,8 @@ export function createAnnounce(append: AppendEvents, listPresent: ListPresent): 
       senderSession: null,
       address: broadcast ? broadcastAddress : null,
       broadcast,
-      subject: subjects[signalType](payload),
+      // What it names was checked when it was told; a session may be older than the check.
+      subject: oneLine(subjects[signalType](payload)),
       body: null,
       type: 'msg',
       signalType,

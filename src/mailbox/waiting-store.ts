@@ -1,8 +1,9 @@
+import { readBoundedPage } from '../lib/bounded-page.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { butOnly, limited, p, sql, statement } from '../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from './message.ts'
-import { type MessageRow, messageColumns, messageFromRow, senderColumn } from './message-store.ts'
+import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from './message-store.ts'
 
 /** Mail that waits for a route to hand it over, with its sender's handle. */
 export interface WaitingMail extends MailMessage {
@@ -49,9 +50,16 @@ export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> 
   return (await db.get(any, { agentId })) !== undefined
 }
 
-/** What waits after a message (`''`: from the first), oldest first. */
-export async function readWaiting(db: Reader, agentId: string, after: string, limit: number): Promise<WaitingMail[]> {
-  return (await db.all(oldest, { agentId, after, limit })).map((row) => ({ ...messageFromRow(row), from: row.from }))
+/** What waits, oldest first: so many messages, or what they say in so many characters. */
+export async function readWaiting(
+  db: Reader,
+  agentId: string,
+  { messages, characters }: { readonly messages: number; readonly characters: number },
+): Promise<WaitingMail[]> {
+  const read = (last: MessageRow | undefined, limit: number) =>
+    db.all(oldest, { agentId, after: last?.id ?? '', limit })
+  const page = await readBoundedPage(read, { limit: messages, sizeMax: characters, sizeOf: sizeOfRow })
+  return page.items.map((row) => ({ ...messageFromRow(row), from: row.from }))
 }
 
 /** Hands a message over by a route. False: another was first. */

@@ -2,11 +2,11 @@ import { Problem } from '../errors.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Agent } from './agent.ts'
 import { findAgent, listAgents, listNames } from './agent-store.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, operates } from './caller.ts'
 import { notWelcome, takesMailOf, thoseTakingMailOf } from './contact.ts'
 import { nearestNames } from './nearest-names.ts'
 import { findGrantBetween } from './permission-store.ts'
-import { requireProject } from './project-store.ts'
+import { findProject } from './project-store.ts'
 import { parseProject } from './projects.ts'
 import { findRole, namesSession } from './role-addresses.ts'
 
@@ -23,7 +23,8 @@ const suggestionsMax = 5
  * The agents behind an address: `@donna` (a handle or alias), `Donna` (the same, or a display name of at most 12 letters),
  * `s4f1c09` (a live session), `has-telegram` (a capability that one live session has), `*` or `all` (everybody); each of another
  * project as `web:…`. Mail to a name reaches the identity, whichever session speaks for it. Source: S2-3, S4-3, S4-4, S4-14.
- * Errors: `agent-not-found` with the nearest names, `ambiguous-address` with the candidates, `project-not-found`, `forbidden`.
+ * Errors: `agent-not-found` with the nearest names, `ambiguous-address` with the candidates, `forbidden`; `project-not-found` for
+ * the operator alone: to everybody else a project that is not there is one in which nobody is.
  * @param answered the id of the agent whose message this answers: answering is always allowed
  */
 export async function resolveAddress(reader: Reader, caller: Caller, to: string, answered?: string): Promise<Resolved> {
@@ -36,7 +37,7 @@ export async function resolveAddress(reader: Reader, caller: Caller, to: string,
 
 /**
  * The one agent that an address names, without writing to it. What hides from the caller is not found.
- * Errors: `agent-not-found`, `ambiguous-address`, `project-not-found`, `invalid-request`.
+ * Errors: `agent-not-found`, `ambiguous-address`, `invalid-request`; `project-not-found` for the operator.
  */
 export async function requireAddressed(reader: Reader, caller: Caller, address: string, field: string): Promise<Agent> {
   const { projectId, name } = await parseAddress(reader, caller, address, field)
@@ -61,7 +62,10 @@ async function parseAddress(
   }
   if (qualifier === undefined) return { projectId: caller.projectId, name }
   const projectId = parseProject(qualifier, field)
-  return { projectId: projectId === caller.projectId ? projectId : await requireProject(reader, projectId), name }
+  if (projectId !== caller.projectId && operates(caller, projectId) && !(await findProject(reader, projectId))) {
+    throw new Problem('project-not-found', { field, detail: `${field}: there is no project "${projectId}".` })
+  }
+  return { projectId, name }
 }
 
 /** Those of a project that take the caller's mail. Within it that may be nobody; from outside it is refused. */
@@ -86,14 +90,19 @@ async function requireOne(
   if (named && (await isVisible(reader, caller, named))) return named
   const agents = name.startsWith('@') ? [] : await findRole(reader, projectId, name)
   const visible: Agent[] = []
-  for (const agent of agents) if (await isVisible(reader, caller, agent)) visible.push(agent)
+  for (const agent of agents) if (await isKnown(reader, caller, agent)) visible.push(agent)
   if (visible.length === 1) return visible[0]!
   throw visible.length > 1 ? ambiguous(name, visible, field) : await unknown(reader, caller, projectId, name, field)
 }
 
 /** A private agent shows itself to its own project, to whom it granted something, and to the operator. */
 async function isVisible(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
-  if (caller.kind === 'operator' || agent.projectId === caller.projectId || agent.access !== 'private') return true
+  return agent.access !== 'private' || isKnown(reader, caller, agent)
+}
+
+/** What an agent's sessions are and can do is for its own project, for whom it granted something, and for the operator. */
+async function isKnown(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
+  if (operates(caller, agent.projectId) || agent.projectId === caller.projectId) return true
   return findGrantBetween(reader, agent.id, caller.id)
 }
 
@@ -113,8 +122,8 @@ async function unknown(
   name: string,
   field: string,
 ): Promise<Problem> {
-  const seesHidden = caller.kind === 'operator' || caller.projectId === projectId
-  const candidates = nearestNames(name, await listNames(reader, projectId, seesHidden), suggestionsMax)
+  const isInside = operates(caller, projectId) || caller.projectId === projectId
+  const candidates = isInside ? nearestNames(name, await listNames(reader, projectId), suggestionsMax) : []
   const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; a handle stays. ' : ''
   const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` shows who there is.'
   return new Problem('agent-not-found', {

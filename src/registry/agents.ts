@@ -1,21 +1,42 @@
 import { Problem } from '../errors.ts'
 import { newAgentId } from '../lib/ids.ts'
+import { inputLimits } from '../limits.ts'
 import type { AppendEvents } from '../log/append.ts'
-import type { NewEvent } from '../log/event.ts'
-import type { Database, Reader } from '../storage/database.ts'
-import { type Access, type Agent, type ContactPolicy, parseHandle, type Skill, type WakePolicy } from './agent.ts'
-import { deleteAgent, findAgent, findHandle, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
-import { createApiKey, deleteApiKeys, revokeApiKey } from './api-key-store.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import {
+  type Access,
+  type Agent,
+  addressOfName,
+  type ContactPolicy,
+  parseHandle,
+  type Skill,
+  type WakePolicy,
+} from './agent.ts'
+import {
+  accessOf,
+  countAgents,
+  findAgent,
+  findHandle,
+  findNames,
+  insertAgent,
+  lockAgent,
+  updateAgent,
+} from './agent-store.ts'
+import { createApiKey } from './api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from './caller.ts'
-import { deletePermissionsOf } from './permission-store.ts'
+import { lastEnd } from './new-key.ts'
+import { findProject } from './project-store.ts'
 import { callerIn } from './projects.ts'
-import type { Session } from './session.ts'
-import { deleteSessionsOf, newestLiveSession } from './session-store.ts'
-import { deleteSubscriptionsOf } from './subscription-store.ts'
+import { scopes } from './scopes.ts'
+import { limitExceeded, limitFor } from './shares.ts'
 
 export interface RegistryContext {
   readonly db: Database
   readonly append: AppendEvents
+  /**
+   * Called after the commit that takes keys or agents away, with their ids: whatever is open under them ends, on every gateway.
+   */
+  readonly revoked: (ids: readonly string[]) => void
 }
 
 /** What registering and changing an agent may say. Absent fields keep their value, or take the default. */
@@ -49,6 +70,7 @@ export async function registerAgent(
   const handle = parseHandle(input.handle)
   const aliases = parseAliases(input.aliases ?? [], handle)
   return context.db.transaction(async (tx) => {
+    await requireRoomForAgent(tx, projectId)
     const agent: Agent = {
       id: newAgentId(),
       projectId,
@@ -66,8 +88,15 @@ export async function registerAgent(
       createdAt: tx.now,
       updatedAt: tx.now,
     }
+    requireModestAgent(agent)
     await insertAgent(tx, agent)
-    const { keyId, apiKey } = await createApiKey(tx, agent.id, 'first')
+    const { keyId, apiKey } = await createApiKey(tx, agent.id, {
+      label: 'first',
+      scopes,
+      expiresAt: lastEnd(caller) ?? null,
+      createdBy: caller.identity,
+      createdByKey: caller.keyId,
+    })
     await context.append(tx, agent.projectId, [
       { type: 'agent.created', actor: caller.identity, audience: [agent.id], data: { agent: handle } },
     ])
@@ -75,7 +104,17 @@ export async function registerAgent(
   })
 }
 
-/** Changes an agent. The agent itself or the operator. The handle is an address and never changes. */
+async function requireRoomForAgent(tx: Transaction, projectId: string): Promise<void> {
+  const project = await findProject(tx, projectId)
+  const max = limitFor({ limits: project?.limits ?? {} }, 'agents')
+  if (max === 0 || (await countAgents(tx, projectId)) < max) return
+  throw limitExceeded('agents', max, `Project ${projectId} has ${max} agents. Remove agents that are not in use.`)
+}
+
+/**
+ * Changes an agent. The agent itself or the operator. The handle is an address and never changes; other addresses are the
+ * operator's to give, and an agent's to give up. Errors: `agent-not-found`, `agent-exists`, `forbidden`.
+ */
 export function changeAgent(
   context: RegistryContext,
   caller: Caller,
@@ -94,6 +133,8 @@ export function changeAgent(
       version: before.version + 1,
       updatedAt: tx.now,
     }
+    if (caller.kind === 'agent') requireNoNewAddress(before, agent)
+    if (sizeOf(agent) > sizeOf(before)) requireModestAgent(agent)
     await updateAgent(tx, agent, before)
     await context.append(tx, agent.projectId, [
       {
@@ -107,69 +148,27 @@ export function changeAgent(
   })
 }
 
-/** Takes an agent away with its keys, subscriptions and permissions. Its tasks stay readable to their originators. */
-export function removeAgent(context: RegistryContext, caller: Caller, handle: string): Promise<void> {
-  requireOperator(caller, 'remove agents')
-  return context.db.transaction(async (tx) => {
-    const agent = await requireAgent(tx, caller.projectId, handle)
-    // Whoever subscribes for it meanwhile is waited for, or finds it gone.
-    await lockAgent(tx, agent.id)
-    const session = await newestLiveSession(tx, agent.id)
-    await deleteSubscriptionsOf(tx, agent.id)
-    await deleteSessionsOf(tx, agent.id)
-    await deletePermissionsOf(tx, agent.id)
-    await deleteApiKeys(tx, agent.id)
-    await deleteAgent(tx, agent)
-    await context.append(tx, agent.projectId, [
-      ...(session ? [leftWithAgent(agent, session)] : []),
-      { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
-    ])
-  })
-}
-
-function leftWithAgent({ handle: identity }: Agent, { id, agentId, surface }: Session): NewEvent {
-  const data = { identity, surface, sessionId: id, reason: 'removed' }
-  return { type: 'peer.left', actor: '@gateway', audience: [agentId], data }
-}
-
-/** Makes one more key for an agent. The agent itself or the operator. */
-export function addApiKey(
-  context: RegistryContext,
-  caller: Caller,
-  handle: string,
-  label: string | null,
-): Promise<{ keyId: string; apiKey: string }> {
-  return context.db.transaction(async (tx) => {
-    const agent = await requireAgent(tx, caller.projectId, handle)
-    requireSelf(caller, agent.id, 'make keys for this agent')
-    const key = await createApiKey(tx, agent.id, label)
-    await context.append(tx, agent.projectId, [
-      {
-        type: 'key.created',
-        actor: caller.identity,
-        audience: [agent.id],
-        data: { agent: agent.handle, keyId: key.keyId },
-      },
-    ])
-    return key
-  })
-}
-
-/** Revokes a key; the next request that shows it is refused. */
-export function removeApiKey(context: RegistryContext, caller: Caller, handle: string, keyId: string): Promise<void> {
-  return context.db.transaction(async (tx) => {
-    const agent = await requireAgent(tx, caller.projectId, handle)
-    requireSelf(caller, agent.id, 'revoke keys of this agent')
-    await revokeApiKey(tx, agent.id, keyId)
-    await context.append(tx, agent.projectId, [
-      { type: 'key.revoked', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle, keyId } },
-    ])
+/** Whoever could take a name at will would take the mail of those that had it before, or have it next. */
+function requireNoNewAddress(before: Agent, after: Agent): void {
+  const own = new Set([before.handle, ...before.aliases])
+  const added = after.aliases.find((alias) => !own.has(alias))
+  if (added !== undefined) {
+    throw new Problem('forbidden', {
+      field: 'aliases',
+      detail: `aliases: ${added} is an address, which the operator gives. Leave it out, or ask the operator; you may remove your own.`,
+    })
+  }
+  const address = addressOfName(after.displayName)
+  if (address === undefined || own.has(address) || address === addressOfName(before.displayName)) return
+  throw new Problem('forbidden', {
+    field: 'displayName',
+    detail: `displayName: "${after.displayName}" would be the address ${address}, which the operator gives. Choose a name with a space in it or of more than 12 letters, which is no address, or ask the operator.`,
   })
 }
 
 /** The agent behind a handle or alias, or `agent-not-found`. */
 export async function requireAgent(db: Reader, projectId: string, name: string): Promise<Agent> {
-  const agent = await findAgent(db, projectId, parseName(name))
+  const agent = await findAgent(db, projectId, nameOf(name))
   if (!agent) {
     throw new Problem('agent-not-found', {
       detail: `No agent ${name} in project ${projectId}. \`rouse agent list\` shows those there are.`,
@@ -178,16 +177,44 @@ export async function requireAgent(db: Reader, projectId: string, name: string):
   return agent
 }
 
+/** Who may see the agent behind a handle or alias; undefined where there is none. The agent itself is not read. */
+export function findAccess(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
+  return accessOf(db, projectId, nameOf(name))
+}
+
 /** The identity of an agent by its id; agents that were removed keep theirs in old rows as `@removed`. */
 export async function identityOf(db: Reader, id: string): Promise<string> {
   if (id === 'operator') return '@operator'
   return (await findHandle(db, id)) ?? '@removed'
 }
 
+/** The identities of agents by their ids, in one query. */
+export async function identitiesOf(db: Reader, ids: readonly string[]): Promise<(id: string) => string> {
+  const names = await findNames(db, ids)
+  return (id) => (id === 'operator' ? '@operator' : (names.get(id)?.handle ?? '@removed'))
+}
+
 function parseAliases(aliases: readonly string[], handle: string): string[] {
   return [...new Set(aliases.map((alias) => parseHandle(alias, 'aliases')))].filter((alias) => alias !== handle)
 }
 
-function parseName(name: string): string {
+/** What an agent says about itself is read, and told, with each call. Errors: `payload-too-large`. */
+function requireModestAgent(agent: Agent): void {
+  const { max } = inputLimits.agentBytes
+  const bytes = sizeOf(agent)
+  if (bytes <= max) return
+  throw new Problem('payload-too-large', {
+    field: 'skills',
+    detail: `skills: what ${agent.handle} says about itself is ${bytes} bytes as JSON, and at most ${max}. Say less of each skill, or name fewer.`,
+    extra: { limit: 'agentBytes', max },
+  })
+}
+
+function sizeOf({ description, skills, inputModes, outputModes, aliases }: Agent): number {
+  return Buffer.byteLength(JSON.stringify([description, skills, inputModes, outputModes, aliases]))
+}
+
+/** `@donna` of `donna`, `@donna` and `Donna`, whether there is such an agent or not. */
+export function nameOf(name: string): string {
   return `@${name.replace(/^@/, '').toLowerCase()}`
 }

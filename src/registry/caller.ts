@@ -1,11 +1,11 @@
 import { Problem } from '../errors.ts'
-import { hashSecret, secretsEqual } from '../security/secret.ts'
-import type { Reader } from '../storage/database.ts'
+import type { LimitOverrides } from '../share-limits.ts'
 import { identityIn } from './agent.ts'
-import { findKeyHolder } from './api-key-store.ts'
+import type { OperatorRole } from './operator-role.ts'
 import { defaultProject } from './project-store.ts'
+import { type Scope, scopes } from './scopes.ts'
 
-/** Who makes a request, as its key proves. Everything that is read or changed is scoped to it first. */
+/** Who makes a request, as its key or token proves. Everything that is read or changed is scoped to it first. */
 export interface Caller {
   readonly kind: 'operator' | 'agent'
   /** The agent's id, or `operator`. */
@@ -13,22 +13,35 @@ export interface Caller {
   /** `@donna`, or `@operator`. */
   readonly identity: string
   readonly projectId: string
+  /**
+   * What proved it: an API key's id, an operator key's id, `admin`, or `jwt:…` for an issuer's token. What is held open under it
+   * ends when it is revoked.
+   */
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+  /** When the key or token expires, ms since the epoch; absent: never. */
+  readonly expiresAt?: number
+  /** What an operator may do; absent: it is an agent. */
+  readonly role?: OperatorRole
+  /** The projects that an operator may act in; absent: all of them. */
+  readonly projects?: readonly string[]
+  /** What its project has instead of the default limits. */
+  readonly limits?: LimitOverrides
 }
 
-export const operator: Caller = { kind: 'operator', id: 'operator', identity: '@operator', projectId: defaultProject }
+export const operator: Caller = {
+  kind: 'operator',
+  id: 'operator',
+  identity: '@operator',
+  projectId: defaultProject,
+  keyId: 'admin',
+  scopes,
+  role: 'admin',
+}
 
-/** The caller behind a bearer key. Throws `unauthenticated`, the same for an unknown, a revoked and a malformed key. */
-export async function authenticate(db: Reader, adminKey: string, key: string | undefined): Promise<Caller> {
-  if (key) {
-    if (secretsEqual(key, adminKey)) return operator
-    const holder = await findKeyHolder(db, hashSecret(key))
-    if (holder) return { kind: 'agent', id: holder.agentId, identity: holder.handle, projectId: holder.projectId }
-  }
-  throw new Problem('unauthenticated', {
-    detail: key
-      ? 'The API key is unknown or revoked. An operator makes a new one with `rouse agent key add <handle>`.'
-      : 'Send the header `Authorization: Bearer rk_…` with the key that registering the agent returned.',
-  })
+/** Whether a caller is an operator of a project. */
+export function operates(caller: Caller, projectId: string): boolean {
+  return caller.kind === 'operator' && (caller.projects === undefined || caller.projects.includes(projectId))
 }
 
 /** What a caller is called in a project: `@donna` at home, `web:@donna` elsewhere; a person is `@operator` everywhere. Source: S4-14. */
@@ -46,4 +59,13 @@ export function requireSelf(caller: Caller, agentId: string, act: string): void 
 export function requireOperator(caller: Caller, act: string): void {
   if (caller.kind === 'operator') return
   throw new Problem('forbidden', { detail: `Only the operator may ${act}; use the admin key.` })
+}
+
+/** For what concerns every project: a manager or a viewer of some is not enough. */
+export function requireAdmin(caller: Caller, act: string): void {
+  requireOperator(caller, act)
+  if (caller.role === 'admin') return
+  throw new Problem('forbidden', {
+    detail: `Only an operator with the role admin may ${act}; this key has the role ${caller.role}.`,
+  })
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Agent } from './agent.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, operates } from './caller.ts'
 import { findGrant, listGrantors } from './permission-store.ts'
 
 /**
@@ -10,15 +10,16 @@ import { findGrant, listGrantors } from './permission-store.ts'
  * @param answered the id of the agent whose message this answers
  */
 export async function takesMailOf(reader: Reader, caller: Caller, agent: Agent, answered?: string): Promise<boolean> {
-  if (caller.kind === 'operator' || caller.id === agent.id || answered === agent.id) return true
+  if (operates(caller, agent.projectId) || caller.id === agent.id || answered === agent.id) return true
   if (agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId) return true
   return (await findGrant(reader, agent.id, caller.id, 'CAN_REPLY_TO')) !== undefined
 }
 
 /** Those of them that take a caller's mail. One question, however many they are. */
 export async function thoseTakingMailOf(reader: Reader, caller: Caller, agents: readonly Agent[]): Promise<Agent[]> {
-  const isOpen = (agent: Agent) => agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId
-  if (caller.kind === 'operator' || agents.every(isOpen)) return [...agents]
+  const isOpen = (agent: Agent) =>
+    operates(caller, agent.projectId) || (agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId)
+  if (agents.every(isOpen)) return [...agents]
   const grantors = new Set(await listGrantors(reader, caller.id, 'CAN_REPLY_TO'))
   return agents.filter((agent) => isOpen(agent) || agent.id === caller.id || grantors.has(agent.id))
 }

@@ -16,6 +16,16 @@ export async function mayManageSubscriptions(reader: Reader, caller: Caller, age
   return (await findGrant(reader, agentId, caller.id, 'CAN_MANAGE_SUBSCRIPTIONS_OF')) !== undefined
 }
 
+/** Whether a caller manages a subscription by its owner's grant, and neither owns it nor operates the project. */
+export function isGrantee(caller: Caller, agentId: string): boolean {
+  return caller.kind === 'agent' && caller.id !== agentId
+}
+
+/** The agent that says where another's wakes go; null when the owner or the operator says so. */
+export function managerOf(caller: Caller, agentId: string): string | null {
+  return isGrantee(caller, agentId) ? caller.id : null
+}
+
 /** Errors: `forbidden`, naming the grant that is missing. */
 export async function requireMayManage(reader: Reader, caller: Caller, agent: Agent): Promise<void> {
   if (await mayManageSubscriptions(reader, caller, agent.id)) return

@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 export const permissionScopes = [
   'CAN_REPLY_TO',
@@ -36,8 +36,21 @@ const remove = statement<{ id: string }>(sql`delete from permission where id = $
 const removeOf = statement<{ agentId: string }>(
   sql`delete from permission where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}`,
 )
-const concerning = statement<{ agentId: string }, Permission>(sql`select ${columns} from permission
-  where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')} order by created_at, id`)
+/** Which permissions, behind which one, and how many. */
+export interface PermissionPage {
+  readonly scope: string | null
+  readonly grantorId: string | null
+  readonly granteeId: string | null
+  readonly createdAt: number
+  readonly id: string
+  readonly limit: number
+}
+const filtered = sql`(cast(${p('scope')} as text) is null or scope = ${p('scope')})
+  and (cast(${p('grantorId')} as text) is null or grantor_id = ${p('grantorId')})
+  and (cast(${p('granteeId')} as text) is null or grantee_id = ${p('granteeId')})
+  and (created_at, id) > (${p('createdAt')}, ${p('id')}) order by created_at, id ${limited}`
+const concerning = statement<PermissionPage & { agentId: string }, Permission>(sql`select ${columns} from permission
+  where (grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}) and ${filtered}`)
 
 const between = statement<{ grantorId: string; granteeId: string }, { id: string }>(
   sql`select id from permission where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} limit 1`,
@@ -45,8 +58,11 @@ const between = statement<{ grantorId: string; granteeId: string }, { id: string
 const grantors = statement<{ granteeId: string; scope: string }, { grantorId: string }>(
   sql`select grantor_id as "grantorId" from permission where grantee_id = ${p('granteeId')} and scope = ${p('scope')}`,
 )
-const byProject = statement<{ projectId: string }, Permission>(
-  sql`select ${columns} from permission where project_id = ${p('projectId')} order by created_at, id`,
+const grantedBy = statement<{ grantorId: string }, { count: number }>(
+  sql`select count(*) as "count" from permission where grantor_id = ${p('grantorId')}`,
+)
+const byProject = statement<PermissionPage & { projectId: string }, Permission>(
+  sql`select ${columns} from permission where project_id = ${p('projectId')} and ${filtered}`,
 )
 
 /** False: it was granted before. */
@@ -68,6 +84,11 @@ export async function findGrantBetween(db: Reader, grantorId: string, granteeId:
   return (await db.get(between, { grantorId, granteeId })) !== undefined
 }
 
+/** How many permissions an agent has granted. */
+export async function countGrants(db: Reader, grantorId: string): Promise<number> {
+  return (await db.get(grantedBy, { grantorId }))?.count ?? 0
+}
+
 /** Ids of those who granted a scope to somebody. */
 export async function listGrantors(db: Reader, granteeId: string, scope: PermissionScope): Promise<string[]> {
   return (await db.all(grantors, { granteeId, scope })).map(({ grantorId }) => grantorId)
@@ -77,12 +98,12 @@ export function findPermission(db: Reader, id: string): Promise<Permission | und
   return db.get(byId, { id })
 }
 
-export function listPermissions(db: Reader, agentId: string): Promise<Permission[]> {
-  return db.all(concerning, { agentId })
+export function listPermissions(db: Reader, agentId: string, page: PermissionPage): Promise<Permission[]> {
+  return db.all(concerning, { ...page, agentId })
 }
 
-export function listProjectPermissions(db: Reader, projectId: string): Promise<Permission[]> {
-  return db.all(byProject, { projectId })
+export function listProjectPermissions(db: Reader, projectId: string, page: PermissionPage): Promise<Permission[]> {
+  return db.all(byProject, { ...page, projectId })
 }
 
 /** False: somebody else took it back first. */

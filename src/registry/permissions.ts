@@ -4,19 +4,27 @@ import type { NewEvent } from '../log/event.ts'
 import type { Reader } from '../storage/database.ts'
 import { requireAddressed } from './addresses.ts'
 import { type Agent, identityIn } from './agent.ts'
-import { findAgentById } from './agent-store.ts'
+import { findAgentById, lockAgent } from './agent-store.ts'
 import { type RegistryContext, requireAgent } from './agents.ts'
-import { type Caller, requireSelf } from './caller.ts'
+import { type Caller, operates, requireSelf } from './caller.ts'
+import { pausedEvent } from './end-keys.ts'
+import { pauseSubscriptionsManagedBy } from './key-end-store.ts'
 import {
+  countGrants,
   deletePermission,
   findGrant,
+  findGrantBetween,
   findPermission,
   insertPermission,
   listPermissions,
   listProjectPermissions,
   type Permission,
+  type PermissionPage,
   type PermissionScope,
 } from './permission-store.ts'
+import type { RemovalContext } from './remove-agent.ts'
+import { requireRoom } from './shares.ts'
+import { grantRevoked } from './subscription.ts'
 
 /**
  * Grants a scope over the caller to another agent, of another project too. Granting what is granted answers the grant that is
@@ -31,6 +39,12 @@ export function grantPermission(
     const grantee = await requireAddressed(tx, caller, input.grantee, 'grantee')
     const grantor = await requireGrantor(tx, caller, input.grantor)
     requireGrantable(grantor.id, caller, grantee, input.scope)
+    // Two grants of one agent take turns, so that the second counts the first.
+    if (caller.kind === 'agent') await lockAgent(tx, grantor.id)
+    const granted = await countGrants(tx, grantor.id)
+    const known = await findGrant(tx, grantor.id, grantee.id, input.scope)
+    if (known) return { permissionId: known.id, created: false }
+    requireRoom(caller, 'grants', granted, 'Revoke what is not in use.')
     const permissionId = newUuid()
     const created = await insertPermission(tx, {
       id: permissionId,
@@ -54,38 +68,23 @@ export function grantPermission(
       grantee: grantee.handle,
       grantedAt: new Date(tx.now).toISOString(),
     }
-    await tell(context, tx, caller, grantee, { type: 'permission.granted', data })
+    await tell(context, tx, caller, grantee, { type: 'permission.granted', data }, grantor.id)
     return { permissionId, created }
   })
 }
 
-/** What a list of permissions can be narrowed to. */
-export interface PermissionFilter {
-  readonly scope?: PermissionScope | undefined
-  readonly grantorId?: string | undefined
-  readonly granteeId?: string | undefined
-}
-
 /** What the caller granted and was granted; the operator sees the project's. */
-export async function listVisiblePermissions(
-  db: Reader,
-  caller: Caller,
-  { scope, grantorId, granteeId }: PermissionFilter = {},
-): Promise<Permission[]> {
-  const all =
-    caller.kind === 'operator'
-      ? await listProjectPermissions(db, caller.projectId)
-      : await listPermissions(db, caller.id)
-  return all.filter(
-    (permission) =>
-      permission.scope === (scope ?? permission.scope) &&
-      permission.grantorId === (grantorId ?? permission.grantorId) &&
-      permission.granteeId === (granteeId ?? permission.granteeId),
-  )
+export function listVisiblePermissions(db: Reader, caller: Caller, page: PermissionPage): Promise<Permission[]> {
+  return caller.kind === 'operator'
+    ? listProjectPermissions(db, caller.projectId, page)
+    : listPermissions(db, caller.id, page)
 }
 
-/** Takes a grant back: the grantor or the operator. */
-export function revokePermission(context: RegistryContext, caller: Caller, permissionId: string): Promise<void> {
+/**
+ * Takes a grant back: the grantor or the operator. Without the grant to manage subscriptions, those that the grantee pointed
+ * somewhere are paused (D21).
+ */
+export function revokePermission(context: RemovalContext, caller: Caller, permissionId: string): Promise<void> {
   return context.db.transaction(async (tx) => {
     const permission = await findPermission(tx, permissionId)
     const visible =
@@ -97,8 +96,9 @@ export function revokePermission(context: RegistryContext, caller: Caller, permi
     requireSelf(caller, permission.grantorId, 'revoke this permission')
     if (!(await deletePermission(tx, permissionId))) throw noPermission(permissionId)
     const grantee = await findAgentById(tx, permission.granteeId)
+    const paused = await pauseManaged(context, tx, permission)
     const data = { permissionId, scope: permission.scope }
-    await tell(context, tx, caller, grantee, { type: 'permission.revoked', data })
+    await tell(context, tx, caller, grantee, { type: 'permission.revoked', data }, permission.grantorId, paused)
   })
 }
 
@@ -131,19 +131,42 @@ function requireGrantable(grantorId: string, caller: Caller, grantee: Agent, sco
   })
 }
 
-/** Tells the grantee where it listens, in its own project's log; a grantor of another project has its own record of it. */
+async function pauseManaged(
+  context: RemovalContext,
+  tx: Parameters<RegistryContext['append']>[0],
+  { grantorId, granteeId, scope }: Permission,
+): Promise<NewEvent[]> {
+  if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF') return []
+  const paused = await pauseSubscriptionsManagedBy(tx, granteeId, grantorId, grantRevoked)
+  tx.onCommit(() => paused.forEach(({ id }) => void context.changed(id)))
+  return paused.map(({ id, agentId }) => pausedEvent(id, agentId, '@gateway', grantRevoked))
+}
+
+/**
+ * Tells the grantee where it listens, in its own project's log; a grantor of another project has its own record of it. Nobody
+ * writes into another project's log unasked: there it is told only if the grantee granted the grantor something itself, or
+ * the operator of both grants. Its list of permissions shows it in any case.
+ */
 async function tell(
   context: RegistryContext,
   tx: Parameters<RegistryContext['append']>[0],
   caller: Caller,
   grantee: Agent | undefined,
   event: Pick<NewEvent, 'type' | 'data'>,
+  grantorId: string,
+  more: readonly NewEvent[] = [],
 ): Promise<void> {
   const told = { ...event, actor: caller.identity }
-  const there = grantee?.projectId ?? caller.projectId
+  const here = caller.projectId
+  const there = grantee && (await mayTell(tx, caller, grantee, grantorId)) ? grantee.projectId : here
   // Two logs are locked in one order, whoever grants whom.
-  for (const projectId of [...new Set([there, caller.projectId])].sort()) {
-    const audience = grantee && projectId === there ? [grantee.id] : []
-    await context.append(tx, projectId, [{ ...told, audience }])
+  for (const projectId of [...new Set([there, here])].sort()) {
+    const audience = grantee?.projectId === projectId ? [grantee.id] : []
+    await context.append(tx, projectId, [...(projectId === here ? more : []), { ...told, audience }])
   }
+}
+
+async function mayTell(db: Reader, caller: Caller, grantee: Agent, grantorId: string): Promise<boolean> {
+  if (grantee.projectId === caller.projectId || operates(caller, grantee.projectId)) return true
+  return findGrantBetween(db, grantee.id, grantorId)
 }

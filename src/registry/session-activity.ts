@@ -51,7 +51,8 @@ export class SessionActivity implements AsyncDisposable {
     try {
       const session = await newestLiveSession(db, agentId)
       if (!session || Math.abs(now - session.lastSeenAt) < seenAgainMs) return
-      await db.transaction((tx) => seeSession(tx, session.id, seenAgainMs))
+      // At the time of the sign of life, whenever it is written.
+      await db.transaction((tx) => seeSession(tx, session.id, seenAgainMs, now))
     } catch (error) {
       this.#notedAt.delete(agentId)
       log.warn({ err: error, agentId }, 'session.unseen')

@@ -48,6 +48,19 @@ export async function preemptSession(
   ]
 }
 
+/** Ends a session whose key is gone. Answers the events to append for it; undefined when it had ended already. */
+export async function endSessionOfKey(
+  context: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  session: Session,
+  identity: string,
+  reason: EndReason,
+): Promise<readonly NewEvent[] | undefined> {
+  if (!(await endSession(tx, session.id, reason))) return undefined
+  const left = sessionEvent('peer.left', '@gateway', session, { identity, reason })
+  return [...(await pauseSubscriptions(context, tx, session, reason)), left]
+}
+
 /** A row of the log about a session: it concerns its agent, and the operator reads it with everything else. */
 export function sessionEvent(
   type: 'peer.joined' | 'peer.left' | 'master.preempted',
@@ -66,10 +79,21 @@ async function tellLeft(
   reason: EndReason,
   actor: string,
 ): Promise<void> {
-  const { agentId, projectId, surface } = session
+  const identity = await identityOf(tx, session.agentId)
   const paused = await pauseSubscriptions(context, tx, session, reason)
-  const identity = await identityOf(tx, agentId)
-  await context.append(tx, projectId, [...paused, sessionEvent('peer.left', actor, session, { identity, reason })])
+  const left = sessionEvent('peer.left', actor, session, { identity, reason })
+  await context.append(tx, session.projectId, [...paused, left])
+  await announceLeft(context, tx, session, identity, reason)
+}
+
+/** Tells the others of the project that a session has ended. Called last in its transaction. */
+export async function announceLeft(
+  context: Pick<SessionContext, 'announce'>,
+  tx: Transaction,
+  { agentId, projectId, surface }: Session,
+  identity: string,
+  reason: EndReason,
+): Promise<void> {
   await context.announce(tx, {
     projectId,
     signalType: 'PeerLeft',

@@ -4,6 +4,7 @@ import type { NewEvent } from '../log/event.ts'
 import type { Transaction } from '../storage/database.ts'
 import { lockAgent } from './agent-store.ts'
 import type { Caller } from './caller.ts'
+import { requireLiveKey } from './live-key.ts'
 import { type Session, succession } from './session.ts'
 import type { SessionContext } from './session-context.ts'
 import { preemptSession, sessionEvent } from './session-end.ts'
@@ -38,6 +39,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     if (!(await lockAgent(tx, caller.id))) {
       throw new Problem('agent-not-found', { detail: `${caller.identity} is no longer registered.` })
     }
+    await requireLiveKey(tx, caller)
     const process = processOf(input, tx.now)
     const live = await newestLiveSession(tx, caller.id)
     const step = succession(process, live)
@@ -48,7 +50,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
       step === 'preempt' && live ? await preemptSession(context, tx, live, caller.identity, session.id) : undefined
     const surface = input.surface
     const capabilities = input.capabilities ?? []
-    if (former) await continueSession(tx, former.id, { surface, capabilities })
+    if (former) await continueSession(tx, former.id, { surface, capabilities, keyId: caller.keyId })
     else await insertSession(tx, session)
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
     const pendingSignals = await context.drain(tx, caller.id, session.id)
@@ -76,7 +78,7 @@ function refusal(caller: Caller, live: Session): Problem {
 }
 
 function newSession(
-  { id: agentId, projectId }: Caller,
+  { id: agentId, projectId, keyId }: Caller,
   process: { pid: number | null; processStartedAt: number | null },
   { surface, capabilities = [] }: SessionInput,
   now: number,
@@ -97,6 +99,7 @@ function newSession(
     endedAt: null,
     endReason: null,
     successorId: null,
+    keyId,
   }
 }
 

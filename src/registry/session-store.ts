@@ -10,15 +10,21 @@ interface SessionRow extends Omit<Session, 'capabilities'> {
 const columns: SQL =
   sql.raw(`id, project_id as "projectId", agent_id as "agentId", surface, capabilities, pid, process_started_at as "processStartedAt",
   state, source, active_turn_id as "activeTurnId", presence_at as "presenceAt", last_seen_at as "lastSeenAt", created_at as "createdAt",
-  ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId"`)
+  ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId", key_id as "keyId"`)
 
 const insert =
   statement<SessionRow>(sql`insert into session (id, project_id, agent_id, surface, capabilities, pid, process_started_at,
-    last_seen_at, created_at)
+    key_id, last_seen_at, created_at)
   values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
-    ${p('lastSeenAt')}, ${p('createdAt')})`)
-const goOn = statement<{ id: string; surface: string; capabilities: string; now: number }>(sql`update session
-  set surface = ${p('surface')}, capabilities = ${p('capabilities')}, last_seen_at = ${p('now')}, ended_at = null, end_reason = null
+    ${p('keyId')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
+const goOn = statement<{
+  id: string
+  surface: string
+  capabilities: string
+  keyId: string | null
+  now: number
+}>(sql`update session
+  set surface = ${p('surface')}, capabilities = ${p('capabilities')}, key_id = ${p('keyId')}, last_seen_at = ${p('now')}, ended_at = null, end_reason = null
   where id = ${p('id')} and (ended_at is null or end_reason = 'timeout')`)
 const end = statement<{ id: string; reason: string; successorId: string | null; now: number }>(sql`update session
   set ended_at = ${p('now')}, end_reason = ${p('reason')}, successor_id = ${p('successorId')} where id = ${p('id')} and ended_at is null`)
@@ -57,6 +63,9 @@ const endedOfProject = statement<{ projectId: string; before: string; limit: num
   sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is not null
     order by id desc ${limited}`,
 )
+const liveOfKey = statement<{ keyId: string }, SessionRow>(
+  sql`select ${columns} from session where key_id = ${p('keyId')} and ended_at is null order by id`,
+)
 const presentIn = statement<{ projectId: string }, { agentId: string }>(
   sql`select agent_id as "agentId" from session where project_id = ${p('projectId')} and ended_at is null order by id`,
 )
@@ -78,9 +87,9 @@ export async function insertSession(tx: Transaction, session: Session): Promise<
 export async function continueSession(
   tx: Transaction,
   id: string,
-  { surface, capabilities }: Pick<Session, 'surface' | 'capabilities'>,
+  { surface, capabilities, keyId }: Pick<Session, 'surface' | 'capabilities' | 'keyId'>,
 ): Promise<void> {
-  await tx.run(goOn, { id, surface, capabilities: JSON.stringify(capabilities), now: tx.now })
+  await tx.run(goOn, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
 }
 
 /** Each of these answers false when the session had ended already: another was first. */
@@ -98,8 +107,8 @@ export async function endSilentSession(tx: Transaction, id: string, before: numb
 }
 
 /** Notes a sign of life, unless one was noted within `withinMs`. */
-export async function seeSession(tx: Transaction, id: string, withinMs = 0): Promise<void> {
-  await tx.run(see, { id, now: tx.now, before: tx.now - withinMs })
+export async function seeSession(tx: Transaction, id: string, withinMs = 0, now = tx.now): Promise<void> {
+  await tx.run(see, { id, now, before: now - withinMs })
 }
 
 /** What a harness says that it does. `capabilities` are kept when it does not name them. */
@@ -141,6 +150,11 @@ export async function findSessionOfProcess(
 /** The live sessions of a project, newest first. */
 export async function listLiveSessions(db: Reader, projectId: string): Promise<Session[]> {
   return (await db.all(liveOfProject, { projectId })).map(fromRow)
+}
+
+/** The live sessions that a key started. */
+export async function listSessionsOfKey(db: Reader, keyId: string): Promise<Session[]> {
+  return (await db.all(liveOfKey, { keyId })).map(fromRow)
 }
 
 interface EndedPage {

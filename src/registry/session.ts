@@ -1,7 +1,10 @@
 import type { Told } from './presence.ts'
 
-/** Why a session is over: it said so, it was silent too long, or a newer one speaks for its agent. Source: D12. */
-export type EndReason = 'ended' | 'timeout' | 'preempted'
+/** Why a session is over: it said so, it was silent too long, a newer one speaks for its agent, or its key is gone. Source: D12. */
+export type EndReason = 'ended' | 'timeout' | 'preempted' | KeyEnd
+
+/** What becomes of a key. */
+export type KeyEnd = 'key-revoked' | 'key-expired'
 
 /**
  * One running harness process that speaks for an agent; at most one of an agent's sessions lives. What it last said that it does
@@ -21,6 +24,8 @@ export interface Session extends Told {
   readonly endReason: EndReason | null
   /** The session that took the identity over. */
   readonly successorId: string | null
+  /** The key that started it; null: not known. */
+  readonly keyId: string | null
 }
 
 /** What tells one process from another. */

@@ -1,6 +1,6 @@
 import type { Trigger } from '../log/event.ts'
 import { Collision, type Reader, type Transaction } from '../storage/database.ts'
-import { lockingStatement, p, sql, statement } from '../storage/statement.ts'
+import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type {
   Filters,
   HarnessTarget,
@@ -37,6 +37,8 @@ export interface SubscriptionRow {
   dueAt: number | null
   leaseOwner: string | null
   sessionId: string | null
+  keyId: string | null
+  managedBy: string | null
   createdAt: number
   updatedAt: number
 }
@@ -48,14 +50,14 @@ export const subscriptionColumns =
   previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
   last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
-  session_id as "sessionId", created_at as "createdAt", updated_at as "updatedAt"`)
+  session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, created_at, updated_at)
+    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, created_at, updated_at)
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
     ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
-    ${p('sessionId')}, ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('createdAt')}, ${p('updatedAt')})`)
 
 /** What a change may rest on: what else moves on a subscription while it is thought over. */
 interface Known {
@@ -78,7 +80,7 @@ const change = statement<
     previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, status = ${p('status')}, reason = ${p('reason')},
     failed_in_a_row = ${p('failedInARow')}, cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
     generation = ${p('generation')}, generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')},
-    claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
+    key_id = ${p('keyId')}, managed_by = ${p('managedBy')}, claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
   where id = ${p('id')} and ${unchanged}`)
 const lock = lockingStatement<{ id: string }>('subscription', sql`select id from subscription where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
@@ -91,12 +93,29 @@ const byId = statement<{ id: string }, SubscriptionRow>(
 const byAgent = statement<{ agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake' order by created_at, id`,
 )
-const byProject = statement<{ projectId: string }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and kind = 'wake' order by created_at, id`,
+/** Behind a subscription, in the order in which they were made. */
+export interface SubscriptionPage {
+  readonly createdAt: number
+  readonly id: string
+  readonly limit: number
+}
+const behind = sql`kind = 'wake' and (created_at, id) > (${p('createdAt')}, ${p('id')}) order by created_at, id ${limited}`
+const pageOfAgent = statement<SubscriptionPage & { agentId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and ${behind}`,
+)
+const pageOfProject = statement<SubscriptionPage & { projectId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and ${behind}`,
 )
 const pushesOfTask = statement<{ taskId: string; agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where audience = ${p('taskId')} and agent_id = ${p('agentId')} and kind = 'push'
     order by created_at, id`,
+)
+const wakesOf = statement<{ agentId: string }, { count: number }>(
+  sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
+)
+// In the words of its index.
+const livePushesOf = statement<{ agentId: string }, { count: number }>(
+  sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'push' and status <> 'paused'`,
 )
 const ownedBy = statement<{ agentId: string }, { id: string }>(
   sql`select id from subscription where agent_id = ${p('agentId')}`,
@@ -130,6 +149,11 @@ export async function changeSubscription(
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 
+/** Forgets what was to be sent again. */
+export async function dropReplays(tx: Transaction, id: string): Promise<void> {
+  await tx.run(removeReplays, { id })
+}
+
 export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
   await tx.run(removeReplays, { id })
   await tx.run(removeHeld, { id })
@@ -137,8 +161,11 @@ export async function deleteSubscription(tx: Transaction, id: string): Promise<v
   if ((await tx.run(remove, { id })) === 0) throw new Collision(`Subscription ${id} was removed meanwhile.`)
 }
 
-export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<void> {
-  for (const { id } of await tx.all(ownedBy, { agentId })) await deleteSubscription(tx, id)
+/** Takes away all that an agent has, push configs too. Answers their ids. */
+export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<string[]> {
+  const owned = await tx.all(ownedBy, { agentId })
+  for (const { id } of owned) await deleteSubscription(tx, id)
+  return owned.map(({ id }) => id)
 }
 
 export async function findSubscription(db: Reader, id: string): Promise<Subscription | undefined> {
@@ -150,8 +177,25 @@ export async function listSubscriptions(db: Reader, agentId: string): Promise<Su
   return (await db.all(byAgent, { agentId })).map(subscriptionFromRow)
 }
 
-export async function listProjectSubscriptions(db: Reader, projectId: string): Promise<Subscription[]> {
-  return (await db.all(byProject, { projectId })).map(subscriptionFromRow)
+/** A page of the wake subscriptions of an agent, or of a project. */
+export async function pageSubscriptions(
+  db: Reader,
+  of: { readonly agentId: string } | { readonly projectId: string },
+  page: SubscriptionPage,
+): Promise<Subscription[]> {
+  const rows =
+    'agentId' in of ? await db.all(pageOfAgent, { ...page, ...of }) : await db.all(pageOfProject, { ...page, ...of })
+  return rows.map(subscriptionFromRow)
+}
+
+/** How many wake subscriptions an agent has. */
+export async function countSubscriptions(db: Reader, agentId: string): Promise<number> {
+  return (await db.get(wakesOf, { agentId }))?.count ?? 0
+}
+
+/** How many push configs an agent has on tasks that are not finished. */
+export async function countLivePushes(db: Reader, agentId: string): Promise<number> {
+  return (await db.get(livePushesOf, { agentId }))?.count ?? 0
 }
 
 /** The push configs that one caller has on a task. */

@@ -17,6 +17,9 @@ export const subscriptionTransitions = {
 /** Why a push subscription is paused for good: what it tells of has come to its end. */
 export const taskFinished = 'task finished'
 
+/** Why a subscription is paused that somebody else pointed somewhere: the grant to manage it was taken back. */
+export const grantRevoked = 'grant-revoked'
+
 /** All that is given must hold; a list holds when one of its entries does. Source: S1-43. */
 export interface Filters {
   readonly taggedConcepts?: readonly string[]
@@ -38,6 +41,8 @@ export interface PushTarget {
   readonly url: string
   readonly configId: string
   readonly protocolVersion: '1.0' | '0.3'
+  /** Who asked for it, qualified by its project: `default:@donna`. Absent where it was registered before this was kept. */
+  readonly registeredBy?: string
   readonly sealedToken?: string
   readonly scheme?: string
   readonly sealedCredentials?: string
@@ -75,6 +80,10 @@ export interface Subscription {
   readonly leaseOwner: string | null
   /** The session that opened it: when that ends, it is paused. */
   readonly sessionId: string | null
+  /** The key that made it, or last said where it goes: when that is revoked, it is paused. null: not known. */
+  readonly keyId: string | null
+  /** The agent that said where it goes, if that is not its owner: without the grant to manage it, it is paused. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -103,6 +112,8 @@ export const unsent = {
   dueAt: null,
   leaseOwner: null,
   sessionId: null,
+  keyId: null,
+  managedBy: null,
 } as const satisfies Partial<Subscription>
 
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */

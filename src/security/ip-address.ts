@@ -30,3 +30,16 @@ export function bitsOf(ip: Ip): 32 | 128 {
 export function isIn([base, bits]: Cidr, ip: Ip): boolean {
   return base.kind() === ip.kind() && ip.match(base, bits)
 }
+
+/** What one client can be told apart by: an IPv4 address, or the first 64 bits of an IPv6 address. Any other text is itself. */
+export function networkOf(address: string): string {
+  const zoneless = address.replace(/%.*$/, '')
+  if (!ipaddr.isValid(zoneless)) return address
+  const ip = ipaddr.process(zoneless)
+  return ip instanceof ipaddr.IPv4
+    ? ip.toString()
+    : `${ip.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+}

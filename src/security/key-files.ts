@@ -1,32 +1,77 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { KeptSecret } from './kept-secret.ts'
 
-/**
- * A secret of the data directory: read if it is there, made and kept (mode 0600) if it is not. It appears whole or not at
- * all, and two processes that start together end up with the same one.
- */
-export async function loadOrCreateKeyFile(
+/** A secret in a file of the data directory, mode 0600. It appears and changes as a whole or not at all. */
+export class KeyFile implements KeptSecret {
+  readonly path: string
+
+  constructor(directory: string, name: string) {
+    this.path = join(directory, name)
+  }
+
+  async read(): Promise<string | undefined> {
+    return readKey(this.path)
+  }
+
+  /** Two processes that start together end up with the same one. */
+  async load(make: () => string | Promise<string>): Promise<string> {
+    const found = readKey(this.path)
+    if (found !== undefined) return found
+    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
+    const key = await make()
+    this.#put(key, (draft) => {
+      try {
+        linkSync(draft, this.path)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      }
+    })
+    return readKey(this.path) as string
+  }
+
+  async replace(before: string, after: string): Promise<boolean> {
+    if (readKey(this.path) !== before) return false
+    this.#put(after, (draft) => renameSync(draft, this.path))
+    return true
+  }
+
+  /** Gives the file another name; one that has that name is replaced. */
+  rename(name: string): void {
+    renameSync(this.path, join(dirname(this.path), name))
+    syncDirectory(dirname(this.path))
+  }
+
+  #put(key: string, place: (draft: string) => void): void {
+    const draft = `${this.path}.${randomUUID()}`
+    try {
+      writeDurably(draft, `${key}\n`)
+      place(draft)
+      syncDirectory(dirname(this.path))
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  }
+}
+
+/** A secret of the data directory: read if it is there, made and kept if it is not. */
+export function loadOrCreateKeyFile(
   directory: string,
   name: string,
   create: () => string | Promise<string>,
 ): Promise<string> {
-  const path = join(directory, name)
-  const kept = readKey(path)
-  if (kept !== undefined) return kept
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const key = await create()
-  const draft = `${path}.${randomUUID()}`
-  try {
-    writeDurably(draft, `${key}\n`)
-    linkSync(draft, path)
-    syncDirectory(directory)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  return readKey(path) as string
+  return new KeyFile(directory, name).load(create)
 }
 
 /** A secret of the data directory, or undefined where none was made. */

@@ -1,9 +1,19 @@
 /** What went wrong with a request, as far as the decision to try again needs to know. */
-export type OutboundErrorKind = 'refused' | 'dns' | 'connect' | 'timeout' | 'reset' | 'tls' | 'aborted' | 'network'
+export type OutboundErrorKind =
+  | 'refused'
+  | 'dns'
+  | 'connect'
+  | 'timeout'
+  | 'reset'
+  | 'tls'
+  | 'aborted'
+  | 'busy'
+  | 'network'
 
 /**
- * A request that got no complete answer. `refused` is our own policy and permanent; `aborted` is our own doing and says
- * nothing about the receiver. The message may be shown to the owner of the URL; `cause` is for the gateway's log only.
+ * A request that got no complete answer. `refused` is our own policy: permanent for an address in a URL, and for a name as long
+ * as it leads there. `aborted` and `busy` are our own doing and say nothing about the receiver: the request was stopped, or there
+ * was no place for it. `cause` is for the gateway's log only.
  */
 export class OutboundError extends Error {
   readonly kind: OutboundErrorKind
@@ -12,6 +22,17 @@ export class OutboundError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'OutboundError'
     this.kind = kind
+  }
+}
+
+/**
+ * The name in the URL led nowhere that may be reached. Whether it does not exist (`dns`) or leads inside the network (`refused`)
+ * is for the operator to know: whoever may tell the two apart can list the names of a private network.
+ */
+export class NameError extends OutboundError {
+  constructor(kind: 'dns' | 'refused', message: string, cause?: unknown) {
+    super(kind, message, cause)
+    this.name = 'NameError'
   }
 }
 

@@ -1,9 +1,13 @@
-import dns from 'node:dns'
+import { isIP } from 'node:net'
 import { Problem } from '../errors.ts'
+import type { Payer } from '../lib/fair-gate.ts'
+import { outboundLimits } from '../limits.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadline } from './deadline.ts'
-import { guardedLookup, type Lookup } from './guarded-lookup.ts'
-import { OriginPools } from './origin-pools.ts'
+import { withoutEcho } from './echoed-secrets.ts'
+import { guardedLookup } from './guarded-lookup.ts'
+import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
+import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
 import { readSnippet } from './response-snippet.ts'
 import { judgeUrl, type UrlVerdict } from './url-guard.ts'
@@ -11,20 +15,21 @@ import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 export interface OutboundFetchOptions {
   /** CIDRs that may be reached beside public addresses. */
   allow: readonly string[]
-  /** Name resolution, TCP and TLS together. */
+  /** TCP and TLS together. */
   connectTimeoutMs?: number
   connectionsPerOrigin?: number
   /** How many origins keep connections; the least recently used idle one makes room. */
   originsMax?: number
-  /** In place of `dns.lookup`, for tests. */
-  lookup?: Lookup
+  names?: NameResolverOptions
 }
 
 export interface OutboundRequest {
   url: string
   headers: Record<string, string>
   body: Buffer | string
-  /** For everything: connecting, waiting in the pool, headers and body. */
+  /** On whose behalf: look-ups and connections are shared out by it. */
+  payer: Payer
+  /** For connecting, waiting in the pool, headers and body. Looking the name up comes before, and has a limit of its own. */
   timeoutMs: number
   signal?: AbortSignal
   /** How long a request that is under way when the signal aborts may take to finish. */
@@ -36,7 +41,14 @@ export interface OutboundResponse {
   retryAfter?: string
   /** The first 2 KiB of the body as text. */
   bodySnippet: string
+  /** Whether it came from an address that anybody may reach. */
+  isPublic: boolean
   durationMs: number
+}
+
+type Judged = UrlVerdict & {
+  /** The address in the URL, without brackets; undefined for a name. */
+  readonly literal: string | undefined
 }
 
 /** URLs that were judged before: one is written to thousands of times. */
@@ -45,18 +57,25 @@ const judgedMax = 10_000
 /** The only door to the outside. It never follows a redirect: a 3xx could point inside the network. */
 export class OutboundFetch implements AsyncDisposable {
   readonly #policy: AddressPolicy
+  readonly #names: NameResolver
   readonly #pools: OriginPools
-  readonly #judged = new Map<string, UrlVerdict>()
+  readonly #judged = new Map<string, Judged>()
   #closed = false
 
   /** Throws an Error that names a bad entry of `allow`. */
   constructor(options: OutboundFetchOptions) {
     this.#policy = createAddressPolicy(options.allow)
+    this.#names = new NameResolver(options.names)
+    const anybody = createAddressPolicy([])
     this.#pools = new OriginPools({
-      lookup: guardedLookup(this.#policy, options.lookup ?? dns.lookup),
+      // What was looked up before the request is nearly always still known here.
+      lookup: (payer, dialling) =>
+        guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer()), dialling),
+      isPublic: (address) => anybody.check(address).allowed,
       connectTimeoutMs: options.connectTimeoutMs ?? 5000,
-      connectionsPerOrigin: options.connectionsPerOrigin ?? 64,
-      originsMax: options.originsMax ?? 1024,
+      connectionsPerOrigin: options.connectionsPerOrigin ?? outboundLimits.attemptsToOrigin.max,
+      originsMax: options.originsMax ?? outboundLimits.originsKept.max,
+      originsOfAgentMax: outboundLimits.originsKeptOfAgent.max,
     })
   }
 
@@ -74,20 +93,23 @@ export class OutboundFetch implements AsyncDisposable {
   async post(request: OutboundRequest): Promise<OutboundResponse> {
     const verdict = this.#judge(request.url)
     if (!verdict.ok) throw new OutboundError('refused', verdict.detail)
+    if (verdict.literal === undefined) await this.#lookUp(verdict.url, request)
     if (this.#closed) throw new OutboundError('aborted', 'the gateway is stopping')
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the request was stopped')
 
     const startedAt = performance.now()
     const deadline = new Deadline(request.timeoutMs, request.signal, request.graceMs)
     try {
+      const opened = this.#pools.take(verdict.url.origin, request.payer, verdict.literal)
       const { statusCode, headers, snippet } = await deadline.over((signal) =>
-        this.#exchange(verdict.url, request, signal),
+        exchange(opened, verdict.url, request, signal),
       )
       const retryAfter = [headers['retry-after']].flat()[0]
       return {
         status: statusCode,
         ...(retryAfter === undefined ? {} : { retryAfter }),
-        bodySnippet: snippet,
+        bodySnippet: withoutEcho(snippet, request.headers),
+        isPublic: opened.isPublic,
         durationMs: Math.round(performance.now() - startedAt),
       }
     } catch (error) {
@@ -100,6 +122,7 @@ export class OutboundFetch implements AsyncDisposable {
   /** Refuses new requests, lets running ones finish, closes the connections. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#names.close()
     await this.#pools.close()
   }
 
@@ -107,19 +130,26 @@ export class OutboundFetch implements AsyncDisposable {
     return this.close()
   }
 
+  /** Looks the name up where a connection has to be opened: before the deadline begins, because a wait for a place is ours. */
+  async #lookUp({ hostname, origin }: URL, { payer, signal }: OutboundRequest): Promise<void> {
+    if (this.#closed || signal?.aborted || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return
+    await this.#names.resolve(hostname, payer, signal)
+  }
+
   /** What the text of a URL tells is the same each time; what its name leads to is looked at whenever it is dialled. */
-  #judge(url: string): UrlVerdict {
+  #judge(url: string): Judged {
     const known = this.#judged.get(url)
     if (known) return known
     const verdict = judgeUrl(url, this.#policy)
+    const host = verdict.ok ? verdict.url.hostname.replace(/^\[|\]$/g, '') : ''
+    const judged = { ...verdict, literal: isIP(host) === 0 ? undefined : host }
     if (this.#judged.size >= judgedMax) this.#judged.clear()
-    this.#judged.set(url, verdict)
-    return verdict
+    this.#judged.set(url, judged)
+    return judged
   }
+}
 
-  async #exchange(url: URL, { headers, body }: OutboundRequest, signal: Deadline) {
-    const pool = this.#pools.take(url.origin)
-    const answer = await pool.request({ method: 'POST', path: url.pathname + url.search, headers, body, signal })
-    return { statusCode: answer.statusCode, headers: answer.headers, snippet: await readSnippet(answer.body) }
-  }
+async function exchange({ pool }: OriginPool, url: URL, { headers, body }: OutboundRequest, signal: Deadline) {
+  const answer = await pool.request({ method: 'POST', path: url.pathname + url.search, headers, body, signal })
+  return { statusCode: answer.statusCode, headers: answer.headers, snippet: await readSnippet(answer.body) }
 }

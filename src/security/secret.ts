@@ -10,6 +10,11 @@ export function secretsEqual(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 }
 
+/** The id of the encryption key that a text was encrypted with. */
+export function keyIdOf(sealed: string): string {
+  return sealed.split('.', 1)[0]!
+}
+
 /** A bearer key: `rk_` and 256 random bits. */
 export function newApiKey(): string {
   return `rk_${randomBytes(32).toString('base64url')}`
@@ -40,9 +45,19 @@ export class SecretBox {
     return `${id}.${iv.toString('base64url')}.${sealed.toString('base64url')}`
   }
 
+  /** The ids of the keys, the newest first: the first eight hex digits of the SHA-256 of each. */
+  get keyIds(): string[] {
+    return this.#keys.map(({ id }) => id)
+  }
+
   /** Whether the key that a text was encrypted with is one of these. */
   knows(text: string): boolean {
-    return this.#keys.some(({ id }) => id === text.split('.', 1)[0])
+    return this.#keys.some(({ id }) => id === keyIdOf(text))
+  }
+
+  /** The same secret under the newest key; the text itself where it is under that key. Throws as `open` does. */
+  reseal(text: string, context: string): string {
+    return keyIdOf(text) === this.#keys[0]!.id ? text : this.seal(this.open(text, context), context)
   }
 
   /** Throws when the key is gone or the text was moved or changed. */

@@ -1,6 +1,7 @@
 import type { Database } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
-import type { SecretBox } from './secret.ts'
+import type { KeptSecret } from './kept-secret.ts'
+import { keyIdOf, type SecretBox } from './secret.ts'
 
 const keep = statement<{
   name: string
@@ -11,29 +12,77 @@ const keep = statement<{
 const kept = statement<{ name: string }, { sealed: string }>(
   sql`select sealed from shared_secret where name = ${p('name')}`,
 )
+const change = statement<{ name: string; known: string; sealed: string }>(
+  sql`update shared_secret set sealed = ${p('sealed')} where name = ${p('name')} and sealed = ${p('known')}`,
+)
 
-/**
- * What all gateways of one store have in common: the first one's value, sealed with the encryption key. Throws when this
- * gateway's encryption key is not the one that it was sealed with.
- */
-export async function sharedSecret(
+const remove = statement<{ name: string; sealed: string }>(
+  sql`delete from shared_secret where name = ${p('name')} and sealed = ${p('sealed')}`,
+)
+// The marks of encryption keys hold nothing.
+const all = statement<object, { name: string; sealed: string }>(
+  sql`select name, sealed from shared_secret where name < 'encryption-key ' or name >= 'encryption-key!'`,
+)
+
+/** Seals everything that is shared anew with the newest key. Answers how much, and the ids of keys that are not listed. */
+export async function resealShared(
   db: Database,
   box: SecretBox,
-  name: string,
-  make: () => string | Promise<string>,
-): Promise<string> {
-  let row = await db.get(kept, { name })
-  if (!row) {
-    const sealed = box.seal(await make(), name)
-    await db.transaction((tx) => tx.run(keep, { name, sealed, now: tx.now }))
-    row = (await db.get(kept, { name }))!
+): Promise<{ resealed: number; unreadable: readonly string[] }> {
+  const unreadable: string[] = []
+  let resealed = 0
+  for (const { name, sealed: known } of await db.all(all, {})) {
+    if (!box.knows(known)) {
+      unreadable.push(keyIdOf(known))
+      continue
+    }
+    const sealed = box.reseal(known, name)
+    if (sealed !== known) resealed += await db.transaction((tx) => tx.run(change, { name, known, sealed }))
   }
-  try {
-    return box.open(row.sealed, name)
-  } catch (error) {
-    throw new Error(
-      'The secrets of this store are sealed with another encryption key. Set ROUSE_ENCRYPTION_KEY to that of the gateway that made the store: it is in encryption.key of its data directory, unless it was set there too.',
-      { cause: error },
-    )
+  return { resealed, unreadable }
+}
+
+/** Removes what is shared and sealed with a key that is not listed: the next gateway that starts makes it anew. */
+export async function removeUnreadableShared(db: Database, box: SecretBox): Promise<void> {
+  const lost = (await db.all(all, {})).filter(({ sealed }) => !box.knows(sealed))
+  await db.transaction(async (tx) => {
+    for (const row of lost) await tx.run(remove, row)
+  })
+}
+
+/** What all gateways of one store have in common, sealed with the encryption key, which is not in the store. */
+export class SharedSecret implements KeptSecret {
+  readonly #db: Database
+  readonly #box: SecretBox
+  readonly #name: string
+
+  constructor(db: Database, box: SecretBox, name: string) {
+    this.#db = db
+    this.#box = box
+    this.#name = name
+  }
+
+  async read(): Promise<string | undefined> {
+    const sealed = await this.#sealed()
+    return sealed === undefined ? undefined : this.#box.open(sealed, this.#name)
+  }
+
+  async load(make: () => string | Promise<string>): Promise<string> {
+    const found = await this.read()
+    if (found !== undefined) return found
+    const [name, sealed] = [this.#name, this.#box.seal(await make(), this.#name)]
+    await this.#db.transaction((tx) => tx.run(keep, { name, sealed, now: tx.now }))
+    return (await this.read()) as string
+  }
+
+  async replace(before: string, after: string): Promise<boolean> {
+    const known = await this.#sealed()
+    if (known === undefined || this.#box.open(known, this.#name) !== before) return false
+    const values = { name: this.#name, known, sealed: this.#box.seal(after, this.#name) }
+    return (await this.#db.transaction((tx) => tx.run(change, values))) === 1
+  }
+
+  async #sealed(): Promise<string | undefined> {
+    return (await this.#db.get(kept, { name: this.#name }))?.sealed
   }
 }

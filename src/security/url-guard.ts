@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { inputLimits } from '../limits.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
 export type UrlVerdict =
@@ -10,6 +11,9 @@ export type UrlVerdict =
  * and full-width spellings of an IPv4 address into the dotted one, so literals are judged in one form.
  */
 export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {
+  if (text.length > inputLimits.url.max) {
+    return { ok: false, code: 'invalid-request', detail: `The URL is longer than ${inputLimits.url.max} characters.` }
+  }
   const url = parseUrl(text)
   if (!url) return { ok: false, code: 'invalid-request', detail: 'The URL is not a valid absolute URL.' }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return notAllowed('The URL must use http or https.')
@@ -27,6 +31,11 @@ export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {
 export function isLocalhost(host: string): boolean {
   const name = withoutFinalDots(host).toLowerCase()
   return name === 'localhost' || name.endsWith('.localhost')
+}
+
+/** Whether a host, as a name, an address or in a URL's brackets, is this machine seen from itself. */
+export function isLoopbackHost(host: string): boolean {
+  return isLocalhost(host) || /^(\[?::1\]?|127(\.\d{1,3}){3})$/.test(host)
 }
 
 function parseUrl(text: string): URL | undefined {
@@ -57,7 +66,9 @@ function judgeHost(host: string, policy: AddressPolicy): UrlVerdict | undefined 
 const loopbacks = ['127.0.0.1', '::1']
 
 function withoutFinalDots(host: string): string {
-  return host.replace(/\.+$/, '')
+  let end = host.length
+  while (host[end - 1] === '.') end--
+  return host.slice(0, end)
 }
 
 function notAllowed(detail: string): UrlVerdict {

@@ -11,6 +11,10 @@ export interface Statement<Params extends object = object, Row = unknown> {
   readonly sql: SQL
   /** Set where the row that is read stays the reader's until its transaction ends: the name of the table. */
   readonly locks?: string
+  /** Set where it takes the log of a project until its transaction ends. */
+  readonly takesLog?: boolean
+  /** Set where nobody who reads much may make it wait. */
+  readonly isFirst?: boolean
   /** Never set: carries the types. */
   readonly types?: (params: Params) => Row
 }
@@ -29,6 +33,16 @@ export function lockingStatement<Params extends { id: string }, Row = never>(
   text: SQL,
 ): Statement<Params, Row> {
   return { sql: text, locks: table }
+}
+
+/** A statement that takes the log of a project: whoever appends to it waits until the transaction is over. */
+export function takingLog<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
+  return { ...declared, takesLog: true }
+}
+
+/** A statement that is read before those that wait for a connection: what every request begins with. */
+export function readFirst<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
+  return { ...declared, isFirst: true }
 }
 
 /** Of rows that another gateway is changing: leave them to it. What only PostgreSQL knows is a comment to the embedded store. */

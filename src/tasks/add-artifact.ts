@@ -3,9 +3,11 @@ import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
 import type { Caller } from '../registry/caller.ts'
+import { bytesOf, rowBytes } from '../registry/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { historyRecent, loadTaskDocument, requireTaskToChange } from './read-task.ts'
+import { requireRoomForPiece, write } from './room.ts'
 import { isTerminal } from './state.ts'
 import type { A2aArtifact, Task, TaskDocument } from './task.ts'
 import { artifactAdded } from './task-events.ts'
@@ -26,6 +28,7 @@ export async function addArtifact(
   taskId: string,
   input: ArtifactInput & { expectedVersion?: number | undefined },
 ): Promise<{ document: TaskDocument; artifactId: string }> {
+  context.usage.requireRoom(caller)
   const { task, artifactId } = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (!roles.includes('assignee')) {
@@ -42,6 +45,7 @@ export async function addArtifact(
       })
     }
     const kept = await keepChunk(tx, task, caller, input)
+    context.usage.add(tx, caller, rowBytes + bytesOf(input.artifact))
     await context.append(tx, task.projectId, [kept.event])
     return { task: (await findTask(tx, taskId)) as Task, artifactId: kept.artifactId }
   })
@@ -55,7 +59,7 @@ export async function keepChunk(
   task: Task,
   caller: Caller,
   input: ArtifactInput,
-): Promise<{ seq: number; artifactId: string; event: NewEvent }> {
+): Promise<{ seq: number; artifactId: string; size: number; event: NewEvent }> {
   const given = input.artifact.artifactId
   const artifactId = typeof given === 'string' && given ? given : newUuid()
   if (input.append && !(await hasArtifact(tx, task.id, artifactId))) {
@@ -70,6 +74,8 @@ export async function keepChunk(
     lastChunk: input.lastChunk ?? !input.append,
     artifact: { ...input.artifact, artifactId } as A2aArtifact,
   }
-  const seq = await insertChunk(tx, task.id, task.chunkCount, chunk)
-  return { seq, artifactId, event: artifactAdded(task, caller.identity, seq, chunk) }
+  const written = write(chunk.artifact, 'artifact')
+  requireRoomForPiece(task, written)
+  const seq = await insertChunk(tx, task, chunk, written)
+  return { seq, artifactId, size: written.size, event: artifactAdded(task, caller.identity, seq, chunk) }
 }

@@ -2,8 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { NewEvent } from '../log/event.ts'
 import type { LiveTail } from '../log/live-tail.ts'
-import type { Priority, WakePolicy } from '../registry/agent.ts'
+import type { Agent, Priority, WakePolicy } from '../registry/agent.ts'
 import type { Caller } from '../registry/caller.ts'
+import type { Usage } from '../registry/usage.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 
 /** A piece of mail that came with a task, on its way into the recipient's mailbox. */
@@ -31,4 +32,8 @@ export interface TaskContext {
   readonly tail: LiveTail
   /** Puts a message into the mailbox within the task's own transaction. Source: D9. */
   readonly recordMail: (tx: Transaction, mail: TaskMail) => Promise<RecordedMail>
+  /** Limits what is sent, as mail is limited. Both throw; `take` counts. Source: D22. */
+  readonly sends: Record<'check' | 'take', (caller: Caller, recipient: Pick<Agent, 'id' | 'handle'>) => void>
+  /** What each agent and project has stored. */
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
 }

@@ -6,6 +6,7 @@ import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
 import { pruneIdempotencyKeys } from './idempotency-key-store.ts'
 import { agentMessage } from './message-input.ts'
+import { write } from './room.ts'
 import { stateChanged } from './task-events.ts'
 import { insertTaskMessage, lockTask, moveTaskRow } from './task-store.ts'
 
@@ -49,12 +50,15 @@ export class ExpirySweeper extends Sweeper {
     // Somebody took it, or another gateway swept it, since the list was read.
     if (task?.state !== 'submitted' || task.expiresAt === null || task.expiresAt > tx.now) return
     const parts = [{ text: `expired: nobody took the task before ${new Date(task.expiresAt).toISOString()}` }]
-    const seq = await insertTaskMessage(tx, task, agentMessage({ parts }, task))
+    // The gateway's own word needs no room: a full task ends like any other.
+    const written = write(agentMessage({ parts }, task), 'message')
+    const seq = await insertTaskMessage(tx, task, written)
     await moveTaskRow(tx, task, {
       state: 'failed',
       expectedVersion: task.version,
       statusMessageSeq: seq,
       messageCount: seq,
+      size: written.size,
       reason: 'expired',
     })
     const change = stateChanged({

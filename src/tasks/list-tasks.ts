@@ -6,8 +6,9 @@ import type { Task } from './task.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
-  /** Tasks of this project; where an agent is named, its tasks in whatever project they are. */
+  /** Tasks of this project; where an agent is named, its tasks in whatever project they are, unless `isWithin`. */
   readonly projectId: string
+  readonly isWithin?: boolean | undefined
   readonly assigneeId?: string | undefined
   readonly originatorId?: string | undefined
   readonly contextId?: string | undefined
@@ -28,7 +29,7 @@ export interface TaskPage {
 /** Tasks by their status time, newest first. A page token is a position, not an offset. Source: specification §3.1.4. */
 export async function listTasks(db: Reader, query: TaskQuery): Promise<TaskPage> {
   const { assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
-  const projectId = (assigneeId ?? originatorId) ? undefined : query.projectId
+  const projectId = (assigneeId ?? originatorId) && !query.isWithin ? undefined : query.projectId
   const given = present({ projectId, assigneeId, originatorId, contextId, state, statusSince })
   const from = pageToken ? readPageToken(pageToken) : undefined
   const { page, count } = statementsFor(Object.keys(given) as FilterName[], from !== undefined)
@@ -40,6 +41,12 @@ export async function listTasks(db: Reader, query: TaskQuery): Promise<TaskPage>
     nextPageToken: rows.length > pageSize && last ? writePageToken(last) : '',
     totalSize: (await db.get(count, given))?.total ?? 0,
   }
+}
+
+/** Where the next page begins when an answer told only the first of a page's tasks. */
+export function nextPageToken(page: TaskPage, told: readonly { readonly task: Task }[]): string {
+  const last = told.at(-1)
+  return last && told.length < page.tasks.length ? writePageToken(last.task) : page.nextPageToken
 }
 
 const filters = {
@@ -111,7 +118,7 @@ function writePageToken(task: Task): string {
 }
 
 function readPageToken(token: string): { statusAt: number; id: string } {
-  const match = /^(\d{1,15})\/(.+)$/.exec(Buffer.from(token, 'base64url').toString('utf8'))
+  const match = /^(\d{1,15})\/([\w:.-]{1,255})$/.exec(Buffer.from(token, 'base64url').toString('utf8'))
   if (!match) {
     throw new Problem('invalid-request', {
       field: 'pageToken',

@@ -2,7 +2,9 @@ import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { firstLine, oneLine } from '../lib/words.ts'
 import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agent.ts'
+import { requireModestConcepts } from './message-limits.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 const subjectMax = 200
@@ -22,11 +24,11 @@ export function agentMessage(message: JsonObject, task: Pick<Task, 'id' | 'conte
 export function subjectOf(message: A2aMessage): string {
   for (const part of message.parts) {
     if (typeof part.text !== 'string') continue
-    const line = part.text.split('\n').find((candidate) => candidate.trim() !== '')
-    if (line) return cutText(line.trim(), subjectMax)
+    const line = firstLine(part.text)
+    if (line) return cutText(line, subjectMax)
   }
   const file = message.parts.find((part) => typeof part.filename === 'string' && part.filename)
-  return file ? cutText(String(file.filename), subjectMax) : '(no text)'
+  return (file && cutText(oneLine(String(file.filename)), subjectMax)) || '(no text)'
 }
 
 /** What a sender may say beside the message, as A2A metadata of the message or of the request. */
@@ -39,7 +41,8 @@ export interface Delivery {
 
 /**
  * Reads `priority`, `wakePolicy`, `taggedConcepts` and `expiresAt` from A2A metadata. Metadata is anybody's, so a value of
- * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable.
+ * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable, and
+ * more concepts than mail may have.
  */
 export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): Delivery {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
@@ -47,9 +50,7 @@ export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): Del
   return {
     priority: priorities.find((known) => known === priority) ?? 'normal',
     wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
-    taggedConcepts: Array.isArray(taggedConcepts)
-      ? taggedConcepts.filter((concept) => typeof concept === 'string')
-      : [],
+    taggedConcepts: requireModestConcepts(taggedConcepts),
     expiresAt: readInstant(expiresAt),
   }
 }
@@ -68,12 +69,18 @@ function readInstant(value: unknown): number | null {
 
 /** Refuses media types that the agent's card does not claim (specification §3.1.1). */
 export function requireAcceptedModes(agent: Agent, message: A2aMessage): void {
+  // Each mode is judged once: there may be many parts, and many modes that an agent takes.
+  const known = new Set<string | undefined>([undefined])
   for (const [index, part] of message.parts.entries()) {
     const mode = modeOf(part)
-    if (mode === undefined || agent.inputModes.some((accepted) => modeMatches(accepted, mode))) continue
+    if (known.has(mode)) continue
+    if (agent.inputModes.some((accepted) => modeMatches(accepted, mode!))) {
+      known.add(mode)
+      continue
+    }
     throw new Problem('unsupported-media-type', {
       field: `message.parts[${index}].mediaType`,
-      detail: `message.parts[${index}].mediaType: ${agent.handle} takes ${agent.inputModes.join(', ')}, not ${mode}.`,
+      detail: `message.parts[${index}].mediaType: ${agent.handle} takes ${cutText(agent.inputModes.join(', '), 1_000)}, not ${cutText(mode!, 200)}.`,
     })
   }
 }

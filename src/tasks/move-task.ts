@@ -3,11 +3,13 @@ import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
+import { bytesOf, rowBytes } from '../registry/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type ArtifactInput, keepChunk } from './add-artifact.ts'
 import type { TaskContext } from './context.ts'
 import { agentMessage, stampMessage } from './message-input.ts'
 import { historyRecent, loadTaskDocument, requireTaskToChange } from './read-task.ts'
+import { requireRoomForMessage, write } from './room.ts'
 import { allowedMoves, isTerminal, requireMove, type TaskRole, type TaskState } from './state.ts'
 import type { A2aMessage, Task, TaskDocument } from './task.ts'
 import { stateChanged } from './task-events.ts'
@@ -31,10 +33,15 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
+  const { message, artifacts = [] } = input
+  const stored = [...artifacts.map(({ artifact }) => artifact), ...(message ? [message] : [])]
+  // A task can always be moved; what is said with it needs room.
+  if (stored.length > 0) context.usage.requireRoom(caller)
   const moved = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (task.version !== input.expectedVersion) throw await conflict(tx, task, roles, input.expectedVersion)
     requireMove(task.state, input.to, roles)
+    for (const one of stored) context.usage.add(tx, caller, rowBytes + bytesOf(one))
     return applyMove(context, tx, caller, task, roles, input)
   })
   return loadTaskDocument(context.db, moved, { historyLength: historyRecent })
@@ -64,19 +71,22 @@ async function applyMove(
   input: MoveInput,
 ): Promise<Task> {
   const events: NewEvent[] = []
-  let chunkCount = task.chunkCount
+  let held = task
   for (const artifact of input.artifacts ?? []) {
-    const kept = await keepChunk(tx, { ...task, chunkCount }, caller, artifact)
-    chunkCount = kept.seq
+    const kept = await keepChunk(tx, held, caller, artifact)
+    held = { ...held, chunkCount: kept.seq, size: held.size + kept.size }
     events.push(kept.event)
   }
-  const seq = input.message ? await insertTaskMessage(tx, task, statusMessage(input.message, task, roles)) : null
+  const written = input.message && write(statusMessage(input.message, task, roles), 'message')
+  if (written) requireRoomForMessage(held, written)
+  const seq = written ? await insertTaskMessage(tx, task, written) : null
   const messageCount = seq ?? task.messageCount
   const to = {
     state: input.to,
     expectedVersion: input.expectedVersion,
     statusMessageSeq: seq,
     messageCount,
+    size: written?.size ?? 0,
     reason: null,
   }
   if (!(await moveTaskRow(tx, task, to))) {

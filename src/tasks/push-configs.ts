@@ -1,12 +1,22 @@
 import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
+import { inputLimits } from '../limits.ts'
 import { holdLog, logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/caller.ts'
+import { requireLiveKey } from '../registry/live-key.ts'
+import { requireRoom } from '../registry/shares.ts'
 import { type PushTarget, type Subscription, taskFinished, unsent } from '../registry/subscription.ts'
-import { deleteSubscription, insertSubscription, listPushSubscriptions } from '../registry/subscription-store.ts'
+import {
+  countLivePushes,
+  deleteSubscription,
+  insertSubscription,
+  listPushSubscriptions,
+} from '../registry/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
+import { isLoopbackHost } from '../security/url-guard.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
+import { requireModestId } from './message-limits.ts'
 import { requireTask, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
@@ -23,14 +33,13 @@ export interface PushConfig {
 export interface PushContext extends TaskContext {
   readonly secrets: SecretBox
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never probed. */
-  readonly checkUrl: (url: string, field: string) => void
+  readonly checkUrl: (url: string, field: string) => URL
 }
 
 type PushInput = Omit<PushConfig, 'taskId'> & { readonly protocolVersion: PushTarget['protocolVersion'] }
 
 /** A config travels in the headers of every push, and is kept for as long as its task. */
-const headerValueMax = 8192
-const idMax = 255
+const headerValueMax = inputLimits.pushHeader.max
 
 /** Throws `url-not-allowed` or `invalid-request` for a config that could never be sent for. `prefix` is where it stands. */
 export function requireSendable(
@@ -38,9 +47,9 @@ export function requireSendable(
   config: Pick<PushConfig, 'id' | 'url' | 'token' | 'authentication'>,
   prefix = '',
 ): void {
-  context.checkUrl(config.url, `${prefix}url`)
+  const url = context.checkUrl(config.url, `${prefix}url`)
   const { scheme = '', credentials = '' } = config.authentication ?? {}
-  if (config.id.length > idMax) throw invalid(`${prefix}id`, `has at most ${idMax} characters.`)
+  requireModestId(config.id, `${prefix}id`, inputLimits.pushConfigId)
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
     throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')
@@ -48,6 +57,10 @@ export function requireSendable(
   for (const [field, value] of Object.entries({ token: config.token, 'authentication.credentials': credentials })) {
     if (/^[\x20-\x7e]*$/.test(value) && value.length <= headerValueMax) continue
     throw invalid(prefix + field, `travels in a header: at most ${headerValueMax} characters of ASCII, no line breaks.`)
+  }
+  const secret = config.token ? 'token' : credentials ? 'authentication.credentials' : undefined
+  if (secret && url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+    throw invalid(prefix + secret, 'would travel in clear text to an http:// URL. Give an https:// URL.')
   }
 }
 
@@ -96,13 +109,18 @@ export async function keepPushConfig(
   input: PushInput,
   after: number,
 ): Promise<PushConfig> {
+  await requireLiveKey(tx, caller)
   const configId = input.id || newUuid()
-  for (const same of await pushSubscriptions(tx, caller, task.id, configId)) await deleteSubscription(tx, same.id)
+  const ofTask = await listPushSubscriptions(tx, task.id, caller.id)
+  const same = ofTask.filter((subscription) => configIdOf(subscription) === configId)
+  for (const { id } of same) await deleteSubscription(tx, id)
+  if (same.length === 0) await requireRoomForConfig(tx, caller, ofTask.length)
   const id = newSubscriptionId()
   const { authentication, token } = input
   const target: PushTarget = {
     url: input.url,
     configId,
+    registeredBy: registrant(caller),
     protocolVersion: input.protocolVersion,
     ...(token ? { sealedToken: context.secrets.seal(token, id) } : {}),
     ...(authentication?.scheme ? { scheme: authentication.scheme } : {}),
@@ -123,10 +141,35 @@ export async function keepPushConfig(
     signingKey: null,
     ...(isTerminal(task.state) ? { status: 'paused', reason: taskFinished } : { status: 'active', reason: null }),
     cursorLogId: after,
+    keyId: caller.keyId,
     createdAt: tx.now,
     updatedAt: tx.now,
   })
   return { id: configId, taskId: task.id, url: input.url, token, authentication }
+}
+
+/** Who a caller is, in whichever project: `default:@donna`. There is one operator of all projects. */
+function registrant({ kind, identity, projectId }: Caller): string {
+  return kind === 'operator' ? identity : `${projectId}:${identity}`
+}
+
+/** Whether a caller may have one more config on a task, or on a new one. Errors: `limit-exceeded`. */
+export async function requireRoomForPush(
+  tx: Transaction,
+  caller: Caller,
+  taskId: string | undefined,
+  configId: string,
+): Promise<void> {
+  const ofTask = taskId === undefined ? [] : await listPushSubscriptions(tx, taskId, caller.id)
+  if (ofTask.some((subscription) => configIdOf(subscription) === configId)) return
+  await requireRoomForConfig(tx, caller, ofTask.length)
+}
+
+async function requireRoomForConfig(tx: Transaction, caller: Caller, ofTask: number): Promise<void> {
+  if (caller.kind === 'operator') return
+  const remedy = 'Delete those that are not in use.'
+  requireRoom(caller, 'pushConfigsPerTask', ofTask, remedy)
+  requireRoom(caller, 'pushConfigs', await countLivePushes(tx, caller.id), remedy)
 }
 
 export async function listPushConfigs(context: PushContext, caller: Caller, taskId: string): Promise<PushConfig[]> {
@@ -179,7 +222,11 @@ async function pushSubscriptions(
   configId: string,
 ): Promise<Subscription[]> {
   const all = await listPushSubscriptions(tx, taskId, caller.id)
-  return all.filter(({ target }) => (target as PushTarget).configId === configId)
+  return all.filter((subscription) => configIdOf(subscription) === configId)
+}
+
+function configIdOf({ target }: Subscription): string {
+  return (target as PushTarget).configId
 }
 
 function fromSubscription(context: PushContext, subscription: Subscription): PushConfig {

@@ -1,12 +1,14 @@
 import { Problem } from '../errors.ts'
+import { inputLimits, outputLimits } from '../limits.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { readBoundedContent } from './bounded-content.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
 import { findTask, lockTask, readArtifacts, readHistory, readTaskMessage } from './task-store.ts'
 
-const everything = Number.MAX_SAFE_INTEGER
+const historyMax = inputLimits.historyLength.max
 
 /** How much of a task's history an answer carries that was not asked for more: a task may have ten thousand messages. */
 export const historyRecent = 100
@@ -37,14 +39,17 @@ function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: T
 
 /**
  * A task with its history and artifacts, all as of this state of it: what came later is not in it.
- * @param historyLength undefined: all of it; 0: none; else the newest so many (specification §3.2.4)
+ * @param historyLength undefined: as much as an answer carries; 0: none; else the newest so many (specification §3.2.4)
  */
 export async function loadTaskDocument(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskDocument> {
-  return load(db, task, options, (id) => identityOf(db, id))
+  return named(await loadTaskContent(db, task, options), (id) => identityOf(db, id))
 }
 
-/** A page of tasks. Each party is looked up once. */
-export function loadTaskDocuments(
+/**
+ * A page of tasks: as many of them, from the first, as an answer has room for, and the first in any case. Each party is looked
+ * up once.
+ */
+export async function loadTaskDocuments(
   db: Reader,
   tasks: readonly Task[],
   options: DocumentOptions = {},
@@ -55,33 +60,70 @@ export function loadTaskDocuments(
     known.set(id, found)
     return found
   }
-  return Promise.all(tasks.map((task) => load(db, task, options, identity)))
+  const contents = await loadTaskContents(db, tasks, options)
+  return Promise.all(contents.map((content) => named(content, identity)))
 }
 
-interface DocumentOptions {
+export interface DocumentOptions {
   historyLength?: number | undefined
   artifacts?: boolean
 }
 
-async function load(
-  db: Reader,
-  task: Task,
-  options: DocumentOptions,
-  identity: (id: string) => Promise<string>,
-): Promise<TaskDocument> {
-  const originator = await identity(task.originatorId)
-  const assignee = await identity(task.assigneeId)
-  return { ...(await loadTaskContent(db, task, options)), originator, assignee }
+async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {
+  const { originatorId, assigneeId } = content.task
+  return { ...content, originator: await identity(originatorId), assignee: await identity(assigneeId) }
 }
 
 /** What was said and made in a task, without the names of its parties. */
 export type TaskContent = Omit<TaskDocument, 'originator' | 'assignee'>
 
+/** Most tasks are smaller than an answer may be: those are read without a look at sizes. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
-  return {
+  return (await loadWithin(db, task, options, outputLimits.task.max)).content
+}
+
+/** The same for a page of tasks, which ends where it has no more room. */
+export async function loadTaskContents(
+  db: Reader,
+  tasks: readonly Task[],
+  options: DocumentOptions = {},
+): Promise<TaskContent[]> {
+  let left = outputLimits.taskPage.max
+  if (tasks.reduce((size, task) => size + task.size, 0) <= left) {
+    return Promise.all(tasks.map((task) => loadTaskContent(db, task, options)))
+  }
+  const contents: TaskContent[] = []
+  for (const task of tasks) {
+    const { content, size } = await loadWithin(db, task, options, Math.min(left, outputLimits.task.max))
+    const isWhole = content.omitted === undefined && size <= left
+    if (!isWhole && contents.length > 0) break
+    contents.push(content)
+    left -= size
+  }
+  return contents
+}
+
+async function loadWithin(
+  db: Reader,
+  task: Task,
+  { historyLength = historyMax, artifacts = true }: DocumentOptions,
+  sizeMax: number,
+): Promise<{ content: TaskContent; size: number }> {
+  const limit = Math.min(historyLength, historyMax)
+  if (task.size > sizeMax) {
+    const { size, omitted, ...read } = await readBoundedContent(db, task, {
+      historyLength: limit,
+      artifacts,
+      sizeMax,
+    })
+    const isWhole = omitted.messages + omitted.artifactPieces === 0
+    return { content: { task, ...read, ...(isWhole ? {} : { omitted }) }, size }
+  }
+  const content = {
     task,
     statusMessage: task.statusMessageSeq === null ? null : await readTaskMessage(db, task.id, task.statusMessageSeq),
-    history: await readHistory(db, task, options.historyLength ?? everything),
-    artifacts: options.artifacts === false ? [] : await readArtifacts(db, task),
+    history: await readHistory(db, task, limit),
+    artifacts: artifacts ? await readArtifacts(db, task) : [],
   }
+  return { content, size: task.size }
 }

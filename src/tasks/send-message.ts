@@ -6,20 +6,32 @@ import type { Agent } from '../registry/agent.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
 import { notWelcome, takesMailOf } from '../registry/contact.ts'
+import { bytesOf, rowBytes } from '../registry/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-key-store.ts'
 import { readDelivery, requireAcceptedModes, stampMessage, subjectOf } from './message-input.ts'
+import { requireRoomForMessage, write } from './room.ts'
 import { isInterrupted, isTerminal } from './state.ts'
 import { type A2aMessage, rolesOf, type Task } from './task.ts'
 import { stateChanged } from './task-events.ts'
-import { countMessage, findTask, insertTask, insertTaskMessage, lockTask, moveTaskRow } from './task-store.ts'
+import {
+  countMessage,
+  findParties,
+  findTask,
+  insertTask,
+  insertTaskMessage,
+  lockTask,
+  moveTaskRow,
+} from './task-store.ts'
 
 export interface SendMessageInput {
   readonly message: A2aMessage
   readonly metadata?: JsonObject | undefined
   /** Makes a repeat answer with the first task, with a fingerprint of the request that it stands for. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined
+  /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
+  readonly room?: ((tx: Transaction, taskId: string | undefined) => Promise<void>) | undefined
   /** Joins the transaction once the task is known: how a push config is set up together with its task. */
   readonly within?: ((tx: Transaction, task: Task, created: boolean) => Promise<void>) | undefined
 }
@@ -27,7 +39,7 @@ export interface SendMessageInput {
 /**
  * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
  * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`,
- * `forbidden`. Source: A2A specification §3.1.1, §3.4; D9.
+ * `forbidden`, `rate-limited`, `recipient-storm`, `limit-exceeded`, `quota-exceeded`. Source: A2A specification §3.1.1, §3.4; D9.
  */
 export function sendMessage(
   context: TaskContext,
@@ -36,15 +48,19 @@ export function sendMessage(
   input: SendMessageInput,
 ): Promise<Task> {
   requireAcceptedModes(agent, input.message)
+  context.usage.requireRoom(caller)
+  // A repeat is answered whatever its sender has sent since.
+  if (!input.idempotency) context.sends.check(caller, agent)
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
     if (repeat) return repeat
     await requireReferences(tx, caller, input.message)
-    const { taskId } = input.message
-    const task =
-      typeof taskId === 'string' && taskId
-        ? await continueTask(context, tx, caller, agent, taskId, input)
-        : await startWelcome(context, tx, caller, agent, input)
+    const taskId = typeof input.message.taskId === 'string' ? input.message.taskId : ''
+    await input.room?.(tx, taskId || undefined)
+    const task = taskId
+      ? await continueTask(context, tx, caller, agent, taskId, input)
+      : await startWelcome(context, tx, caller, agent, input)
+    context.usage.add(tx, caller, rowBytes + bytesOf(input.message) + bytesOf(taskId ? undefined : input.metadata))
     if (input.idempotency) {
       await insertIdempotencyKey(tx, {
         callerId: caller.id,
@@ -78,15 +94,17 @@ async function findRepeat(
 
 /** A message may point only at tasks that its sender can see (specification §3.4.3). */
 async function requireReferences(tx: Transaction, caller: Caller, message: A2aMessage): Promise<void> {
-  for (const id of (message.referenceTaskIds as string[] | undefined) ?? []) {
-    const task = await findTask(tx, id)
-    if (task && rolesOf(caller, task).length > 0) continue
-    throw new Problem('task-not-found', {
-      field: 'message.referenceTaskIds',
-      detail: `message.referenceTaskIds: no task ${id}, or it is not yours. Leave it out, or name a task that you started.`,
-      extra: { taskId: id },
-    })
-  }
+  const ids = [...new Set((message.referenceTaskIds as string[] | undefined) ?? [])]
+  if (ids.length === 0) return
+  const visible = new Set<string>()
+  for (const task of await findParties(tx, ids)) if (rolesOf(caller, task).length > 0) visible.add(task.id)
+  const id = ids.find((candidate) => !visible.has(candidate))
+  if (id === undefined) return
+  throw new Problem('task-not-found', {
+    field: 'message.referenceTaskIds',
+    detail: `message.referenceTaskIds: no task ${id}, or it is not yours. Leave it out, or name a task that you started.`,
+    extra: { taskId: id },
+  })
 }
 
 /** An agent with a list takes new work of those on it; what it is working on goes on. Errors: `forbidden`. Source: S1-26. */
@@ -98,6 +116,7 @@ async function startWelcome(
   input: SendMessageInput,
 ): Promise<Task> {
   if (agent.contactPolicy === 'listed' && !(await takesMailOf(tx, caller, agent))) throw notWelcome(caller, agent)
+  context.sends.take(caller, agent)
   return startTask(context, tx, caller, agent, input)
 }
 
@@ -126,13 +145,15 @@ async function startTask(
     metadata: input.metadata ?? null,
     messageCount: 1,
     chunkCount: 0,
+    size: 0,
     expiresAt: delivery.expiresAt,
     createdAt: tx.now,
     updatedAt: tx.now,
   }
-  await insertTask(tx, task)
   const message = stampMessage(input.message, task)
-  await insertTaskMessage(tx, { ...task, messageCount: 0 }, message)
+  const written = write(message, 'message')
+  await insertTask(tx, task, written)
+  await insertTaskMessage(tx, { ...task, messageCount: 0 }, written)
   const mail = await context.recordMail(tx, {
     sender: caller,
     recipientId: agent.id,
@@ -171,9 +192,12 @@ async function continueTask(
   input: SendMessageInput,
 ): Promise<Task> {
   const task = await requireOwnTask(tx, caller, agent, taskId, input.message)
+  context.sends.take(caller, agent)
   const delivery = readDelivery(agent, input.metadata, input.message.metadata)
   const message = stampMessage(input.message, task)
-  const seq = await insertTaskMessage(tx, task, message)
+  const written = write(message, 'message')
+  requireRoomForMessage(task, written)
+  const seq = await insertTaskMessage(tx, task, written)
   const mail = await context.recordMail(tx, {
     sender: caller,
     recipientId: agent.id,
@@ -190,6 +214,7 @@ async function continueTask(
       expectedVersion: task.version,
       statusMessageSeq: null,
       messageCount: seq,
+      size: written.size,
       reason: null,
       // It was taken once, so the old deadline is over; a reply may set a new one.
       expiresAt: delivery.expiresAt,
@@ -210,7 +235,7 @@ async function continueTask(
       }),
     )
   } else {
-    await countMessage(tx, task)
+    await countMessage(tx, task, written)
   }
   await input.within?.(tx, task, false)
   await context.append(tx, task.projectId, events)

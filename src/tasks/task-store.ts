@@ -1,9 +1,11 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Priority } from '../registry/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { ListStatement } from '../storage/list.ts'
 import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'
+import type { Written } from './room.ts'
 import type { TaskState } from './state.ts'
-import type { A2aArtifact, A2aMessage, Task } from './task.ts'
+import type { A2aArtifact, A2aMessage, Task, TaskParties } from './task.ts'
 
 export interface TaskRow extends Omit<Task, 'state' | 'priority' | 'taggedConcepts' | 'metadata'> {
   state: string
@@ -15,15 +17,16 @@ export interface TaskRow extends Omit<Task, 'state' | 'priority' | 'taggedConcep
 export const taskColumns =
   sql.raw(`id, project_id as "projectId", context_id as "contextId", assignee_id as "assigneeId",
   originator_id as "originatorId", state, version, status_message_seq as "statusMessageSeq", status_at as "statusAt", reason,
-  priority, tagged_concepts as "taggedConcepts", metadata, message_count as "messageCount", chunk_count as "chunkCount",
+  priority, tagged_concepts as "taggedConcepts", metadata, message_count as "messageCount", chunk_count as "chunkCount", size,
   expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt"`)
 
 const insert =
   statement<TaskRow>(sql`insert into task (id, project_id, context_id, assignee_id, originator_id, state, version,
-    status_message_seq, status_at, reason, priority, tagged_concepts, metadata, message_count, chunk_count, expires_at, created_at, updated_at)
+    status_message_seq, status_at, reason, priority, tagged_concepts, metadata, message_count, chunk_count, size,
+    expires_at, created_at, updated_at)
   values (${p('id')}, ${p('projectId')}, ${p('contextId')}, ${p('assigneeId')}, ${p('originatorId')}, ${p('state')}, ${p('version')},
     ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
-    ${p('messageCount')}, ${p('chunkCount')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
 
 const lockById = lockingStatement<{ id: string }, TaskRow>(
@@ -39,23 +42,30 @@ const move = statement<{
   reason: string | null
   statusMessageSeq: number | null
   messageCount: number
+  size: number
   expiresAt: number | null
   now: number
 }>(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
-    status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, expires_at = ${p('expiresAt')},
-    updated_at = ${p('now')}
+    status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, size = size + ${p('size')},
+    expires_at = ${p('expiresAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and version = ${p('expectedVersion')}`)
 const addMessage = statement<{
   id: string
   messageCount: number
+  size: number
   now: number
 }>(sql`update task set version = version + 1,
-    message_count = ${p('messageCount')}, updated_at = ${p('now')} where id = ${p('id')}`)
-const countChunk = statement<{ id: string; chunkCount: number; now: number }>(
-  sql`update task set chunk_count = ${p('chunkCount')}, updated_at = ${p('now')} where id = ${p('id')}`,
+    message_count = ${p('messageCount')}, size = size + ${p('size')}, updated_at = ${p('now')} where id = ${p('id')}`)
+const countChunk = statement<{ id: string; chunkCount: number; size: number; now: number }>(
+  sql`update task set chunk_count = ${p('chunkCount')}, size = size + ${p('size')}, updated_at = ${p('now')} where id = ${p('id')}`,
 )
-const insertMessageRow = statement<{ taskId: string; seq: number; message: string; now: number }>(
-  sql`insert into task_message (task_id, seq, message, created_at) values (${p('taskId')}, ${p('seq')}, ${p('message')}, ${p('now')})`,
+const parties = new ListStatement<object, TaskParties>(
+  (ids) => sql`select id, project_id as "projectId", assignee_id as "assigneeId", originator_id as "originatorId"
+    from task where id in (${ids})`,
+)
+const insertMessageRow = statement<{ taskId: string; seq: number; message: string; size: number; now: number }>(
+  sql`insert into task_message (task_id, seq, message, size, created_at)
+  values (${p('taskId')}, ${p('seq')}, ${p('message')}, ${p('size')}, ${p('now')})`,
 )
 const insertChunkRow = statement<{
   taskId: string
@@ -64,9 +74,10 @@ const insertChunkRow = statement<{
   append: number
   lastChunk: number
   artifact: string
+  size: number
   now: number
-}>(sql`insert into task_chunk (task_id, seq, artifact_id, append, last_chunk, artifact, created_at)
-  values (${p('taskId')}, ${p('seq')}, ${p('artifactId')}, ${p('append')}, ${p('lastChunk')}, ${p('artifact')}, ${p('now')})`)
+}>(sql`insert into task_chunk (task_id, seq, artifact_id, append, last_chunk, artifact, size, created_at)
+  values (${p('taskId')}, ${p('seq')}, ${p('artifactId')}, ${p('append')}, ${p('lastChunk')}, ${p('artifact')}, ${p('size')}, ${p('now')})`)
 const messageAt = statement<{ taskId: string; seq: number }, { message: string }>(
   sql`select message from task_message where task_id = ${p('taskId')} and seq = ${p('seq')}`,
 )
@@ -86,7 +97,7 @@ const chunksOfArtifact = statement<{ taskId: string; artifactId: string }, { seq
   sql`select seq from task_chunk where task_id = ${p('taskId')} and artifact_id = ${p('artifactId')} limit 1`,
 )
 
-interface ChunkRow {
+export interface ChunkRow {
   artifactId: string
   append: number
   lastChunk: number
@@ -101,17 +112,25 @@ export interface Chunk {
   readonly artifact: A2aArtifact
 }
 
-export async function insertTask(tx: Transaction, task: Task): Promise<void> {
+/** Keeps a new task. `first` is the message that it begins with, which is kept by itself. */
+export async function insertTask(tx: Transaction, task: Task, first: Written): Promise<void> {
+  const metadata = task.metadata === null ? null : JSON.stringify(task.metadata)
   await tx.run(insert, {
     ...task,
     taggedConcepts: JSON.stringify(task.taggedConcepts),
-    metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
+    metadata,
+    size: first.size + (metadata === null ? 0 : Buffer.byteLength(metadata)),
   })
 }
 
 export async function findTask(db: Reader, id: string): Promise<Task | undefined> {
   const row = await db.get(byId, { id })
   return row && taskFromRow(row)
+}
+
+/** Whose these tasks are, without what is in them; those that are not there are left out. */
+export function findParties(db: Reader, ids: readonly string[]): Promise<TaskParties[]> {
+  return parties.all(db, {}, ids)
 }
 
 /** The task as it is, and stays for everybody else until the transaction ends: for whoever writes what depends on it. */
@@ -129,6 +148,8 @@ export async function moveTaskRow(
     expectedVersion: number
     statusMessageSeq: number | null
     messageCount: number
+    /** What its status message adds to what the task holds; 0 without one. */
+    size: number
     reason: string | null
     expiresAt?: number | null
   },
@@ -136,31 +157,32 @@ export async function moveTaskRow(
   return (await tx.run(move, { id: task.id, now: tx.now, expiresAt: task.expiresAt, ...to })) > 0
 }
 
-/** Keeps one more message; it becomes part of the history. Answers its place. */
-export async function insertTaskMessage(tx: Transaction, task: Task, message: A2aMessage): Promise<number> {
+/** Keeps one more message; it becomes part of the history. Whoever counts it adds its size. Answers its place. */
+export async function insertTaskMessage(tx: Transaction, task: Task, { text, size }: Written): Promise<number> {
   const seq = task.messageCount + 1
-  await tx.run(insertMessageRow, { taskId: task.id, seq, message: JSON.stringify(message), now: tx.now })
+  await tx.run(insertMessageRow, { taskId: task.id, seq, message: text, size, now: tx.now })
   return seq
 }
 
 /** Counts a message that changed no state. */
-export async function countMessage(tx: Transaction, task: Task): Promise<void> {
-  await tx.run(addMessage, { id: task.id, messageCount: task.messageCount + 1, now: tx.now })
+export async function countMessage(tx: Transaction, task: Task, { size }: Written): Promise<void> {
+  await tx.run(addMessage, { id: task.id, messageCount: task.messageCount + 1, size, now: tx.now })
 }
 
-/** Keeps one more piece of an artifact. Answers its place. */
-export async function insertChunk(tx: Transaction, taskId: string, chunkCount: number, chunk: Chunk): Promise<number> {
-  const seq = chunkCount + 1
+/** Keeps one more piece of an artifact, `written` as it is, and counts it. Answers its place. */
+export async function insertChunk(tx: Transaction, task: Task, chunk: Chunk, written: Written): Promise<number> {
+  const seq = task.chunkCount + 1
   await tx.run(insertChunkRow, {
-    taskId,
+    taskId: task.id,
     seq,
     artifactId: chunk.artifactId,
     append: chunk.append ? 1 : 0,
     lastChunk: chunk.lastChunk ? 1 : 0,
-    artifact: JSON.stringify(chunk.artifact),
+    artifact: written.text,
+    size: written.size,
     now: tx.now,
   })
-  await tx.run(countChunk, { id: taskId, chunkCount: seq, now: tx.now })
+  await tx.run(countChunk, { id: task.id, chunkCount: seq, size: written.size, now: tx.now })
   return seq
 }
 
@@ -195,13 +217,17 @@ export async function readArtifacts(db: Reader, task: Task): Promise<A2aArtifact
   return assembleArtifacts((await db.all(chunksOf, { taskId: task.id, upTo: task.chunkCount })).map(chunkFromRow))
 }
 
-/** Puts chunks together, in the order in which their artifacts first appeared. Pure. */
+/** Puts chunks together, in the order in which their artifacts first appeared. Pure; takes as long as there is to put together. */
 export function assembleArtifacts(chunks: readonly Chunk[]): A2aArtifact[] {
   const artifacts = new Map<string, A2aArtifact>()
   for (const { artifactId, append, artifact } of chunks) {
     const before = artifacts.get(artifactId)
-    const whole = append && before ? { ...before, ...artifact, parts: [...before.parts, ...artifact.parts] } : artifact
-    artifacts.set(artifactId, whole)
+    if (!append || !before) {
+      artifacts.set(artifactId, { ...artifact, parts: [...artifact.parts] })
+      continue
+    }
+    for (const part of artifact.parts) before.parts.push(part)
+    Object.assign(before, { ...artifact, parts: before.parts })
   }
   return [...artifacts.values()]
 }
@@ -216,7 +242,7 @@ export function taskFromRow(row: TaskRow): Task {
   }
 }
 
-function chunkFromRow(row: ChunkRow): Chunk {
+export function chunkFromRow(row: ChunkRow): Chunk {
   return {
     artifactId: row.artifactId,
     append: row.append === 1,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Priority } from '../registry/agent.ts'
-import type { Caller } from '../registry/caller.ts'
+import { type Caller, operates } from '../registry/caller.ts'
 import type { TaskRole, TaskState } from './state.ts'
 
 /** One task as its row says: the state machine, without history and artifacts. */
@@ -24,6 +24,8 @@ export interface Task {
   readonly metadata: JsonObject | null
   readonly messageCount: number
   readonly chunkCount: number
+  /** What its messages, pieces of artifacts and metadata are together, as `Written.size` counts it. */
+  readonly size: number
   readonly expiresAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -41,12 +43,25 @@ export interface TaskDocument {
   readonly statusMessage: A2aMessage | null
   readonly history: readonly A2aMessage[]
   readonly artifacts: readonly A2aArtifact[]
+  /** What was asked for and does not fit into an answer. */
+  readonly omitted?: Omitted
 }
 
+/** How many of the oldest messages, and of the newest pieces of artifacts, an answer leaves out. */
+export interface Omitted {
+  readonly messages: number
+  readonly artifactPieces: number
+}
+
+/** What tells whose a task is. */
+export type TaskParties = Pick<Task, 'id' | 'projectId' | 'assigneeId' | 'originatorId'>
+
 /** What a caller is to a task; empty: it must not learn that the task exists. */
-export function rolesOf(caller: Caller, task: Task): TaskRole[] {
-  if (caller.kind === 'operator')
-    return caller.id === task.originatorId || caller.projectId === task.projectId ? ['assignee', 'originator'] : []
+export function rolesOf(caller: Caller, task: TaskParties): TaskRole[] {
+  if (caller.kind === 'operator') {
+    const concerns = caller.id === task.originatorId || caller.projectId === task.projectId
+    return concerns && operates(caller, task.projectId) ? ['assignee', 'originator'] : []
+  }
   const roles: TaskRole[] = []
   if (caller.id === task.assigneeId) roles.push('assignee')
   if (caller.id === task.originatorId) roles.push('originator')

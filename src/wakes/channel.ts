@@ -1,3 +1,4 @@
+import type { Caller } from '../registry/caller.ts'
 import type { Subscription } from '../registry/subscription.ts'
 import type { Emission } from './emission.ts'
 
@@ -12,6 +13,19 @@ export interface Attempt {
   readonly error: string | null
   /** The first 2 KiB of the answer, when there was one and it was no success. */
   readonly response?: string
+  /**
+   * The receiver is inside the network, or its name leads there or nowhere: which of these, and what it said, is for the operator
+   * alone.
+   */
+  readonly isWithheld?: boolean
+}
+
+/** An attempt as its reader may see it. What is inside the network is for operators of the whole gateway, not of some projects. */
+export function attemptFor(reader: Pick<Caller, 'kind' | 'projects'>, attempt: Attempt): Attempt {
+  const { isWithheld, ...told } = attempt
+  if (!isWithheld || (reader.kind === 'operator' && reader.projects === undefined)) return told
+  const { response: _, ...rest } = told
+  return rest.error === null ? rest : { ...rest, error: 'unreachable' }
 }
 
 /** The longest that a channel may let an emission wait between two tries: the subscription's other events wait behind it. */
@@ -39,12 +53,14 @@ export type DeliveryResult = {
   readonly outcome: 'delivered' | 'failed' | 'rejected' | 'stopped'
   readonly reason: string | null
   readonly attempts: readonly Attempt[]
+  /** The event is what failed, not the receiver: it does not count towards degraded. */
+  readonly isOfEvent?: boolean
 }
 
 /** A way to deliver. It sends, retries and reports; what follows from the result is decided by the dispatcher. */
 export interface Channel {
   deliver(order: DeliveryOrder): Promise<DeliveryResult>
-  /** One try with no retry and nothing recorded: what `wake/test` uses. */
+  /** One try with no retry and nothing recorded: what `wake/test` uses. Throws `rate-limited` when there is no place for it. */
   attempt(order: Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission' | 'signal'>): Promise<Attempt>
 }
 

@@ -1,13 +1,15 @@
 import { newUuid } from '../lib/ids.ts'
+import { outboundLimits } from '../limits.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { Subscription } from '../registry/subscription.ts'
+import { Crowd } from './crowd.ts'
 import { claimDue, nextDueAt, pullInDue } from './lease-store.ts'
 import { runSubscription } from './run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import type { EventClaim } from './waking.ts'
 
 /** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
-const runsMax = 1_000
+const runsMax = outboundLimits.runs.max
 const claimMax = 200
 /** And so many where others claim too: what is due is then shared among those who have time. */
 const shareMax = 16
@@ -26,6 +28,7 @@ interface LiveRun {
 export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
+  readonly #crowd = new Crowd(outboundLimits.runsOfAgent.max)
   readonly #stopping = new AbortController()
   readonly #id: string
   #claims = 0
@@ -48,9 +51,10 @@ export class Dispatcher implements AsyncDisposable {
     this.#loop ??= this.#run()
   }
 
-  /** For who appends an event: a claim's name, while there is room to begin at once. */
-  offer(): string | undefined {
-    return this.isRunning && this.#busyRuns < runsMax ? this.#newOwner() : undefined
+  /** For who appends an event: a claim's name, while there is room to begin at once for a subscription of this agent. */
+  offer(agentId: string): string | undefined {
+    const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#crowd.isFull(agentId)
+    return hasRoom ? this.#newOwner() : undefined
   }
 
   /** Sends for a subscription that was claimed under an offered name. */
@@ -130,7 +134,7 @@ export class Dispatcher implements AsyncDisposable {
 
   async #claim(limit: number): Promise<number> {
     const owner = this.#newOwner()
-    const claimed = await claimDue(this.#context.db, owner, limit)
+    const claimed = await claimDue(this.#context.db, owner, limit, this.#crowd.full)
     for (const subscription of claimed) this.#start(subscription, owner)
     return claimed.length
   }
@@ -145,8 +149,10 @@ export class Dispatcher implements AsyncDisposable {
     const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
+    this.#crowd.enter(subscription.agentId)
     void done.then(() => {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
+      if (this.#crowd.leave(subscription.agentId)) this.nudge()
       this.#announceRoom()
     })
   }
@@ -172,7 +178,7 @@ export class Dispatcher implements AsyncDisposable {
 
   async #idle(): Promise<void> {
     if (this.#nudged) return
-    const dueAt = await nextDueAt(this.#context.db)
+    const dueAt = await nextDueAt(this.#context.db, this.#crowd.full)
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
     if (this.#nudged || delayMs <= 0) return
     await this.#wait(delayMs)

@@ -10,15 +10,21 @@ import { butOnly, limited, p, type SQL, skipLocked, sql, statement } from '../st
  */
 export const leaseMs = 60_000
 
+/** How many agents a claim can leave out. */
+const leftOutMax = 8
+const leftOut = sql`agent_id not in (${sql.join(
+  Array.from({ length: leftOutMax }, (_, index) => p(`agent${index}`)),
+  sql`, `,
+)})`
 // The end of the range is kept with the claim: a digest that is sent again after a crash covers the same events.
-const claim = statement<
-  { owner: string; now: number; leasedUntil: number; limit: number },
-  SubscriptionRow
->(sql`update subscription
+const claimWhere = (condition: SQL) =>
+  statement<{ owner: string; now: number; leasedUntil: number; limit: number }, SubscriptionRow>(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (select id from subscription where due_at <= ${p('now')} and status = 'active' order by due_at ${limited} ${skipLocked})
+  where id in (select id from subscription where due_at <= ${p('now')} and ${condition} order by due_at ${limited} ${skipLocked})
   returning ${subscriptionColumns}`)
+const claim = claimWhere(sql`status = 'active'`)
+const claimOfOthers = claimWhere(sql`status = 'active' and ${leftOut}`)
 const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
 const claimRows = new RowsStatement<SubscriptionRow>(
   (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
@@ -27,9 +33,12 @@ const claimRows = new RowsStatement<SubscriptionRow>(
   from (values ${rows}) v where id = v.column1 and ${butOnly(sql`due_at is null`)}
   returning ${subscriptionColumns}`,
 )
-const nextDue = statement<object, { dueAt: number | null }>(
-  sql`select min(due_at) as "dueAt" from subscription where due_at is not null and status = 'active'`,
-)
+const nextDueWhere = (condition: SQL) =>
+  statement<object, { dueAt: number | null }>(
+    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition}`,
+  )
+const nextDue = nextDueWhere(sql`status = 'active'`)
+const nextDueOfOthers = nextDueWhere(sql`status = 'active' and ${leftOut}`)
 const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
   sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
@@ -102,12 +111,27 @@ const keepMs = 2_000
 
 export const isKeptLong = ({ since }: Claim, now: number): boolean => now - since >= keepMs
 
-/** Takes up to `limit` due subscriptions. `owner` names this claim alone: it fences off whoever held the lease before. */
-export function claimDue(db: Database, owner: string, limit: number): Promise<Subscription[]> {
+/**
+ * Takes up to `limit` due subscriptions, but none of the agents that are left out (of more than eight, the first eight). `owner`
+ * names this claim alone: it fences off whoever held the lease before.
+ */
+export function claimDue(
+  db: Database,
+  owner: string,
+  limit: number,
+  leftOut: readonly string[] = [],
+): Promise<Subscription[]> {
   return db.transaction(async (tx) => {
-    const rows = await tx.all(claim, { owner, now: tx.now, leasedUntil: tx.now + leaseMs, limit })
+    const params = { owner, now: tx.now, leasedUntil: tx.now + leaseMs, limit }
+    const rows = await (leftOut.length === 0
+      ? tx.all(claim, params)
+      : tx.all(claimOfOthers, { ...params, ...agentParams(leftOut) }))
     return rows.map(subscriptionFromRow)
   })
+}
+
+function agentParams(agentIds: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: leftOutMax }, (_, index) => [`agent${index}`, agentIds[index] ?? '']))
 }
 
 /** An idle subscription, and the cursor that it is claimed with. */
@@ -128,8 +152,9 @@ export async function claimIdle(tx: Transaction, claims: readonly IdleClaim[]): 
 }
 
 /** When the next subscription falls due, or undefined when none waits. */
-export async function nextDueAt(db: Reader): Promise<number | undefined> {
-  return (await db.get(nextDue, {}))?.dueAt ?? undefined
+export async function nextDueAt(db: Reader, leftOut: readonly string[] = []): Promise<number | undefined> {
+  const row = await (leftOut.length === 0 ? db.get(nextDue, {}) : db.get(nextDueOfOthers, agentParams(leftOut)))
+  return row?.dueAt ?? undefined
 }
 
 /** Each of these answers false when the lease was lost meanwhile: a normal outcome, not an error. */

@@ -51,13 +51,21 @@ export function concerns(subscription: Omit<Matched, 'harnessTarget'>, event: Lo
 export function passes(filters: Filters, subject: Filterable, actor?: string): boolean {
   const { priority, taggedConcepts, senderFilter, inReplyToFilter } = filters
   if (priority !== undefined && subject.priority !== priority) return false
-  if (taggedConcepts?.length && !taggedConcepts.some((concept) => subject.taggedConcepts?.includes(concept)))
-    return false
+  if (taggedConcepts?.length && !share(taggedConcepts, subject.taggedConcepts ?? [])) return false
   if (senderFilter?.length && !senderFilter.includes(subject.from ?? actor ?? '')) return false
   if (inReplyToFilter?.length && !inReplyToFilter.some((id) => id === subject.isReplyTo || id === subject.threadId))
     return false
   return true
 }
+
+/** Whether two lists have an entry in common. Long ones are not compared entry by entry: a project may have many filters. */
+function share(wanted: readonly string[], given: readonly string[]): boolean {
+  if (given.length <= fewEntries) return wanted.some((entry) => given.includes(entry))
+  const all = new Set(given)
+  return wanted.some((entry) => all.has(entry))
+}
+
+const fewEntries = 8
 
 /** Whether a message caused this task event. */
 export function comesWithMessage(event: LogEvent): boolean {

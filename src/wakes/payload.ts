@@ -1,5 +1,7 @@
 import { cutText } from '../lib/cut-text.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { oneLine } from '../lib/words.ts'
+import { outputLimits } from '../limits.ts'
 import type { EventType, LogEvent } from '../log/event.ts'
 
 /** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
@@ -33,13 +35,28 @@ const stateNames: Record<string, string> = {
 export const wakeState = (state: unknown): string | null =>
   typeof state === 'string' ? (stateNames[state] ?? state) : null
 
+/** Mail that is older than the rule may have a subject of several lines: they would pass for lines of the gateway's own. */
+const subjectOf = (subject: unknown): string => cutText(oneLine(String(subject ?? '')), subjectMax)
+
+/** The first concepts that a pointer has room for. `GET /v1/messages/{id}` has all of them. */
+function conceptsOf(all: unknown): JsonObject {
+  if (!Array.isArray(all)) return { taggedConcepts: [] }
+  let left = outputLimits.wakeConcepts.max
+  const fits = (concept: unknown): boolean => {
+    left -= Buffer.byteLength(String(concept))
+    return left >= 0
+  }
+  const end = all.findIndex((concept) => !fits(concept))
+  return end < 0 ? { taggedConcepts: all } : { taggedConcepts: all.slice(0, end), taggedConceptsTruncated: true }
+}
+
 /** How far a recipient of one's mail has come with it. Source: S4-6. */
 const statusChanged = {
   eventType: 'wake/message_status_changed',
   payload: ({ messageId, threadId, subject, recipient, previousStatus, status, changedAt }: JsonObject) => ({
     messageId,
     threadId,
-    subject: cutText(String(subject ?? ''), subjectMax),
+    subject: subjectOf(subject),
     recipient,
     previousStatus,
     status,
@@ -56,9 +73,9 @@ const shapes: Partial<Record<EventType, Shape>> = {
     payload: (data) => ({
       messageId: data.messageId,
       from: data.from,
-      subject: cutText(String(data.subject ?? ''), subjectMax),
+      subject: subjectOf(data.subject),
       priority: data.priority,
-      taggedConcepts: data.taggedConcepts ?? [],
+      ...conceptsOf(data.taggedConcepts),
       isReplyTo: data.isReplyTo ?? null,
       isBroadcast: data.isBroadcast ?? false,
     }),

@@ -1,4 +1,4 @@
-import type { LogEvent } from '../log/event.ts'
+import { isHeavy, type LogEvent } from '../log/event.ts'
 import type { Subscription, WakeTarget } from '../registry/subscription.ts'
 import { type Pending, pageMax, readPage, recentPage, sift, withoutInHand } from './pending.ts'
 import type { RunContext } from './run-context.ts'
@@ -47,7 +47,7 @@ export class Reading {
     const more = page.length >= this.#pageSize
     this.#mayAsk = more || this.#isBehind || this.#looksAhead
     this.#isBehind = false
-    this.#pageSize = Math.min(pageMax, this.#pageSize * 4)
+    this.#pageSize = isHeavy(page) ? pageMin : Math.min(pageMax, this.#pageSize * 4)
     const waking = await sift(db, this.#subscription, page, after)
     const events = event ? waking : await withoutInHand(findInHand, this.#subscription, waking)
     // A long stretch is read page by page between the work of others.

@@ -6,7 +6,7 @@ import type { Caller } from '../registry/caller.ts'
 import { isDeliverable, type Subscription } from '../registry/subscription.ts'
 import { changeSubscription, lockSubscription } from '../registry/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { Attempt } from './channel.ts'
+import { type Attempt, attemptFor } from './channel.ts'
 import type { Emission } from './emission.ts'
 import { readPending } from './pending.ts'
 import { event, requireOwnSubscription, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
@@ -125,5 +125,5 @@ export async function testSubscription(
   }
   const agentIdentity = await identityOf(context.db, subscription.agentId)
   const attempt = await channel.attempt({ subscription, agentIdentity, emission, signal: new AbortController().signal })
-  return { eventId: emission.eventId, attempt }
+  return { eventId: emission.eventId, attempt: attemptFor(caller, attempt) }
 }

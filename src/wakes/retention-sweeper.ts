@@ -13,6 +13,7 @@ export interface Retention {
   readonly eventsMs: number
   readonly deliveriesMs: number
   readonly messagesMs: number
+  readonly auditMs: number
 }
 
 interface RetentionContext {
@@ -24,9 +25,11 @@ interface RetentionContext {
   readonly isTurn?: (name: string) => Promise<boolean>
   /** Takes away the mail that is older than it is kept, and answers how much. */
   readonly pruneMessages?: (now: number, retentionMs: number, signal: AbortSignal) => Promise<number>
+  /** Takes away the audit's records from before an instant, and returns how many. */
+  readonly pruneAudit?: (db: Database, before: number, signal: AbortSignal) => Promise<number>
 }
 
-/** Takes away the events of the log, the records of deliveries, and the mail, that are older than they are kept. */
+/** Takes away the events of the log, the records of deliveries and of the audit, and the mail, that are older than they are kept. */
 export class RetentionSweeper extends Sweeper {
   readonly #context: RetentionContext
 
@@ -43,21 +46,22 @@ export class RetentionSweeper extends Sweeper {
     this.#context = context
   }
 
-  /** One pass. Answers how many events, deliveries and messages went. */
-  async runOnce(): Promise<{ events: number; deliveries: number; messages: number }> {
-    const { db, clock, retention, pruneMessages } = this.#context
+  /** One pass. Answers how many of each went. */
+  async runOnce(): Promise<{ events: number; deliveries: number; messages: number; audit: number }> {
+    const { db, clock, retention, pruneMessages, pruneAudit } = this.#context
     const { signal } = this
     const now = clock.now()
     const events = retention.eventsMs > 0 ? await pruneEvents(db, now - retention.eventsMs, signal) : 0
     if (retention.eventsMs > 0) await pruneHeld(db, now - retention.eventsMs, signal)
     const deliveries = retention.deliveriesMs > 0 ? await pruneDeliveries(db, now - retention.deliveriesMs, signal) : 0
     const messages = (await pruneMessages?.(now, retention.messagesMs, signal)) ?? 0
-    return { events, deliveries, messages }
+    const audit = retention.auditMs > 0 ? ((await pruneAudit?.(db, now - retention.auditMs, signal)) ?? 0) : 0
+    return { events, deliveries, messages, audit }
   }
 
   protected async sweep(): Promise<boolean> {
-    const { events, deliveries, messages } = await this.runOnce()
-    if (events + deliveries + messages > 0) this.#context.log.info({ events, deliveries, messages }, 'retention.pruned')
+    const pruned = await this.runOnce()
+    if (Object.values(pruned).some((count) => count > 0)) this.#context.log.info(pruned, 'retention.pruned')
     return false
   }
 }

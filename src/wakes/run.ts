@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { sleep } from '../lib/clock.ts'
 import type { LogEvent } from '../log/event.ts'
 import { Growth } from '../log/growth.ts'
@@ -120,6 +121,8 @@ class Run {
   async #sendEach(sender: Sender): Promise<boolean> {
     const width = (this.#subscription.target as WakeTarget).maxInFlight ?? 1
     const lane = new Lane(sender)
+    // Every try in flight listens for the run's end, twice while it waits.
+    if (width > 1) setMaxListeners(3 * width, this.#control.signal)
     const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
     let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
     try {

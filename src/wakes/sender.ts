@@ -4,6 +4,7 @@ import type { PushTarget, Subscription, WakeTarget } from '../registry/subscript
 import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from './channel.ts'
 import { findDelivery, saveDelivery } from './delivery-store.ts'
 import type { Emission } from './emission.ts'
+import { failedInARowAfter, failuresMax } from './failures.ts'
 import {
   advanceCursor,
   type Claim,
@@ -16,8 +17,6 @@ import {
 import type { RunContext, RunControl } from './run-context.ts'
 import { audienceOf } from './subscriptions.ts'
 
-/** Failed events in a row that make a subscription degraded. Source: S1-34. */
-const failuresMax = 3
 /** How far a run may send ahead of its records: bounds what a crash sends again. */
 const aheadMax = 64
 /** A longer wait (a receiver asked for it) is left to the schedule in the store, and the run ends. */
@@ -177,7 +176,7 @@ export class Sender {
     return {
       cursorLogId,
       lastEmittedLogId: emission.replayed ? this.#claim.progress.lastEmittedLogId : emission.logId,
-      failedInARow: result.outcome === 'failed' ? failedInARow + 1 : 0,
+      failedInARow: failedInARowAfter(result, failedInARow),
       windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
     }
   }
@@ -192,7 +191,7 @@ export class Sender {
 
   /** The schedule ran out: the cursor passes the event, and the third in a row degrades. */
   #fail(emission: Emission, result: DeliveryResult, progress: Progress): Promise<boolean> {
-    const tooMany = progress.failedInARow >= failuresMax
+    const tooMany = !result.isOfEvent && progress.failedInARow >= failuresMax
     const reason = `${failuresMax} events failed in a row; the last: ${result.reason ?? 'failed'}`
     return this.#end(emission, result, progress, tooMany ? reason : null)
   }

@@ -14,8 +14,10 @@ import { holdLog, logBounds } from '../log/event-store.ts'
 import { lockAgent } from '../registry/agent-store.ts'
 import { requireAgent } from '../registry/agents.ts'
 import { type Caller, requireSelf } from '../registry/caller.ts'
-import { mayManageSubscriptions, requireMayManage } from '../registry/grants.ts'
+import { isGrantee, managerOf, mayManageSubscriptions, requireMayManage } from '../registry/grants.ts'
+import { requireLiveKey } from '../registry/live-key.ts'
 import { newestLiveSession } from '../registry/session-store.ts'
+import { requireRoom } from '../registry/shares.ts'
 import {
   coalesceWindowDefault,
   type Filters,
@@ -25,11 +27,12 @@ import {
   type WakeTarget,
 } from '../registry/subscription.ts'
 import {
+  countSubscriptions,
   deleteSubscription,
   findSubscription,
   insertSubscription,
-  listProjectSubscriptions,
-  listSubscriptions,
+  pageSubscriptions,
+  type SubscriptionPage,
 } from '../registry/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Database, Reader } from '../storage/database.ts'
@@ -69,7 +72,11 @@ export interface SubscribeInput {
   sessionId?: string
 }
 
-/** Makes a subscription that starts behind the log's head. The signing key is told once, here. Source: S1-36, S1-44. */
+/**
+ * Makes a subscription that starts behind the log's head. The signing key is told once, here, to the agent whose subscription it
+ * is or to the operator; whoever makes it by a grant does not learn it: the owner rotates it to get one. Source: S1-36, S1-44,
+ * D21.
+ */
 export function subscribe(
   context: SubscriptionContext,
   caller: Caller,
@@ -83,6 +90,8 @@ export function subscribe(
     if (agentId !== operatorAudience && !(await lockAgent(tx, agentId))) {
       throw new Problem('agent-not-found', { detail: 'The agent was removed meanwhile.' })
     }
+    await requireLiveKey(tx, caller)
+    requireRoom(caller, 'subscriptions', await countSubscriptions(tx, agentId), 'Remove those that are not in use.')
     if (input.sessionId !== undefined) await requireSessionOf(tx, agentId, input.sessionId)
     const id = newSubscriptionId()
     const signingKey = harnessTarget === 'a2a-webhook' ? context.newSigningKey() : undefined
@@ -105,13 +114,16 @@ export function subscribe(
       reason: null,
       cursorLogId: head,
       sessionId: input.sessionId ?? null,
+      keyId: caller.keyId,
+      managedBy: managerOf(caller, agentId),
       createdAt: tx.now,
       updatedAt: tx.now,
     })
     await context.append(tx, caller.projectId, [
       event('subscription.created', caller, { id, agentId }, { harnessTarget }),
     ])
-    return { subscriptionId: id, harnessTarget, ...(signingKey ? { signingKey } : {}) }
+    const isTold = signingKey !== undefined && !isGrantee(caller, agentId)
+    return { subscriptionId: id, harnessTarget, ...(isTold ? { signingKey } : {}) }
   })
 }
 
@@ -132,14 +144,16 @@ export async function unsubscribe(context: SubscriptionContext, caller: Caller, 
 export async function listOwnSubscriptions(
   db: Reader,
   caller: Caller,
+  page: SubscriptionPage,
   agentIdentity?: string,
 ): Promise<Subscription[]> {
   if (agentIdentity !== undefined) {
     const agent = await requireAgent(db, caller.projectId, agentIdentity)
     await requireMayManage(db, caller, agent)
-    return listSubscriptions(db, agent.id)
+    return pageSubscriptions(db, { agentId: agent.id }, page)
   }
-  return caller.kind === 'operator' ? listProjectSubscriptions(db, caller.projectId) : listSubscriptions(db, caller.id)
+  const of = caller.kind === 'operator' ? { projectId: caller.projectId } : { agentId: caller.id }
+  return pageSubscriptions(db, of, page)
 }
 
 /**

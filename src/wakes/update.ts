@@ -3,6 +3,8 @@ import type { NewEvent, Trigger } from '../log/event.ts'
 import { holdLog, logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents.ts'
 import type { Caller } from '../registry/caller.ts'
+import { isGrantee, managerOf } from '../registry/grants.ts'
+import { requireLiveKey } from '../registry/live-key.ts'
 import {
   type Filters,
   isDeliverable,
@@ -10,7 +12,7 @@ import {
   subscriptionTransitions,
   type WakeTarget,
 } from '../registry/subscription.ts'
-import { changeSubscription, lockSubscription } from '../registry/subscription-store.ts'
+import { changeSubscription, dropReplays, lockSubscription } from '../registry/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from './pending.ts'
 import {
@@ -37,7 +39,9 @@ export interface UpdateInput {
 
 /**
  * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active again after `degraded` or
- * `paused` resumes from the cursor with one digest. Source: S1-36, S1-42, D5.
+ * `paused` resumes from the cursor with one digest. Who manages it by a grant sees nothing of before: what it points somewhere or
+ * makes active goes on from the log's head; and the key is the owner's. Errors: `forbidden`, `subscription-not-found`.
+ * Source: S1-36, S1-42, D5, D21.
  */
 export async function updateSubscription(
   context: SubscriptionContext,
@@ -53,12 +57,17 @@ export async function updateSubscription(
     const status = input.status ?? before.status
     requireTransition(before, status)
     const resumes = status === 'active' && before.status !== 'active'
+    const byGrant = isGrantee(caller, before.agentId)
+    if (byGrant && input.rotateSigningKey) throw notItsKey()
+    const points = metadata.url !== (before.target as WakeTarget).url || resumes
+    const startsAnew = byGrant && points
+    if (points) await requireLiveKey(tx, caller)
     const signingKey = input.rotateSigningKey ? context.newSigningKey() : undefined
     const rechosen = input.trigger !== undefined || input.filters !== undefined
-    const renewed = resumes || rechosen
+    const renewed = resumes || rechosen || startsAnew
     const after: Subscription = {
       ...before,
-      cursorLogId: rechosen ? await passedOver(tx, before) : before.cursorLogId,
+      cursorLogId: startsAnew ? await headOf(tx, before) : rechosen ? await passedOver(tx, before) : before.cursorLogId,
       trigger: input.trigger ?? before.trigger,
       filters: input.filters ?? before.filters,
       target: wakeTarget(metadata),
@@ -70,10 +79,12 @@ export async function updateSubscription(
       // A recovery is a new emission even when it covers what a failed one covered; so is what other filters choose.
       generation: before.generation + (renewed ? 1 : 0),
       generationAt: renewed ? tx.now : before.generationAt,
-      resumeWithDigest: resumes || before.resumeWithDigest,
-      dueAt: status === 'active' ? nextLook(before, coalesceMs(metadata), tx.now) : null,
+      resumeWithDigest: !startsAnew && (resumes || before.resumeWithDigest),
+      dueAt: status === 'active' && !startsAnew ? nextLook(before, coalesceMs(metadata), tx.now) : null,
+      ...(points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
       updatedAt: tx.now,
     }
+    if (startsAnew) await dropReplays(tx, id)
     await changeSubscription(tx, before, after)
     await context.append(
       tx,
@@ -84,6 +95,19 @@ export async function updateSubscription(
   })
   context.changed(id)
   return result
+}
+
+function notItsKey(): Problem {
+  return new Problem('forbidden', {
+    field: 'rotateSigningKey',
+    detail: "rotateSigningKey: the signing key is the subscription's owner's, who rotates it. Leave it out.",
+  })
+}
+
+/** Behind everything that there is: nothing of it is sent. */
+async function headOf(tx: Transaction, { projectId }: Subscription): Promise<number> {
+  await holdLog(tx, projectId)
+  return (await logBounds(tx, projectId)).head
 }
 
 function requireTransition(before: Subscription, status: Subscription['status']): void {
@@ -137,7 +161,7 @@ function rotatedKeys(
   overlapSeconds: number | undefined,
   now: number,
 ) {
-  const overlapMs = (overlapSeconds ?? overlapDefaultSeconds) * 1000
+  const overlapMs = Math.round((overlapSeconds ?? overlapDefaultSeconds) * 1000)
   return {
     signingKey: context.secrets.seal(signingKey, before.id),
     previousKey: overlapMs > 0 ? before.signingKey : null,

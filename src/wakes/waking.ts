@@ -17,6 +17,8 @@ import { dueAt } from './window.ts'
 
 export interface Candidate {
   id: string
+  /** Who owns it. */
+  agentId: string
   audience: string
   kind: 'wake' | 'push'
   trigger: Trigger | null
@@ -30,7 +32,7 @@ export interface Candidate {
 }
 
 const columns =
-  sql.raw(`id, audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
+  sql.raw(`id, agent_id as "agentId", audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
   window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
 // A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left. Only a bridge asks, event
 // by event, what its harness is doing.
@@ -65,8 +67,8 @@ export interface EventClaim {
 export interface Sending {
   /** Hears after a commit when something falls due. */
   due(dueAt: number): void
-  /** A name to claim with in the transaction itself, while there is room to send at once. */
-  offer(): string | undefined
+  /** A name to claim an agent's subscription with in the transaction itself, while there is room to send for it at once. */
+  offer(agentId: string): string | undefined
   /** Begins to send for a subscription that was claimed in its name, now that the commit is on disk. */
   begin(claim: EventClaim): void
   /** Whether there are others to share the work with. */
@@ -112,6 +114,7 @@ export async function findCandidates(
 /** A subscription that falls due with an event: when, and where its cursor stands before it. */
 interface Due {
   readonly id: string
+  readonly agentId: string
   readonly event: LogEvent
   readonly dueAt: number
   readonly passedTo: number
@@ -137,7 +140,7 @@ export async function wake(
   const later: Due[] = []
   for (const due of await Promise.all(looking)) {
     if (!due) continue
-    const owner = due.dueAt <= tx.now ? sending.offer() : undefined
+    const owner = due.dueAt <= tx.now ? sending.offer(due.agentId) : undefined
     if (owner === undefined) later.push(due)
     else offered.set(due.id, { ...due, owner })
   }
@@ -155,7 +158,7 @@ export async function wake(
 
 function fallsDue(candidate: Candidate, event: LogEvent, now: number): Due {
   const at = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt, now)
-  return { id: candidate.id, event, dueAt: at, passedTo: event.logId - 1 }
+  return { id: candidate.id, agentId: candidate.agentId, event, dueAt: at, passedTo: event.logId - 1 }
 }
 
 /** The first of the events that is to be sent to an idle subscription; why others are not is kept. */

@@ -1,6 +1,9 @@
 import pRetry from 'p-retry'
 import type { Clock } from '../lib/clock.ts'
-import { OutboundError } from '../security/outbound-error.ts'
+import type { Place } from '../lib/fair-gate.ts'
+import type { Logger } from '../logger.ts'
+import type { Subscription } from '../registry/subscription.ts'
+import { NameError, OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import type { AttemptGate } from './attempt-gate.ts'
@@ -21,6 +24,7 @@ export interface WebhookTools {
   readonly clock: Clock
   readonly random: () => number
   readonly gate: AttemptGate
+  readonly log: Logger
   /** For one try: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
@@ -43,13 +47,14 @@ export async function deliverWithRetries(
 
   const tryUntilDecided = async (): Promise<DeliveryResult> => {
     if (signal.aborted) return stopped()
-    const tried = await takeTurn(tools, order, buildRequest)
+    const tried = await takeTurn(tools, order, attempts, buildRequest)
     if (!tried) return stopped()
     const { attempt, outcome } = tried
     if (attempt.error === 'aborted') return stopped()
     attempts = [...attempts, attempt]
     const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
     if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+    if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
     if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
     if (!(await order.retryAt(attempts, clock.now() + step.delayMs))) return stopped()
     throw new AnotherTry()
@@ -73,56 +78,94 @@ type Tried = { attempt: Attempt; outcome: AttemptOutcome }
 
 /** A receiver that fails faster than this keeps nobody waiting. */
 const promptMs = 1_000
+/** When a try that found no place for its look-up is made again, before jitter. */
+const putOffMs = 2_000
 
 /** One try when there is room for it. Undefined: stopped, or taken over, while it waited. */
 async function takeTurn(
   tools: WebhookTools,
   order: DeliveryOrder,
+  attempts: readonly Attempt[],
   buildRequest: BuildRequest,
 ): Promise<Tried | undefined> {
-  const { gate } = tools
-  let request = await buildRequest()
-  const origin = originOf(request.url)
-  const turn = gate.enter(origin, order.signal)
-  if (turn) {
-    const held = await order.idle(turn)
-    if (!(await turn)) return undefined
-    if (!held) {
-      gate.leave(origin, true)
-      return undefined
-    }
-  }
-  let prompt = true
-  try {
-    if (turn) request = await buildRequest() // with the time of now
-    const tried = await tryOnce(tools, request, order.signal)
-    prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
-    return tried
-  } finally {
-    gate.leave(origin, prompt)
+  const { gate, clock, random } = tools
+  const { subscription, signal } = order
+  const origin = originOf(subscription)
+  for (;;) {
+    const entering = gate.enter(subscription, origin, signal)
+    const place = entering instanceof Promise ? await waitForPlace(tools, order, entering) : entering
+    if (!place) return undefined
+    const tried = await tryInPlace(tools, place, subscription, buildRequest, signal)
+    if (tried !== 'no-room') return tried
+    // The bounds are ours: the try was not made, and nothing is counted.
+    if (!(await order.retryAt(attempts, clock.now() + Math.ceil(putOffMs * (1 + random()))))) return undefined
   }
 }
 
-function originOf(url: string): string {
+async function waitForPlace(
+  { gate }: WebhookTools,
+  order: DeliveryOrder,
+  turn: Promise<Place | undefined>,
+): Promise<Place | undefined> {
+  const held = await order.idle(turn)
+  const place = await turn
+  if (held || !place) return place
+  gate.leave(place, true)
+  return undefined
+}
+
+/** One try in a place that was taken for it, which it gives back. */
+export async function tryInPlace(
+  tools: WebhookTools,
+  place: Place,
+  subscription: Subscription,
+  buildRequest: BuildRequest,
+  signal: AbortSignal,
+): Promise<Tried | 'no-room'> {
+  let prompt = true
+  try {
+    // Only now: nothing is signed for who still waits, and the time is that of the try.
+    const tried = await tryOnce(tools, subscription, await buildRequest(), signal)
+    if (tried !== 'no-room') prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
+    return tried
+  } finally {
+    tools.gate.leave(place, prompt)
+  }
+}
+
+/** Scheme, host and port of a subscription's URL: whom its tries burden. */
+export function originOf({ target }: Subscription): string {
+  const { url = '' } = target as { url?: string }
   const path = url.indexOf('/', url.indexOf('//') + 2)
   return path < 0 ? url : url.slice(0, path)
 }
 
 /** One try. Never throws: no answer is an outcome too. */
-export async function tryOnce(tools: WebhookTools, request: WebhookRequest, signal: AbortSignal): Promise<Tried> {
-  const startedAt = tools.clock.now()
+async function tryOnce(
+  tools: WebhookTools,
+  subscription: Subscription,
+  request: WebhookRequest,
+  signal: AbortSignal,
+): Promise<Tried | 'no-room'> {
+  const { outbound, clock, timeoutMs } = tools
+  const startedAt = clock.now()
   const at = new Date(startedAt).toISOString()
   try {
-    const answer = await tools.outbound.post({ timeoutMs: tools.timeoutMs, signal, graceMs, ...request })
-    const { status, retryAfter, durationMs, bodySnippet } = answer
+    const answer = await outbound.post({ timeoutMs, signal, graceMs, payer: subscription, ...request })
+    const { status, retryAfter, durationMs, bodySnippet, isPublic } = answer
     const ok = status >= 200 && status < 300
-    const attempt = { at, status, durationMs, error: null, ...(ok || !bodySnippet ? {} : { response: bodySnippet }) }
+    const response = ok || !bodySnippet ? {} : { response: bodySnippet, ...(isPublic ? {} : { isWithheld: true }) }
+    const attempt = { at, status, durationMs, error: null, ...response }
     return { attempt, outcome: { status, ...(retryAfter === undefined ? {} : { retryAfter }) } }
   } catch (error) {
-    const kind = error instanceof OutboundError ? error.kind : 'network'
-    return {
-      attempt: { at, status: null, durationMs: Math.max(0, tools.clock.now() - startedAt), error: kind },
-      outcome: { error: kind },
-    }
+    const failure = error instanceof OutboundError ? error : new OutboundError('network', 'the exchange failed', error)
+    const { kind } = failure
+    if (kind === 'busy') return 'no-room'
+    const attempt = { at, status: null, durationMs: Math.max(0, clock.now() - startedAt), error: kind }
+    if (!(failure instanceof NameError)) return { attempt, outcome: { error: kind } }
+    const about = { subscriptionId: subscription.id, error: kind, cause: (failure.cause as Error | undefined)?.message }
+    tools.log.info(about, 'wake.unreachable')
+    // Tried again alike, or the number of tries would tell what the word does not.
+    return { attempt: { ...attempt, isWithheld: true }, outcome: { error: 'dns' } }
   }
 }

@@ -8,6 +8,8 @@ export type NextStep =
   | { next: 'retry'; delayMs: number }
   /** The event is given up; the subscription goes on. */
   | { next: 'failed'; reason: string }
+  /** The receiver cannot take this event, whenever it comes; others it can. The event is given up, and nothing is held against it. */
+  | { next: 'unfit'; reason: string }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
 
@@ -26,18 +28,19 @@ export function afterAttempt(
 ): NextStep {
   const { rule, reason } = judge(outcome)
   if (rule === 'delivered') return { next: 'delivered' }
-  if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
+  if (rule === 'rejected' || rule === 'failed' || rule === 'unfit') return { next: rule, reason }
   if (rule === 'retry' && attempt >= attemptsMax) return { next: 'failed', reason }
   const asked = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0
   return { next: 'retry', delayMs: delayMs(attempt, asked, random) }
 }
 
 /** `retry` counts against `attemptsMax`, `again` does not. */
-type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'rejected'
+type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'unfit' | 'rejected'
 
 const errorRules = {
   refused: { rule: 'failed', reason: 'url-not-allowed' },
-  dns: { rule: 'retry', reason: 'dns' },
+  // Of a name that does not exist, and of one that leads where nobody may go: its owner is not told which.
+  dns: { rule: 'retry', reason: 'unreachable' },
   connect: { rule: 'retry', reason: 'connect' },
   timeout: { rule: 'retry', reason: 'timeout' },
   reset: { rule: 'retry', reason: 'reset' },
@@ -45,6 +48,7 @@ const errorRules = {
   network: { rule: 'retry', reason: 'network' },
   // We stopped it ourselves, so it is no evidence against the receiver.
   aborted: { rule: 'again', reason: 'aborted' },
+  busy: { rule: 'again', reason: 'busy' },
 } as const satisfies Record<OutboundErrorKind, { rule: Rule; reason: string }>
 
 /** The first range that holds the status decides; a status outside HTTP is treated like a broken server. */
@@ -54,6 +58,8 @@ const statusRules: readonly { from: number; to: number; rule: Rule; reason?: str
   { from: 408, to: 408, rule: 'retry' },
   { from: 425, to: 425, rule: 'retry' },
   { from: 429, to: 429, rule: 'retry' },
+  // Too large: of this event. Whoever sends a large message must not silence whom it is for.
+  { from: 413, to: 413, rule: 'unfit' },
   { from: 410, to: 410, rule: 'rejected', reason: 'gone' },
   { from: 400, to: 499, rule: 'rejected' },
 ]

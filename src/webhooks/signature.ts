@@ -65,12 +65,23 @@ export type WakeVerification =
   | { ok: true; scheme: 'x-neo-wake' }
   | {
       ok: false
-      reason: 'missing-header' | 'invalid-timestamp' | 'timestamp-too-old' | 'timestamp-too-new' | 'signature-mismatch'
+      reason:
+        | 'missing-key'
+        | 'missing-header'
+        | 'invalid-timestamp'
+        | 'timestamp-too-old'
+        | 'timestamp-too-new'
+        | 'signature-mismatch'
     }
 
-/** For receivers: whether a wake is genuine and recent. Never throws; compares in constant time. */
+/**
+ * For receivers: whether a wake is genuine and recent. Never throws; compares in constant time. An empty key verifies nothing:
+ * anybody can sign with it, and it is what an unset variable reads as.
+ */
 export function verifyWake(wake: WakeToVerify): WakeVerification {
-  return wake.scheme === 'x-neo-wake' ? verifyNeo(wake) : verifyStandard(wake)
+  const keys = wake.keys.filter((key) => !isEmptyKey(key))
+  if (keys.length === 0) return { ok: false, reason: 'missing-key' }
+  return wake.scheme === 'x-neo-wake' ? verifyNeo({ ...wake, keys }) : verifyStandard({ ...wake, keys })
 }
 
 /** Both directions, as in the Standard Webhooks libraries. */
@@ -98,6 +109,10 @@ function verifyNeo({ body, headers, keys }: WakeToVerify): WakeVerification {
   const given = [signature, headerOf(headers, 'x-neo-wake-signature-previous')].filter((one) => one !== undefined)
   const expected = keys.map((key) => neoSignature(body, key))
   return anyEqual(given, expected) ? { ok: true, scheme: 'x-neo-wake' } : { ok: false, reason: 'signature-mismatch' }
+}
+
+function isEmptyKey(key: string): boolean {
+  return key.trim() === '' || key.trim() === keyPrefix
 }
 
 function neoSignature(body: Buffer | string, key: string): string {

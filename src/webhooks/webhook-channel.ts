@@ -2,22 +2,25 @@ import type { Subscription, WakeTarget } from '../registry/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
 import { wakeBody } from '../wakes/emission.ts'
-import { deliverWithRetries, tryOnce, type WebhookRequest, type WebhookTools } from './attempts.ts'
+import { deliverWithRetries, type WebhookRequest, type WebhookTools } from './attempts.ts'
 import { signHeaders } from './signature.ts'
+import { createTestAttempt } from './test-attempt.ts'
 
 /** `a2a-webhook`: the wake as a signed POST. Source: S1-33, S1-34. */
 export function createWebhookChannel(tools: WebhookTools, secrets: SecretBox): Channel {
+  const attempt = createTestAttempt(tools)
   return {
     deliver: (order) => deliverWithRetries(tools, order, requestFor(order)),
-    attempt: async (order) => (await tryOnce(tools, requestFor(order)(), order.signal)).attempt,
+    attempt: (order) => attempt(order, requestFor(order)),
   }
 
   function requestFor(order: Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission'>): () => WebhookRequest {
     const { subscription, agentIdentity, emission } = order
     const { url } = subscription.target as WakeTarget
     if (!url) throw new Error(`Subscription ${subscription.id} has no url.`)
-    const body = JSON.stringify(wakeBody(emission, agentIdentity, subscription.id))
+    let body: string | undefined
     return () => {
+      body ??= JSON.stringify(wakeBody(emission, agentIdentity, subscription.id))
       const now = tools.clock.now()
       const headers = signHeaders({
         body,

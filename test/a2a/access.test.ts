@@ -42,7 +42,9 @@ async function addStranger(directory: string): Promise<TestAgent> {
   await ensureProject(db, 'default')
   await ensureProject(db, 'elsewhere')
   const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent({ db, append: async () => [] }, caller, { handle: 'stranger' })
+  const { agent, apiKey } = await registerAgent({ db, append: async () => [], revoked() {} }, caller, {
+    handle: 'stranger',
+  })
   await db[Symbol.asyncDispose]()
   return { handle: agent.handle, key: apiKey }
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import * as jose from 'jose'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,6 +25,7 @@ async function pushFor(config: JsonObject): Promise<{ push: ReceivedWake; taskId
   const { id: taskId } = await gateway.send('donna', 'work')
   const made = await wireTo(gateway, donna, gateway.adminKey).rpc('CreateTaskPushNotificationConfig', {
     taskId,
+    id: 'my-config',
     url: `${receiver.url}hook?a=b`,
     ...config,
   })
@@ -60,7 +61,14 @@ describe('authentication', () => {
       issuer: gateway.url,
       audience: origin,
     })
-    expect(verified.payload).toMatchObject({ taskId, jti: expect.any(String) })
+    expect(verified.payload).toMatchObject({
+      sub: '@operator',
+      project: 'default',
+      configId: 'my-config',
+      taskId,
+      urlHash: createHash('sha256').update(`${origin}/hook?a=b`).digest('base64url'),
+      jti: expect.any(String),
+    })
     expect(verified.payload.exp! - verified.payload.iat!).toBe(300)
     await expect(jose.jwtVerify(bearer(push), jwks, { audience: 'http://other.example' })).rejects.toThrow(/aud/)
   })
@@ -80,7 +88,7 @@ describe('authentication', () => {
 
   test('each try has a token and a time of its own, and the same webhook-id', async () => {
     const clock = new FakeClock()
-    const env = { ROUSE_PUBLIC_URL: 'https://rouse.example/' }
+    const env = { ROUSE_PUBLIC_URL: 'https://rouse.example/', ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8' }
     await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
     await using receiver = await startReceiver((_, res, nth) => {
       res.statusCode = nth < 3 ? 500 : 200
@@ -135,6 +143,36 @@ describe('the token', () => {
     expect(push.headers).not.toHaveProperty('authorization')
     expect(push.headers['webhook-id']).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/)
     expect(Number(push.headers['webhook-timestamp'])).toBeGreaterThan(Date.now() / 1000 - 60)
+  })
+})
+
+describe('a secret does not travel in clear text', () => {
+  const create = async (config: JsonObject) => {
+    const { id: taskId } = await gateway.send('donna', 'work')
+    const wire = wireTo(gateway, donna, gateway.adminKey)
+    return wire.rpc('CreateTaskPushNotificationConfig', { taskId, ...config })
+  }
+  const bearer = (credentials: string) => ({ authentication: { scheme: 'Bearer', credentials } })
+
+  test.each<[string, JsonObject, string]>([
+    ['http://client.example/hook', { token: 't0ken' }, 'token'],
+    ['http://client.example/hook', bearer('secret'), 'authentication.credentials'],
+    ['http://8.8.8.8/hook', { token: 't0ken', ...bearer('secret') }, 'token'],
+    ['http://localhost.client.example/hook', { token: 't0ken' }, 'token'],
+  ])('to %s with %j', async (url, fields, field) => {
+    const { body } = await create({ url, ...fields })
+    expect(body.error).toMatchObject({ code: -32602, data: [{ metadata: { field } }] })
+    expect(body.error.message).toContain('https://')
+    expect((await create({ url: url.replace('http:', 'https:'), ...fields })).body.error).toBeUndefined()
+  })
+
+  test.each([
+    ['http://client.example/hook', {}],
+    ['http://client.example/hook', bearer('')],
+    ['http://localhost:9/hook', { token: 't0ken' }],
+    ['http://127.0.0.1:9/hook', bearer('secret')],
+  ])('which is why %s with %j is fine', async (url, fields) => {
+    expect((await create({ url, ...fields })).body.error).toBeUndefined()
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bus } from '../../src/bus/bus.ts'
-import { messageBytesMax } from '../../src/bus/bus.ts'
 import { Nudges } from '../../src/bus/nudges.ts'
+import { busLimits } from '../../src/limits.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/until.ts'
@@ -39,6 +39,7 @@ function open() {
   const handlers = {
     grown: (keys: readonly string[]) => heard.push(`grown ${keys.join()}`),
     changed: (ids: readonly string[]) => heard.push(`changed ${ids.join()}`),
+    revoked: (ids: readonly string[]) => heard.push(`revoked ${ids.join()}`),
     due: () => heard.push('due'),
     missed: () => heard.push('missed'),
   }
@@ -68,6 +69,22 @@ test('what fell due is told once, and heard by the others', async () => {
   expect(said).toEqual([{ from: 'me', grown: [], changed: [], due: true }])
   one.bus.deliver(from('another', { due: true }))
   expect(one.heard).toEqual(['due'])
+})
+
+test('what was revoked is told in pieces that fit, and heard before what grew', async () => {
+  await using one = open()
+  const ids = Array.from({ length: 100 }, (_, i) => `01J${String(i).padStart(23, '0')}`)
+  one.nudges.revoked(ids)
+  one.nudges.revoked(ids)
+  await turn()
+  await turn()
+  const said = one.bus.published.map((text) => JSON.parse(text)).filter(({ revoked }) => revoked)
+  expect(said.flatMap(({ revoked }) => revoked)).toEqual(ids)
+  expect(Math.max(...one.bus.published.map((text) => Buffer.byteLength(text)))).toBeLessThan(busLimits.message.max + 1)
+  one.bus.deliver(from('another', { grown: ['p'], revoked: ['key-1'] }))
+  expect(one.heard).toEqual(['revoked key-1', 'grown p'])
+  one.bus.deliver(from('another', { revoked: 'key-1' }))
+  expect(one.heard).toHaveLength(2)
 })
 
 test('while a message is on its way the next ones gather', async () => {
@@ -104,7 +121,7 @@ test('more than a message holds says to look everywhere; changes are told one by
   const messages = one.bus.published.map((text) => JSON.parse(text))
   expect(messages.flatMap(({ changed }) => changed)).toHaveLength(250)
   expect(messages.some(({ grown }) => grown === null)).toBe(true)
-  expect(one.bus.published.every((text) => Buffer.byteLength(text) <= messageBytesMax)).toBe(true)
+  expect(one.bus.published.every((text) => Buffer.byteLength(text) <= busLimits.message.max)).toBe(true)
 })
 
 test('what others say is heard; what this one said, and what is not ours, is not', async () => {
@@ -114,6 +131,54 @@ test('what others say is heard; what this one said, and what is not ours, is not
   one.bus.deliver(from('other', { grown: null }))
   for (const noise of ['', 'PING', '{}', '[]', 'null', '{"from":1}']) one.bus.deliver(noise)
   expect(one.heard).toEqual(['grown p', 'changed WAKE_SUB:1', 'missed'])
+})
+
+const id = 'x'.repeat(busLimits.id.max + 1)
+
+test.each([
+  ['no text of JSON', 'PING'],
+  ['no object', '"other"'],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['no sender', '{"grown":["p"],"changed":[]}'],
+  ['a sender that is no text', '{"from":{},"grown":["p"],"changed":[]}'],
+  ['keys that are no list', from('other', { grown: 'p' })],
+  ['keys that are no texts', from('other', { grown: [{ toString: 1 }] })],
+  ['keys under indexes', from('other', { grown: { 0: 'p', length: 1 } })],
+  ['changes that are null', from('other', { changed: null })],
+  ['an empty id', from('other', { changed: [''] })],
+  ['an id that is too long', from('other', { grown: ['p'], changed: [id] })],
+  ['a flag that is none', from('other', { grown: ['p'], due: 'yes' })],
+  ['more than a bus carries', from('other', { grown: ['p'], more: 'x'.repeat(busLimits.message.max) })],
+  ['deeper than a stack', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
+])('what a stranger says on the bus is passed over whole: %s', async (_what, text) => {
+  await using one = open()
+  one.bus.deliver(text)
+  expect(one.heard).toEqual([])
+  one.bus.deliver(from('other', { grown: ['q'] }))
+  expect(one.heard).toEqual(['grown q'])
+})
+
+test('a field that is missing is empty: the gateway of another build may not know it', async () => {
+  await using one = open()
+  one.bus.deliver('{"from":"x","changed":[]}')
+  one.bus.deliver('{"from":"x","changed":["WAKE_SUB:1"],"unheardOf":1}')
+  expect(one.heard).toEqual(['changed WAKE_SUB:1'])
+})
+
+test('a handler that throws is logged, and never reaches the bus', async () => {
+  const bus = new TestBus()
+  const errors: string[] = []
+  const log = { ...silentLogger, error: (_fields: object, event: string) => void errors.push(event) }
+  const fail = () => {
+    throw new Error('not today')
+  }
+  const handlers = { grown: fail, changed: fail, revoked: fail, due: fail, missed: fail }
+  await using nudges = new Nudges(bus, 'me', handlers, new FakeClock(), log)
+  nudges.start()
+  bus.deliver(from('other', { grown: ['p'] }))
+  bus.deliver(from('other', { due: true }))
+  expect(errors).toEqual(['bus.message_failed', 'bus.message_failed'])
 })
 
 test('a bus that no longer brings back what is said is noticed, and everything is looked at until it is back', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { Nudges } from '../../src/bus/nudges.ts'
 import { RedisBus } from '../../src/bus/redis-bus.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { hasRedis, redisServer } from '../support/redis.ts'
 import { until } from '../support/until.ts'
@@ -38,6 +40,35 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
     await one.publish('hello')
     for (const { heard } of [one, two]) await until(() => heard.includes('hello'), Boolean)
     expect(other.heard).not.toContain('hello')
+  })
+
+  test('strangers on the channel end no gateway', async () => {
+    await using redis = await redisServer()
+    await redis.start()
+    await using stranger = listenOn(redis.url, 'rouse:a')
+    const heard: string[] = []
+    const handlers = {
+      grown: (keys: readonly string[]) => {
+        heard.push(...keys)
+        throw new Error('not today')
+      },
+      changed() {},
+      revoked() {},
+      due() {},
+      missed() {},
+    }
+    const bus = new RedisBus(redis.url, 'rouse:a', silentLogger)
+    await using nudges = new Nudges(bus, 'me', handlers, systemClock, silentLogger)
+    nudges.start()
+    await stranger.ready()
+    for (const text of ['', 'PING', '{"from":"x","changed":[]}', '{"from":"x","grown":7}', 'x'.repeat(1_000_000)]) {
+      await stranger.publish(text)
+    }
+    await until(
+      () => stranger.publish('{"from":"x","grown":["p"]}').then(() => heard.length),
+      (count) => count > 1,
+    )
+    expect(new Set(heard)).toEqual(new Set(['p']))
   })
 
   test('a Redis that is not there yet, or goes away, is connected to when it comes', async () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
@@ -87,23 +84,4 @@ test('Ctrl-C while waiting ends with 130', async () => {
   const terminal = start(['send', '@donna', 'hello', '--wait', '--url', gateway.url])
   expect(await terminal.code).toBe(130)
   expect(terminal.stderr()).toBe('')
-})
-
-test('the key is the flag, then ROUSE_KEY, then the admin key file', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
-  const dataDir = mkdtempSync(join(tmpdir(), 'rouse-cli-'))
-  writeFileSync(join(dataDir, 'admin.key'), 'rk_file\n')
-  const env = { ROUSE_URL: `${gateway.url}/`, ROUSE_DATA_DIR: dataDir }
-  await run(['agent', 'list'], env)
-  await run(['agent', 'list'], { ...env, ROUSE_KEY: 'rk_env' })
-  await run(['agent', 'list', '--key', 'rk_flag'], { ...env, ROUSE_KEY: 'rk_env' })
-  await run(['--key', 'rk_first', 'agent', 'list'], env)
-  await run(['agent', 'list'], { ROUSE_URL: gateway.url })
-  expect(gateway.requests.map((request) => request.headers.authorization)).toEqual([
-    'Bearer rk_file',
-    'Bearer rk_env',
-    'Bearer rk_flag',
-    'Bearer rk_first',
-    undefined,
-  ])
 })

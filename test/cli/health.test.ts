@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { startStubGateway } from './stub-gateway.ts'
@@ -40,4 +41,13 @@ test.each([
 ])('without an address it asks %s', async (_what, env) => {
   await using gateway = await startStubGateway({ 'GET /readyz': { json: { status: 'ready' } } })
   expect(await run(['health'], env(new URL(gateway.url)))).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('a gateway with TLS is asked by its own environment, whatever name its certificate is for', async () => {
+  const file = (name: string) => join(import.meta.dirname, '../faults/self-signed', name)
+  const tls = { ROUSE_TLS_CERT: file('certificate.pem'), ROUSE_TLS_KEY: file('key.pem') }
+  await using gateway = await startGateway({ env: tls })
+  const env = { ...tls, ROUSE_PORT: new URL(gateway.url).port }
+  expect(await run(['health'], env)).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect((await run(['health', gateway.url])).stderr).toContain('No gateway answers')
 })

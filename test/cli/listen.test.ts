@@ -133,8 +133,15 @@ test('a hole before a wake is pointed out', async () => {
 
 test('--exec gets the wake on its input and the ids in its environment, never on its command line', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'rouse-exec-')), 'out')
-  const script = `cat >> ${file}; echo "$ROUSE_EVENT_TYPE|$ROUSE_EVENT_ID|$ROUSE_LOG_ID|$ROUSE_TASK_ID|$ROUSE_SUBSCRIPTION_ID|$ROUSE_SIGNING_KEY|$KEPT" >> ${file}; echo ran`
-  const terminal = start(['listen', '--exec', script], { ...process.env, ROUSE_SIGNING_KEY: key, KEPT: 'kept' })
+  const script = `cat >> ${file}; echo "$ROUSE_EVENT_TYPE|$ROUSE_EVENT_ID|$ROUSE_LOG_ID|$ROUSE_TASK_ID|$ROUSE_SUBSCRIPTION_ID|$ROUSE_SIGNING_KEY|$ROUSE_KEY|$ROUSE_ADMIN_KEY|$ROUSE_DATABASE_URL|$ROUSE_KEY_FILE|$KEPT" >> ${file}; echo ran`
+  const secrets = {
+    ROUSE_SIGNING_KEY: key,
+    ROUSE_KEY: 'rk_x',
+    ROUSE_ADMIN_KEY: 'rk_y',
+    ROUSE_DATABASE_URL: 'postgres://a:b@c',
+  }
+  const env = { ...process.env, ...secrets, ROUSE_KEY_FILE: 'donna.key', KEPT: 'kept' }
+  const terminal = start(['listen', '--exec', script], env)
   const [, url] = await terminal.until(/Listening on (\S+)/)
   const evil = wake({ payload: { subject: '$(touch /tmp/pwned) `id` ; exit 9', from: '@x', taskId: '$(id)' } })
   await deliver(url!, evil)
@@ -142,7 +149,7 @@ test('--exec gets the wake on its input and the ids in its environment, never on
   await stop(terminal)
   const [json, variables] = readFileSync(file, 'utf8').trimEnd().split('\n')
   expect(JSON.parse(json!)).toEqual(evil)
-  expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7|$(id)|WAKE_SUB:1||kept')
+  expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7|$(id)|WAKE_SUB:1|||||donna.key|kept')
 })
 
 test('--exec runs one command at a time, in order, and says when one fails', async () => {

@@ -93,7 +93,7 @@ test('sending again under the same key sends once', async () => {
 test('what others wrote cannot move the cursor', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
-  const body = { to: '@donna', subject: 'a\u001b[2Jb', body: 'x\u001b]0;title\u0007y\nz' }
+  const body = { to: '@donna', subject: 'ab', body: 'x\u001b]0;title\u0007\u001b[2Jy\nz' }
   const { messageId } = (await gateway.call('POST', '/v1/messages', body)).body
   const { stdout } = await run(['thread', messageId], as(gateway))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

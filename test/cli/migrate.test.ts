@@ -9,7 +9,11 @@ import { type ReceivedWake, startReceiver } from '../support/receiver.ts'
 import { runSql } from '../support/store.ts'
 import { run } from './terminal.ts'
 
-const embedded = { ROUSE_DATABASE_URL: '', ROUSE_PUBLIC_URL: 'https://rouse.example' }
+const embedded = {
+  ROUSE_DATABASE_URL: '',
+  ROUSE_PUBLIC_URL: 'https://rouse.example',
+  ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8',
+}
 const migrate = ['migrate', '--from', 'sqlite', '--to', 'postgres']
 
 /** The wakes that a receiver took, without those that it refused and got again. */

@@ -15,6 +15,7 @@ function stubGateway(failure?: object) {
         url: 'http://127.0.0.1:4520',
         grpcTarget: '127.0.0.1:4521',
         adminKeyFile: '/data/rouse/admin.key' as string | undefined,
+        warnings: ['Rouse listens to everybody.'],
       }
     },
     async stop() {
@@ -23,15 +24,20 @@ function stubGateway(failure?: object) {
   }
 }
 
+let notes = ''
+
 async function serve(gateway: ReturnType<typeof stubGateway>, json = false) {
   const interruption = new AbortController()
   let stdout = ''
+  notes = ''
   const io = {
     stdout: (text: string) => {
       stdout += text
       interruption.abort()
     },
-    stderr: () => {},
+    stderr: (text: string) => {
+      notes += text
+    },
     env: {},
   }
   await serveGateway(() => gateway, config, { print: createPrinter(io, json), signal: interruption.signal })
@@ -45,6 +51,7 @@ test('serve says in one line where everything is, and stops gracefully', async (
     'Rouse is up at http://127.0.0.1:4520 · gRPC at 127.0.0.1:4521 · data in /data/rouse · admin key in /data/rouse/admin.key\n',
   )
   expect(gateway.calls).toEqual(['start', 'stop'])
+  expect(notes).toContain('Warning: Rouse listens to everybody.\n')
 })
 
 test('serve --json prints one object', async () => {
@@ -53,6 +60,7 @@ test('serve --json prints one object', async () => {
     grpcTarget: '127.0.0.1:4521',
     dataDir: '/data/rouse',
     adminKeyFile: '/data/rouse/admin.key',
+    warnings: ['Rouse listens to everybody.'],
   })
 })
 

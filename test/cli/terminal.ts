@@ -1,3 +1,4 @@
+import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 
 export interface Terminal {
@@ -10,7 +11,11 @@ export interface Terminal {
 }
 
 /** Starts a command line in this process, as the process entry would. */
-export function start(argv: readonly string[], env: Record<string, string | undefined> = {}): Terminal {
+export function start(
+  argv: readonly string[],
+  env: Record<string, string | undefined> = {},
+  world: Pick<Io, 'fetch' | 'stdin'> = {},
+): Terminal {
   const printed = { out: '', err: '' }
   const interruption = new AbortController()
   const watchers = new Set<() => void>()
@@ -19,6 +24,7 @@ export function start(argv: readonly string[], env: Record<string, string | unde
     for (const watcher of watchers) watcher()
   }
   const code = runCli(argv, {
+    ...world,
     stdout: write('out'),
     stderr: write('err'),
     env: { ROUSE_DATA_DIR: '/nonexistent', ...env },
@@ -48,8 +54,12 @@ export function start(argv: readonly string[], env: Record<string, string | unde
 }
 
 /** Runs a command line to its end. */
-export async function run(argv: readonly string[], env: Record<string, string | undefined> = {}) {
-  const terminal = start(argv, env)
+export async function run(
+  argv: readonly string[],
+  env: Record<string, string | undefined> = {},
+  world: Pick<Io, 'fetch' | 'stdin'> = {},
+) {
+  const terminal = start(argv, env, world)
   const code = await terminal.code
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }
 }

@@ -18,6 +18,7 @@ test.each([
   'listen',
   'health',
   'migrate',
+  'rekey',
   'mail',
   'reply',
   'inbox',
@@ -37,7 +38,9 @@ test.each([
   ['task', ['list', 'show', 'move', 'artifact']],
   ['claim', ['take', 'release', 'handoff', 'list']],
   ['permission', ['add', 'list', 'rm']],
-  ['project', ['add', 'list']],
+  ['project', ['add', 'limits', 'list']],
+  ['admin-key', ['rotate']],
+  ['card-key', ['rotate']],
 ])('every command of %s has an example', async (group, names) => {
   for (const name of names) {
     const { code, stdout } = await run([...group.split(' '), name, '--help'])

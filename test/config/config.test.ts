@@ -6,11 +6,21 @@ test('an empty environment is the default configuration', () => {
   expect(envToConfig({})).toEqual({
     http: { host: '127.0.0.1', port: 4520, publicUrl: undefined },
     grpc: { port: 4521, publicTarget: undefined },
+    tls: undefined,
+    connections: { max: 10_000, perAddress: 0 },
+    wrongKeysMax: 600,
     dataDir: '.rouse',
-    adminKey: undefined,
+    adminKeys: undefined,
     encryptionKeys: undefined,
-    webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000 },
-    retention: { eventsMs: 30 * 86_400_000, deliveriesMs: 30 * 86_400_000, messagesMs: 30 * 86_400_000 },
+    jwtIssuers: [],
+    webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000, nameServers: undefined },
+    retention: {
+      eventsMs: 30 * 86_400_000,
+      deliveriesMs: 30 * 86_400_000,
+      messagesMs: 30 * 86_400_000,
+      auditMs: 365 * 86_400_000,
+    },
+    trustedProxies: [],
     sessions: { timeoutMs: 300_000 },
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     a2a: { blockingTimeoutMs: 300_000 },
@@ -23,7 +33,9 @@ test('webhooks reach loopback by default only while the gateway itself listens t
   for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
     expect(allow({ ROUSE_HOST: host })).toEqual(['127.0.0.0/8', '::1/128'])
   }
-  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'gateway.example']) expect(allow({ ROUSE_HOST: host })).toEqual([])
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'gateway.example', '127.example.com']) {
+    expect(allow({ ROUSE_HOST: host })).toEqual([])
+  }
   expect(allow({ ROUSE_WEBHOOK_ALLOW: '10.0.0.0/8, 192.168.1.0/24 fd00::/8' })).toEqual([
     '10.0.0.0/8',
     '192.168.1.0/24',
@@ -32,13 +44,51 @@ test('webhooks reach loopback by default only while the gateway itself listens t
   for (const none of ['none', ' None ']) expect(allow({ ROUSE_WEBHOOK_ALLOW: none })).toEqual([])
 })
 
+test('one address holds so many connections, unless all of them come from this machine or from a proxy', () => {
+  const perAddress = (env: Record<string, string>) => envToConfig(env).connections.perAddress
+  const open = { ROUSE_HOST: '0.0.0.0' }
+  const proxied = { ...open, ROUSE_PUBLIC_URL: 'https://rouse.example' }
+  const files = { ROUSE_TLS_CERT: '/tls/cert.pem', ROUSE_TLS_KEY: '/tls/key.pem' }
+  expect([perAddress({}), perAddress(open), perAddress(proxied)]).toEqual([0, 1000, 0])
+  expect(perAddress({ ...proxied, ...files })).toBe(1000)
+  expect(perAddress({ ROUSE_CONNECTIONS_PER_ADDRESS: '7' })).toBe(7)
+})
+
+test('TLS takes a certificate and its key', () => {
+  const files = { ROUSE_TLS_CERT: '/tls/cert.pem', ROUSE_TLS_KEY: '/tls/key.pem' }
+  expect(envToConfig(files).tls).toEqual({ cert: '/tls/cert.pem', key: '/tls/key.pem', clientCa: undefined })
+  expect(envToConfig({ ...files, ROUSE_TLS_CLIENT_CA: '/tls/ca.pem' }).tls?.clientCa).toBe('/tls/ca.pem')
+  for (const half of ['ROUSE_TLS_CERT', 'ROUSE_TLS_KEY']) {
+    expect(messageOf({ [half]: 'a' })).toContain('ROUSE_TLS_CERT and ROUSE_TLS_KEY: give both files')
+  }
+  expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it takes ROUSE_TLS_CERT')
+})
+
+test('behind a public URL loopback has to be asked for by name, wherever the gateway listens', () => {
+  const allow = (env: Record<string, string>) => envToConfig(env).webhooks.allow
+  for (const url of ['https://rouse.example', 'http://10.0.0.1:8080', 'http://127.rouse.example']) {
+    expect(allow({ ROUSE_PUBLIC_URL: url })).toEqual([])
+    expect(allow({ ROUSE_PUBLIC_URL: url, ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8' })).toEqual(['127.0.0.0/8'])
+  }
+  for (const url of ['http://localhost:4520', 'http://127.0.0.1:8080', 'http://[::1]:4520/']) {
+    expect(allow({ ROUSE_PUBLIC_URL: url })).toEqual(['127.0.0.0/8', '::1/128'])
+    expect(allow({ ROUSE_PUBLIC_URL: url, ROUSE_HOST: '0.0.0.0' })).toEqual([])
+  }
+})
+
 test('days are milliseconds, whole ones, and 0 is for ever', () => {
   const { retention } = envToConfig({
     ROUSE_RETENTION_DAYS: '0',
     ROUSE_DELIVERY_RETENTION_DAYS: '30.1',
     ROUSE_MESSAGE_RETENTION: '1',
+    ROUSE_AUDIT_RETENTION_DAYS: '2',
   })
-  expect(retention).toEqual({ eventsMs: 0, deliveriesMs: 2_600_640_000, messagesMs: 86_400_000 })
+  expect(retention).toEqual({
+    eventsMs: 0,
+    deliveriesMs: 2_600_640_000,
+    messagesMs: 86_400_000,
+    auditMs: 2 * 86_400_000,
+  })
 })
 
 test.each([
@@ -49,8 +99,12 @@ test.each([
   ['ROUSE_SESSION_TIMEOUT', '30 to 86400', ['-1', '29', '86401', 'never']],
   ['ROUSE_RETENTION_DAYS', '0 to 36500', ['-1', '1e21', 'ever']],
   ['ROUSE_DELIVERY_RETENTION_DAYS', '0 to 36500', ['-30', '36501']],
+  ['ROUSE_AUDIT_RETENTION_DAYS', '0 to 36500', ['-1', 'never']],
   ['ROUSE_MESSAGE_RETENTION', '0 to 36500', ['-1', 'never']],
   ['ROUSE_MESSAGES_PER_MINUTE', '0 to 60000', ['-1', '60001', '0.5']],
+  ['ROUSE_CONNECTIONS', '0 to 1000000', ['-1', 'many']],
+  ['ROUSE_WRONG_KEYS_PER_MINUTE', '0 to 1000000', ['-1', 'many']],
+  ['ROUSE_CONNECTIONS_PER_ADDRESS', '0 to 1000000', ['-1', '0.5']],
   ['ROUSE_STORM_TURNS', '0 to 100000', ['-1', 'off']],
 ])('%s outside of %s is refused with the range', (name, range, values) => {
   for (const value of values) expect(messageOf({ [name]: value })).toMatch(new RegExp(`${name}="${value}": .*${range}`))
@@ -65,6 +119,12 @@ test('gRPC is on a port of its own, or off; what cards advertise for it is a hos
   expect(messageOf({ ROUSE_PORT: '4521' })).toMatch(/ROUSE_GRPC_PORT="4521": HTTP listens there/)
 })
 
+test('name servers are addresses, with or without a port', () => {
+  const { webhooks } = envToConfig({ ROUSE_NAME_SERVERS: '10.0.0.2, [::1]:5353' })
+  expect(webhooks.nameServers).toEqual(['10.0.0.2', '[::1]:5353'])
+  expect(messageOf({ ROUSE_NAME_SERVERS: 'dns.example' })).toMatch(/ROUSE_NAME_SERVERS: give addresses such as/)
+})
+
 test('none is alone: beside an address range it is not one', () => {
   expect(messageOf({ ROUSE_WEBHOOK_ALLOW: 'none 10.0.0.0/8' })).toContain('"none" is not an address range')
 })
@@ -76,7 +136,7 @@ test('what is given is taken, trimmed, with seconds as milliseconds', () => {
     ROUSE_PORT: '0',
     ROUSE_PUBLIC_URL: 'https://rouse.example/gateway//',
     ROUSE_DATA_DIR: '/var/lib/rouse',
-    ROUSE_ADMIN_KEY: 'a-key-of-sixteen-or-more',
+    ROUSE_ADMIN_KEY: 'a-key-of-twenty-four-or-more the-one-that-was-before-it',
     ROUSE_ENCRYPTION_KEY: keys.join(','),
     ROUSE_BLOCKING_TIMEOUT: '0.5',
     ROUSE_LOG_LEVEL: 'info',
@@ -84,7 +144,7 @@ test('what is given is taken, trimmed, with seconds as milliseconds', () => {
   expect(config).toMatchObject({
     http: { host: '0.0.0.0', port: 0, publicUrl: 'https://rouse.example/gateway' },
     dataDir: '/var/lib/rouse',
-    adminKey: 'a-key-of-sixteen-or-more',
+    adminKeys: ['a-key-of-twenty-four-or-more', 'the-one-that-was-before-it'],
     encryptionKeys: keys,
     a2a: { blockingTimeoutMs: 500 },
     logLevel: 'info',
@@ -104,6 +164,7 @@ test('all problems are told at once, each with its variable, and no secret among
     ROUSE_WEBHOOK_TIMEOUT: '0',
     ROUSE_RETENTION_DAYS: '-1',
     ROUSE_DELIVERY_RETENTION_DAYS: 'long',
+    ROUSE_TRUSTED_PROXIES: 'nginx',
     ROUSE_ENCRYPTION_KEY: 'c2VjcmV0',
     ROUSE_ADMIN_KEY: 'tooshort',
     ROUSE_PUBLIC_URL: 'ftp://rouse.example',

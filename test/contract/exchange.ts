@@ -26,7 +26,11 @@ export type Arrange = (world: World) => Promise<Request> | Request
 /** A whole gateway of its own with a fixed clock and address, so that no case depends on another. */
 export async function inWorld<T>(act: (world: World) => Promise<T>): Promise<T> {
   const clock = new FakeClock()
-  const env = { ROUSE_PUBLIC_URL: 'https://rouse.example', ROUSE_GRPC_PUBLIC_TARGET: 'rouse.example:4521' }
+  const env = {
+    ROUSE_PUBLIC_URL: 'https://rouse.example',
+    ROUSE_GRPC_PUBLIC_TARGET: 'rouse.example:4521',
+    ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8',
+  }
   await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
   return await act({ gateway, clock })
 }
@@ -57,9 +61,9 @@ export function exchange(arrange: Arrange): Promise<Files> {
   })
 }
 
-/** What the transport adds is no part of the contract. */
+/** What the transport adds, and what every answer tells browsers (test/fronts/edge.test.ts), is no part of the contract. */
 const transportHeaders = new Set(
-  'accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent'.split(
+  'strict-transport-security content-security-policy cross-origin-resource-policy referrer-policy x-content-type-options accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent'.split(
     ' ',
   ),
 )

@@ -19,7 +19,7 @@ const get = (path: string, rest: Partial<Request> = {}): Request => ({ method: '
 
 export const problemCases: readonly FixtureCase[] = [
   problem('unauthenticated', 'No key at all.', () => get('/v1/tasks', { key: null })),
-  problem('unauthenticated-wrong-key', 'A key that is unknown or revoked.', () =>
+  problem('unauthenticated-wrong-key', 'A key that is unknown, expired or revoked.', () =>
     get('/v1/tasks', { key: 'rk_wrong' }),
   ),
   problem('forbidden', 'An agent may not register others.', async (world) =>

@@ -40,6 +40,8 @@ export const subscription: Subscription = {
   dueAt: null,
   leaseOwner: null,
   sessionId: null,
+  keyId: null,
+  managedBy: null,
   createdAt: 0,
   updatedAt: 0,
 }

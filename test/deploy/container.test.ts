@@ -1,12 +1,41 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { secretVariables, withSecretFiles } from '../../src/cli/secret-files.ts'
 import { envToConfig } from '../../src/config.ts'
+import { dataDirectory } from '../support/data-directory.ts'
 
-const read = (path: string): string => readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8')
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const dockerfile = read('Dockerfile')
 const compose = read('compose.yaml')
 const example = read('deploy/.env.example')
+
+/** The lines of one service or anchor, up to the next one of its depth. */
+function block(name: string): string {
+  const lines = compose.split('\n')
+  const start = lines.findIndex((line) => new RegExp(`^( {2})?${name}:( &\\w+)?$`).test(line))
+  const depth = lines[start]!.search(/\S/)
+  const end = lines.findIndex((line, i) => i > start && line.trim() !== '' && line.search(/\S/) <= depth)
+  return lines.slice(start, end === -1 ? undefined : end).join('\n')
+}
+
+const services = ['gateway-a', 'gateway-b', 'postgres', 'redis', 'proxy']
+
+/** Makes the secrets as an operator does, in a directory of the test's own. */
+function makeSecrets() {
+  const directory = dataDirectory()
+  const path = join(directory.path, 'secrets')
+  const make = () => execFileSync('sh', [join(root, 'deploy/make-secrets.sh'), path])
+  make()
+  return {
+    path,
+    make,
+    of: (name: string) => readFileSync(join(path, name), 'utf8').trim(),
+    [Symbol.dispose]: directory[Symbol.dispose],
+  }
+}
 
 test('a build is given what the Dockerfile copies, and nothing else', () => {
   const ignore = read('.dockerignore')
@@ -17,29 +46,92 @@ test('a build is given what the Dockerfile copies, and nothing else', () => {
   expect(ignore.slice(1).sort()).toEqual([...new Set(copied)].map((name) => `!${name}`).sort())
 })
 
-test('the image runs without privileges and holds no secret', () => {
+test('the image runs without privileges, on a Node that is kept up, and holds no secret', () => {
   expect(dockerfile.match(/^USER .+$/gm)).toEqual(['USER node'])
   expect(dockerfile).not.toMatch(/_KEY|PASSWORD|DATABASE_URL/)
-  expect(compose.match(/(KEY|PASSWORD): \$\{\w+:\?/g)).toHaveLength(3)
+  const bases = [...dockerfile.matchAll(/^ARG \w+=node:(\d+)-bookworm(-slim)?$/gm)].map(([, major]) => Number(major))
+  expect(bases).toEqual([24, 24])
+  const stages = [...dockerfile.matchAll(/^FROM \$\{(\w+)\} AS (\w+)$/gm)].map(([, base, name]) => [base, name])
+  expect(stages).toEqual([
+    ['NODE', 'packages'],
+    ['NODE', 'build'],
+    ['NODE_SLIM', 'gateway'],
+  ])
 })
 
-test('the example names every variable of compose.yaml, and sets no secret', () => {
+test('every container is without privileges, read-only and bounded', () => {
+  expect(block('x-hardened')).toMatch(/read_only: true[\s\S]*cap_drop:\s+- ALL[\s\S]*no-new-privileges:true/)
+  for (const name of services) {
+    const isGateway = name.startsWith('gateway')
+    const service = isGateway ? block('x-gateway') : block(name)
+    expect(service, name).toContain('<<: *hardened')
+    expect(service, name).toMatch(/^ +mem_limit: \d+[mg]$/m)
+    expect(service, name).toMatch(/^ +pids_limit: \d+$/m)
+    if (!isGateway) expect(service, name).toMatch(/^ +user: "\d+:\d+"$/m)
+    else expect(block(name)).toContain('<<: *gateway')
+  }
+  // A tmpfs without a size is all the memory of the machine.
+  const mounts = [...compose.matchAll(/^ +- (\/\S*)$/gm)].map(([, mount]) => mount!)
+  expect(mounts.length).toBeGreaterThan(2)
+  for (const mount of mounts) expect(mount).toMatch(/^\/[\w/]+:size=\d+m/)
+})
+
+test('the store and the bus are reached by the gateways only', () => {
+  expect(block('store')).toContain('internal: true')
+  for (const name of ['postgres', 'redis']) {
+    expect(block(name)).not.toContain('ports:')
+    expect(
+      block(name)
+        .match(/networks:\n((?: +- .+\n)+)/)?.[1]
+        ?.trim(),
+    ).toBe('- store')
+  }
+  expect(block('proxy')).not.toContain('- store')
+  expect(block('redis')).toMatch(/requirepass .*\/run\/secrets\/redis_password/)
+})
+
+test('no secret stands in the environment or on a command line', () => {
+  expect(compose).not.toMatch(/\$\{\w*(KEY|PASSWORD|SECRET)\w*[:}]/)
+  expect(example).not.toMatch(/(KEY|PASSWORD|SECRET)\w*=/)
+  const files = [...compose.matchAll(/file: deploy\/secrets\/(\w+)/g)].map(([, name]) => name!)
+  using secrets = makeSecrets()
+  expect(readdirSync(secrets.path).sort()).toEqual([...files].sort())
+  for (const [, name] of compose.matchAll(/\/run\/secrets\/(\w+)/g)) expect(files).toContain(name)
+  expect(read('.gitignore')).toContain('deploy/secrets/')
+  expect(statSync(secrets.path).mode & 0o777).toBe(0o700)
+})
+
+test('making the secrets again keeps those that are there', () => {
+  using secrets = makeSecrets()
+  const before = readdirSync(secrets.path).map(secrets.of)
+  secrets.make()
+  expect(readdirSync(secrets.path).map(secrets.of)).toEqual(before)
+  expect(new Set(before).size).toBe(before.length)
+})
+
+test('the example names every variable of compose.yaml', () => {
   const used = new Set([...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!))
   const named = [...example.matchAll(/^(\w+)=(.*)$/gm)]
   expect(named.map(([, name]) => name!).sort()).toEqual([...used].sort())
-  expect(named.filter(([, name]) => /_KEY$|PASSWORD/.test(name!)).map(([, , value]) => value)).toEqual(['', '', ''])
 })
 
 test('the environment of the gateways is one that a gateway takes', () => {
-  const secret = 'a'.repeat(43)
-  const given: Record<string, string> = { ROUSE_ENCRYPTION_KEY: `${secret}=` }
-  for (const [, name, value] of example.matchAll(/^(\w+)=(.*)$/gm)) given[name!] ??= value || secret
-  const gateway = compose.slice(compose.indexOf('environment:'), compose.indexOf('services:'))
-  const lines = [...gateway.matchAll(/^ {4}(ROUSE_\w+): (.*)$/gm)].map(([, name, value]) => [
+  using secrets = makeSecrets()
+  const given = Object.fromEntries([...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]))
+  given.ROUSE_BUS_URL_FILE = '/run/secrets/bus_url'
+  const lines = [...block('x-gateway').matchAll(/^ {4}(ROUSE_\w+): "?(.*?)"?$/gm)].map(([, name, value]) => [
     name,
-    value!.replace(/\$\{(\w+)[^}]*\}/g, (_all, variable: string) =>
-      variable === 'ROUSE_BUS_URL' ? '' : given[variable]!,
-    ),
+    value!
+      .replace(/\$\{(\w+)[^}]*\}/g, (_all, variable: string) => given[variable]!)
+      .replace('/run/secrets', secrets.path),
   ])
-  expect(envToConfig(Object.fromEntries(lines)).databaseUrl).toBe(`postgres://rouse:${secret}@postgres:5432/rouse`)
+  const config = envToConfig(withSecretFiles(Object.fromEntries(lines)))
+  expect(config).toMatchObject({
+    databaseUrl: `postgres://rouse:${secrets.of('postgres_password')}@postgres:5432/rouse`,
+    busUrl: `redis://:${secrets.of('redis_password')}@redis:6379`,
+    adminKeys: [secrets.of('admin_key')],
+    encryptionKeys: [secrets.of('encryption_key')],
+    connections: { perAddress: 0 },
+  })
+  expect(lines.map(([name]) => name)).toEqual(expect.arrayContaining(secretVariables.map((name) => `${name}_FILE`)))
 })

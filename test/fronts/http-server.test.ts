@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
 import { HttpServer } from '../../src/fronts/http-server.ts'
+import { until } from '../support/until.ts'
 
 test('a request that comes before there is anything to serve is answered once there is', async () => {
   await using server = new HttpServer()
@@ -39,4 +42,77 @@ test('a request in flight is finished before the server is closed', async () => 
   finish()
   expect(await answer).toBe('finished')
   await closing
+})
+
+describe('a reader', () => {
+  const stallMs = 1_000
+  const large = 'x'.repeat(20_000_000)
+
+  /** A server with a short deadline, and a connection that asked it something. */
+  async function ask(answer: (res: ServerResponse) => void) {
+    const server = new HttpServer({ bounds: connectionBounds({ readerStall: stallMs / 1_000 }) })
+    let noteClosed = (_ms: number): void => {}
+    const closed = new Promise<number>((resolve) => {
+      noteClosed = resolve
+    })
+    server.serve((_req, res) => {
+      const startedAt = performance.now()
+      res.once('close', () => noteClosed(performance.now() - startedAt))
+      answer(res)
+    })
+    const { port } = new URL(await server.listen('127.0.0.1', 0))
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    return {
+      port: Number(port),
+      socket,
+      closed,
+      async [Symbol.asyncDispose]() {
+        socket.destroy()
+        await server.close()
+      },
+    }
+  }
+
+  test('that takes nothing of its answer is cut off', async () => {
+    await using asked = await ask((res) => res.end(large))
+    expect(await asked.closed).toBeGreaterThan(stallMs / 2)
+  })
+
+  test('that takes its answer slowly gets all of it', async () => {
+    await using asked = await ask((res) => res.end(large))
+    let bytes = 0
+    asked.socket.on('data', (chunk) => {
+      bytes += chunk.length
+      asked.socket.pause()
+      setTimeout(() => asked.socket.resume(), 8)
+    })
+    asked.socket.resume()
+    expect(await asked.closed).toBeGreaterThan(stallMs)
+    await until(
+      () => bytes,
+      (count) => count > large.length,
+    )
+    expect(asked.socket.destroyed).toBe(false)
+  })
+
+  test('that waits for an answer is let wait', async () => {
+    let answer = () => {}
+    await using asked = await ask((res) => {
+      answer = () => void res.end('late')
+    })
+    const told = once(asked.socket, 'data')
+    asked.socket.resume()
+    setTimeout(() => answer(), 2 * stallMs)
+    expect(String((await told)[0])).toContain('late')
+  })
+
+  test('that has asked nothing yet, or was answered and asks no more, is sent away', async () => {
+    await using asked = await ask((res) => res.end('done'))
+    asked.socket.resume()
+    const silent = connect(asked.port, '127.0.0.1')
+    await Promise.all([once(silent, 'close'), once(asked.socket, 'close')])
+  })
 })

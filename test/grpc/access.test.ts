@@ -44,7 +44,9 @@ async function addStranger(directory: string): Promise<TestAgent> {
   await ensureProject(db, 'default')
   await ensureProject(db, 'elsewhere')
   const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent({ db, append: async () => [] }, caller, { handle: 'stranger' })
+  const { agent, apiKey } = await registerAgent({ db, append: async () => [], revoked() {} }, caller, {
+    handle: 'stranger',
+  })
   await db[Symbol.asyncDispose]()
   return { handle: agent.handle, key: apiKey }
 }
@@ -142,3 +144,13 @@ const plain = { contextId: '', taskId: '', extensions: [] }
 function textPart(value: string) {
   return { part: { $case: 'text', value } }
 }
+
+test('an error that would echo 100 KB is answered, cut', async () => {
+  const long = 'a'.repeat(100_000)
+  const refused = (await send(`agents/${long}`, bearer(lucy.key))) as Refusal
+  expect([refused.code, refused.details.length < 1_010]).toEqual([status.NOT_FOUND, true])
+  const request = messageTo('agents/donna')
+  const message = { ...request.message!, taskId: long, referenceTaskIds: [long] }
+  const unknown = (await client.unary('sendMessage', { ...request, message }, bearer(lucy.key))) as Refusal
+  expect([unknown.code, unknown.details.length < 1_010]).toEqual([status.INVALID_ARGUMENT, true])
+})

@@ -113,7 +113,7 @@ test('a reader that takes nothing holds neither the task nor a stop up', async (
 })
 
 test('a reader that takes nothing is not read ahead for', async () => {
-  const waited = vi.spyOn(GrpcCall.prototype, 'untilSent')
+  const waited = vi.spyOn(GrpcCall.prototype, 'taken')
   const { id } = await gateway.send('donna', 'hello')
   const stalled = subscribe(id)
   await new Promise((resolve) => stalled.once('data', resolve))

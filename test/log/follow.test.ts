@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
 import { follow } from '../../src/log/follow.ts'
@@ -81,4 +82,106 @@ test('the live tail tells whoever listens to the project and whoever listens to 
   publish(tail, [{ ...row(3), taskId: 't' }])
   publish(tail, [])
   expect(heard).toEqual(['project', 'task', 'task'])
+})
+
+/** A tail with followers of one agent, a log in memory, and how often it was read. */
+function startAgentLog(followers: number) {
+  const tail = new LiveTail()
+  const rows: LogEvent[] = []
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const seen = Array.from({ length: followers }, () => [] as number[])
+  let reads = 0
+  const read = async (after: number, limit: number) => {
+    reads += 1
+    return rows.filter(({ logId, actor }) => logId > after && actor === '@donna').slice(0, limit)
+  }
+  const options = { key: 'donna', within: 'p', after: 0, read, head: async () => rows.length, signal: stopping.signal }
+  const following = seen.map(async (ids) => {
+    for await (const { logId } of follow(tail, options)) ids.push(logId)
+  })
+  return {
+    tail,
+    seen,
+    following,
+    stopping,
+    get reads() {
+      return reads
+    },
+    append(actor: string) {
+      const event = { ...row(rows.length + 1), actor }
+      rows.push(event)
+      return event
+    },
+    commit(actor: string) {
+      tail.publish([this.append(actor)], [{ audience: [actor.slice(1)] }])
+    },
+  }
+}
+
+const settled = () => new Promise(setImmediate)
+
+test('followers of an agent are not called for what concerns others', async () => {
+  const log = startAgentLog(1_000)
+  await settled()
+  const before = log.reads
+  for (let i = 0; i < 50; i++) log.commit('@mike')
+  await settled()
+  expect(log.reads).toBe(before)
+  log.commit('@donna')
+  await settled()
+  expect(log.seen.every((ids) => ids.join() === '51')).toBe(true)
+  log.stopping.abort()
+  await Promise.all(log.following)
+  expect(log.tail.listenerCount).toBe(0)
+})
+
+test('what another gateway commits is read once for all who follow the same, in order and once each', async () => {
+  const log = startAgentLog(1_000)
+  await settled()
+  for (let i = 0; i < 20; i++) {
+    for (const actor of ['@mike', '@donna', '@donna']) log.append(actor)
+    const before = log.reads
+    log.tail.touch(['p'])
+    await settled()
+    expect(log.reads - before).toBe(1)
+  }
+  const theirs = Array.from({ length: 20 }, (_, i) => [3 * i + 2, 3 * i + 3]).flat()
+  expect(log.seen.every((ids) => ids.join() === theirs.join())).toBe(true)
+  log.stopping.abort()
+  await Promise.all(log.following)
+})
+
+test('a follower that is behind reads for itself, and misses nothing that is shared by others', async () => {
+  const log = startAgentLog(1)
+  for (let i = 0; i < 30; i++) log.commit('@donna')
+  await settled()
+  const late: number[] = []
+  const slow = (async () => {
+    const read = async (after: number, limit: number) => {
+      await settled()
+      return Array.from({ length: 60 }, (_, i) => row(i + 1))
+        .filter(({ logId }) => logId > after)
+        .slice(0, Math.min(limit, 7))
+    }
+    for await (const { logId } of follow(log.tail, {
+      key: 'donna',
+      within: 'p',
+      after: 3,
+      read,
+      pageSize: 7,
+      signal: log.stopping.signal,
+    })) {
+      late.push(logId)
+      if (logId === 60) return
+    }
+  })()
+  for (let i = 0; i < 30; i++) {
+    log.commit('@donna')
+    await settled()
+  }
+  await slow
+  expect(late).toEqual(Array.from({ length: 57 }, (_, i) => i + 4))
+  log.stopping.abort()
+  await Promise.all(log.following)
 })

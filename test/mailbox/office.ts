@@ -22,13 +22,14 @@ export async function openOffice(...handles: string[]) {
     db,
     append: insertEvents,
     limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
+    usage: { requireRoom() {}, add() {} },
     strategies,
     findSession: async (_reader: unknown, agentId: string) => sessions.get(agentId),
   }
   const callers: Record<string, Caller> = {}
   for (const handle of handles) {
-    const { agent } = await registerAgent({ db, append: insertEvents }, operator, { handle })
-    callers[handle] = { kind: 'agent', id: agent.id, identity: agent.handle, projectId: agent.projectId }
+    const { agent } = await registerAgent({ db, append: insertEvents, revoked() {} }, operator, { handle })
+    callers[handle] = { ...operator, kind: 'agent', id: agent.id, identity: agent.handle, keyId: `key of ${handle}` }
   }
   return {
     clock,

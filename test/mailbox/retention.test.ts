@@ -5,8 +5,8 @@ import { findMessage } from '../../src/mailbox/message-store.ts'
 import { reportStatus } from '../../src/mailbox/report-status.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { sendMail } from '../../src/mailbox/send.ts'
-import { removeAgent } from '../../src/registry/agents.ts'
 import { operator } from '../../src/registry/caller.ts'
+import { removeAgent } from '../../src/registry/remove-agent.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { type Office, openOffice } from './office.ts'
 
@@ -37,7 +37,7 @@ test('a broadcast goes when the last one has it, or the last one is gone', async
   await reportStatus(office.context, office.caller('donna'), id, 'seen')
   office.clock.advance(31 * dayMs)
   expect(await prune(office)).toBe(0)
-  await removeAgent(office.context, operator, '@mike')
+  await removeAgent({ ...office.context, revoked() {}, changed() {} }, operator, '@mike')
   expect(await prune(office)).toBe(1)
   expect(await left(office, id)).toEqual([false])
 })

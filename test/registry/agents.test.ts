@@ -26,13 +26,13 @@ test('an agent is registered, read by any of its names, changed and removed', as
   expect((await gateway.call('GET', '/v1/agents/reviewer')).status).toBe(404)
   expect((await gateway.call('DELETE', '/v1/agents/checker')).status).toBe(204)
   expect((await gateway.call('GET', '/v1/agents/donna')).body).toMatchObject({ status: 404, code: 'agent-not-found' })
-  expect((await gateway.call('GET', '/v1/agents')).body).toEqual({ agents: [] })
+  expect((await gateway.call('GET', '/v1/agents')).body).toEqual({ agents: [], nextPageToken: '' })
 })
 
 test('names are unique over handles and aliases, whoever comes first', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna', { aliases: ['reviewer'] })
-  const mike = await gateway.addAgent('mike')
+  await gateway.addAgent('mike')
   const attempts: [string, string, object, string][] = [
     ['POST', '/v1/agents', { handle: 'donna' }, 'handle'],
     ['POST', '/v1/agents', { handle: 'Reviewer' }, 'handle'],
@@ -45,8 +45,8 @@ test('names are unique over handles and aliases, whoever comes first', async () 
   }
   expect((await gateway.call('GET', '/v1/agents/x')).status).toBe(404)
   expect((await gateway.call('GET', '/v1/agents/mike')).body).toMatchObject({ aliases: [], version: 1 })
-  await gateway.call('DELETE', '/v1/agents/donna')
-  expect((await gateway.call('PATCH', '/v1/agents/mike', { aliases: ['reviewer'] }, mike)).status).toBe(200)
+  await gateway.call('PATCH', '/v1/agents/donna', { aliases: [] })
+  expect((await gateway.call('PATCH', '/v1/agents/mike', { aliases: ['reviewer'] })).status).toBe(200)
 })
 
 test('twenty registrations of one handle at once make one agent', async () => {

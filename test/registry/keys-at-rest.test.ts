@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { SecretBox } from '../../src/security/secret.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore, onPostgres } from '../support/store.ts'
-import { until } from '../support/until.ts'
 
 const newEncryptionKey = (): string => randomBytes(32).toString('base64')
 
@@ -30,7 +30,7 @@ test('generated keys are files that only their owner may read, and serve again a
   const first = await startGateway({ dataDir: directory.path })
   const donna = await first.addAgent('donna')
   await first.stop()
-  for (const name of ['admin.key', 'encryption.key', 'card-signing.jwk']) {
+  for (const name of ['admin.key', 'encryption.key', 'card-signing.jwk', 'instance.key']) {
     expect(statSync(join(directory.path, name)).mode & 0o777).toBe(0o600)
   }
   expect(readFileSync(join(directory.path, 'admin.key'), 'utf8')).toBe(`${first.adminKey}\n`)
@@ -64,39 +64,35 @@ test('with the new encryption key first and the old one behind it, old subscript
   expect(readdirSync(directory.path)).not.toContain('encryption.key')
 })
 
-if (onPostgres) {
-  test('a gateway with another encryption key does not join those that share a store', async () => {
-    using directory = dataDirectory()
-    const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
-    await (await start()).stop()
-    await expect(start()).rejects.toThrow('sealed with another encryption key')
-  })
-} else {
-  test('a lost encryption key degrades the subscription with a reason, and the gateway serves on', async () => {
-    using directory = dataDirectory()
-    await using receiver = await startReceiver()
-    const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: newEncryptionKey() } })
-    const first = await start()
-    const donna = await first.addAgent('donna')
-    const { id } = await first.subscribe(donna, receiver.url)
-    await first.stop()
-    await using second = await start()
-    for (const text of ['one', 'two', 'three']) await second.send('donna', text)
-    const read = async () => (await second.call('GET', `/v1/wake-subscriptions/${id}`, undefined, donna)).body
-    const subscription = await until(read, ({ status }) => status === 'degraded')
-    expect(subscription.reason).toContain('misconfigured')
-    expect(receiver.wakes).toEqual([])
-    const rotated = await second.call(
-      'PATCH',
-      `/v1/wake-subscriptions/${id}`,
-      { rotateSigningKey: true, overlapSeconds: 0, status: 'active' },
-      donna,
-    )
-    expect(rotated.status).toBe(200)
-    await second.send('donna', 'four')
-    await receiver.waitFor(1)
-  })
-}
+test('a gateway without the encryption key of its store does not start, and says which one it needs', async () => {
+  using directory = dataDirectory()
+  const [right, wrong] = [newEncryptionKey(), newEncryptionKey()]
+  const start = (keys: string) => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: keys } })
+  const first = await start(right)
+  await first.subscribe(await first.addAgent('donna'), 'http://127.0.0.1:9/')
+  await first.stop()
+  const { keyIds } = new SecretBox([right])
+  await expect(start(wrong)).rejects.toThrow(
+    `sealed with another encryption key: ROUSE_ENCRYPTION_KEY does not list the key ${keyIds[0]}`,
+  )
+  await expect(startGateway({ dataDir: directory.path })).rejects.toThrow(join(directory.path, 'encryption.key'))
+  await (await start(`${wrong} ${right}`)).stop()
+  // By now both may have sealed something.
+  await expect(start(right)).rejects.toThrow('sealed with another encryption key')
+  await expect(start(wrong)).rejects.toThrow('sealed with another encryption key')
+})
+
+test('a store of a build that noted no keys is looked through at its first start', async () => {
+  using directory = dataDirectory()
+  const [right, wrong] = [newEncryptionKey(), newEncryptionKey()]
+  const start = (keys: string) => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: keys } })
+  const first = await start(right)
+  await first.subscribe(await first.addAgent('donna'), 'http://127.0.0.1:9/')
+  await first.stop()
+  await besideStore(directory.path, `delete from shared_secret where name like 'encryption-key %'`)
+  await expect(start(wrong)).rejects.toThrow('sealed with another encryption key')
+  await (await start(right)).stop()
+})
 
 /** All that there is of a store: its files, or the rows of its tables. */
 async function kept(dataDir: string): Promise<Buffer[]> {

@@ -146,13 +146,15 @@ test('a grant across projects wakes the grantee, and is one in either list', asy
   const mike = await gateway.addAgent('mike')
   const donna = await addTo(gateway, 'donna')
   await gateway.subscribe(mike, receiver.url, { trigger: 'PERMISSION_GRANTED' })
+  // Without a grant of its own the grantee is not told: nobody writes into another project's log unasked.
+  await gateway.call('POST', '/v1/permissions', { grantee: 'web:@donna', scope: 'CAN_READ_MEMORIES_OF' }, mike)
   await grant(gateway, donna, 'default:@mike')
   const [wake] = await receiver.waitFor(1)
   expect(wake!.body.payload).toMatchObject({ scope: 'CAN_REPLY_TO', grantedBy: 'web:@donna' })
   const list = async (agent: TestAgent) =>
     (await gateway.call('GET', '/v1/permissions', undefined, agent)).body.permissions
-  expect(await list(mike)).toMatchObject([{ grantor: 'web:@donna', grantee: '@mike' }])
-  const [{ permissionId, ...shown }] = await list(donna)
+  expect(await list(mike)).toMatchObject([{ grantor: '@mike' }, { grantor: 'web:@donna', grantee: '@mike' }])
+  const [, { permissionId, ...shown }] = await list(donna)
   expect(shown).toMatchObject({ grantor: '@donna', grantee: 'default:@mike' })
   const manage = { grantee: 'default:mike', scope: 'CAN_MANAGE_SUBSCRIPTIONS_OF' }
   expect((await gateway.call('POST', '/v1/permissions', manage, donna)).body).toMatchObject({

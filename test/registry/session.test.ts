@@ -23,6 +23,7 @@ function sessionOf(fields: Partial<Session> = {}): Session {
     endedAt: null,
     endReason: null,
     successorId: null,
+    keyId: null,
     ...fields,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
+import { operator } from '../../src/registry/caller.ts'
 import { SessionActivity } from '../../src/registry/session-activity.ts'
 import type { SessionAnnouncement } from '../../src/registry/session-context.ts'
 import { endSilentSession, findSession } from '../../src/registry/session-store.ts'
@@ -126,7 +127,7 @@ describe('a sign of life', () => {
     await using db = await openStore(gateway.dataDir, clock)
     const write = vi.spyOn(db, 'transaction')
     const activity = new SessionActivity({ db, clock, log: silentLogger })
-    activity.saw({ kind: 'agent', id: 'agent_x', identity: '@donna', projectId: 'default' })
+    activity.saw({ ...operator, kind: 'agent', id: 'agent_x', identity: '@donna' })
     await activity.settled()
     expect(write).not.toHaveBeenCalled()
   })

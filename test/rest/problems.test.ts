@@ -74,7 +74,7 @@ test.each<[string, string, unknown, string]>([
   ['POST', '/v1/tasks/:task/transitions', undefined, 'to'],
   ['POST', '/v1/tasks/:task/transitions', { to: 'done', expectedVersion: 1 }, 'to'],
   ['POST', '/v1/tasks/:task/transitions', { to: 'working', expectedVersion: '1' }, 'expectedVersion'],
-  ['POST', '/v1/tasks/:task/transitions', { to: 'working', expectedVersion: 1, message: {} }, 'message'],
+  ['POST', '/v1/tasks/:task/transitions', { to: 'working', expectedVersion: 1, message: {} }, 'message.parts'],
   ['POST', '/v1/tasks/:task/transitions', { to: 'working', expectedVersion: 1, reason: 'x' }, 'reason'],
   ['POST', '/v1/tasks/:task/artifacts', {}, 'artifact'],
   ['POST', '/v1/tasks/:task/artifacts', { artifact: { parts: [{}] } }, 'artifact.parts[0]'],

@@ -1,12 +1,24 @@
 import net from 'node:net'
 import { expect, test, vi } from 'vitest'
-import type { Lookup } from '../../src/security/guarded-lookup.ts'
-import { answering, errorOf, fetcher, loopback, onCleanup, request, serve, serveCounting } from './receivers.ts'
+import type { AskName } from '../../src/security/name-servers.ts'
+import {
+  answering,
+  asking,
+  errorOf,
+  fetcher,
+  found,
+  loopback,
+  noHosts,
+  onCleanup,
+  request,
+  serve,
+  serveCounting,
+} from './receivers.ts'
 
 test('names are dialled at the addresses they resolve to', async () => {
   const url = await serve((req, res) => res.end(req.headers.host))
   const port = new URL(url).port
-  const out = fetcher({ lookup: answering(['127.0.0.1']) })
+  const out = fetcher(answering(['127.0.0.1']))
   expect(await out.post(request(`http://hook.test:${port}/`))).toMatchObject({ bodySnippet: `hook.test:${port}` })
 })
 
@@ -21,7 +33,7 @@ test.each([
 ])('names that resolve to %s are refused as a whole', async (_, addresses) => {
   const dialled = vi.spyOn(net.Socket.prototype, 'connect')
   onCleanup(() => dialled.mockRestore())
-  const error = await errorOf(fetcher({ allow: [], lookup: answering(addresses) }).post(request('http://hook.test/')))
+  const error = await errorOf(fetcher({ allow: [], ...answering(addresses) }).post(request('http://hook.test/')))
   expect(error).toMatchObject({ kind: 'refused' })
   for (const address of addresses) expect(error.message).not.toContain(address)
   expect(String(error.cause)).toContain(addresses.join(', '))
@@ -30,7 +42,7 @@ test.each([
 test('names that resolve to a private address never reach it', async () => {
   const arrived = vi.fn()
   const { url, connections } = await serveCounting(arrived)
-  const out = fetcher({ allow: [], lookup: answering(['127.0.0.1']) })
+  const out = fetcher({ allow: [], ...answering(['127.0.0.1']) })
   expect(await errorOf(out.post(request(`http://hook.test:${new URL(url).port}/`)))).toMatchObject({ kind: 'refused' })
   expect(connections()).toBe(0)
   expect(arrived).not.toHaveBeenCalled()
@@ -39,55 +51,57 @@ test('names that resolve to a private address never reach it', async () => {
 test('localhost may be dialled at the one of its addresses that is allowed', async () => {
   const url = await serve((_, res) => res.end('here'))
   const to = `http://localhost:${new URL(url).port}/`
-  expect(await fetcher({ lookup: answering(['::1', '127.0.0.1']) }).post(request(to))).toMatchObject({
-    bodySnippet: 'here',
-  })
-  expect(await errorOf(fetcher({ lookup: answering(['::1']) }).post(request(to)))).toMatchObject({ kind: 'refused' })
+  const names = { hosts: noHosts }
+  expect(await fetcher({ names }).post(request(to))).toMatchObject({ bodySnippet: 'here' })
+  expect(await errorOf(fetcher({ names, allow: ['::1/128'] }).post(request(to)))).toMatchObject({ kind: 'connect' })
 })
 
-test('names are asked for once per socket, so a name that turns private is never dialled there', async () => {
+test('a name that turns private is not dialled there: every new socket has its address checked', async () => {
   const { url, connections } = await serveCounting((_, res) => res.writeHead(200, { connection: 'close' }).end())
   const port = new URL(url).port
   // Only 127.0.0.1 plays the public host; 127.0.0.2 plays the private one behind it.
   const answers = ['127.0.0.1', '127.0.0.2']
-  const lookup = vi.fn<Lookup>((_, __, callback) => callback(null, [{ address: answers.shift()!, family: 4 }]))
-  const out = fetcher({ allow: ['127.0.0.1/32'], lookup })
+  const ask = vi.fn<AskName>(async () => found([answers.shift()!], 0))
+  let now = 0
+  const out = fetcher({ allow: ['127.0.0.1/32'], names: { ask, hosts: noHosts, now: () => now } })
   expect(await out.post(request(`http://hook.test:${port}/`))).toMatchObject({ status: 200 })
+  now += 1_001
   expect(await errorOf(out.post(request(`http://hook.test:${port}/`)))).toMatchObject({ kind: 'refused' })
-  expect(lookup).toHaveBeenCalledTimes(2)
+  expect(ask).toHaveBeenCalledTimes(2)
   expect(connections()).toBe(1)
 })
 
 test('names are asked for once by many sockets that open together', async () => {
   const { url, connections } = await serveCounting((_, res) => res.end())
-  const lookup = vi.fn<Lookup>(
-    (_, __, callback) => void setImmediate(callback, null, [{ address: '127.0.0.1', family: 4 }]),
-  )
-  const out = fetcher({ lookup, connectionsPerOrigin: 8 })
+  const ask = vi.fn<AskName>(async () => {
+    await new Promise(setImmediate)
+    return found(['127.0.0.1'])
+  })
+  const out = fetcher({ ...asking(ask), connectionsPerOrigin: 8 })
   const to = request(`http://hook.test:${new URL(url).port}/`)
   await Promise.all(Array.from({ length: 8 }, () => out.post(to)))
   expect(connections()).toBe(8)
-  expect(lookup).toHaveBeenCalledTimes(1)
+  expect(ask).toHaveBeenCalledTimes(1)
 })
 
-test.each([
+test.each<[string, AskName]>([
   [
     'an error',
-    (callback: Parameters<Lookup>[2]) =>
-      callback(Object.assign(new Error('ENOTFOUND hook.test via 10.0.0.53'), { code: 'ENOTFOUND' }), []),
+    () => Promise.reject(Object.assign(new Error('ENOTFOUND hook.test via 10.0.0.53'), { code: 'ENOTFOUND' })),
   ],
-  ['nothing', (callback: Parameters<Lookup>[2]) => callback(null, [])],
-])('names that resolve to %s', async (_, answer) => {
-  const out = fetcher({ lookup: (_name, _options, callback) => answer(callback) })
-  expect(await errorOf(out.post(request('http://hook.test/')))).toMatchObject({
+  ['nothing', async () => found([])],
+])('names that resolve to %s', async (_, ask) => {
+  expect(await errorOf(fetcher(asking(ask)).post(request('http://hook.test/')))).toMatchObject({
     kind: 'dns',
     message: 'the host name does not resolve',
   })
 })
 
-test('names go to dns.lookup when nobody says otherwise', async () => {
+test('localhost needs no name server', async () => {
   const url = await serve((_, res) => res.end('here'))
-  const out = fetcher({ allow: [...loopback, '::1/128'] })
+  const ask = vi.fn<AskName>(() => Promise.reject(new Error('asked')))
+  const out = fetcher({ allow: [...loopback, '::1/128'], names: { ask } })
   expect(await out.post(request(`http://localhost:${new URL(url).port}/`))).toMatchObject({ bodySnippet: 'here' })
-  expect(await errorOf(out.post(request('http://rouse.invalid/')))).toMatchObject({ kind: 'dns' })
+  expect(await out.post(request(`http://rouse.localhost:${new URL(url).port}/`))).toMatchObject({ bodySnippet: 'here' })
+  expect(ask).not.toHaveBeenCalled()
 })

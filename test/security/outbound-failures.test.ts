@@ -2,7 +2,19 @@ import https from 'node:https'
 import net from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { toOutboundError } from '../../src/security/outbound-error.ts'
-import { answering, deferred, errorOf, fetcher, freePort, listen, request, serve, textOf } from './receivers.ts'
+import {
+  answering,
+  asking,
+  deferred,
+  errorOf,
+  fetcher,
+  found,
+  freePort,
+  listen,
+  request,
+  serve,
+  textOf,
+} from './receivers.ts'
 
 test('headers that do not come in time', async () => {
   const url = await serve(() => {})
@@ -27,16 +39,22 @@ test('a body that drips does not extend the time', async () => {
   await hungUp.promise
 })
 
-test('a lookup that never answers', async () => {
-  const out = fetcher({ lookup: () => {}, connectTimeoutMs: 300 })
-  expect(await errorOf(out.post({ ...request('http://hook.test/'), timeoutMs: 30 }))).toMatchObject({
-    kind: 'timeout',
-  })
+test('the deadline does not begin before the name is looked up: that has a limit of its own', async () => {
+  const url = await serve((_, res) => res.end('late'))
+  const out = fetcher(
+    asking(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return found(['127.0.0.1'])
+    }),
+  )
+  const to = `http://hook.test:${new URL(url).port}/`
+  expect(await out.post({ ...request(to), timeoutMs: 250 })).toMatchObject({ bodySnippet: 'late' })
 })
 
 test('a connection that is not made in its own time', async () => {
-  const out = fetcher({ lookup: () => {}, connectTimeoutMs: 50 })
-  expect(await errorOf(out.post(request('http://hook.test/')))).toMatchObject({
+  const silent = await listen(net.createServer(() => {}))
+  const out = fetcher({ connectTimeoutMs: 50 })
+  expect(await errorOf(out.post(request(silent.replace('http:', 'https:'))))).toMatchObject({
     kind: 'connect',
     message: 'could not connect in time',
   })
@@ -88,7 +106,7 @@ test('a refused connection', async () => {
 
 test('a refused connection at each of several addresses', async () => {
   const port = await freePort()
-  const out = fetcher({ lookup: answering(['127.0.0.1', '127.0.0.2']) })
+  const out = fetcher(answering(['127.0.0.1', '127.0.0.2']))
   const error = await errorOf(out.post(request(`http://hook.test:${port}/`)))
   expect(error).toMatchObject({ kind: 'connect' })
   expect(error.message).not.toContain('127.0.0')
@@ -116,7 +134,12 @@ test('the caller stops it: before, while connecting, while waiting, in the body'
   })
 
   const connecting = new AbortController()
-  const out = fetcher({ lookup: () => connecting.abort(), connectTimeoutMs: 200 })
+  const out = fetcher(
+    asking(async () => {
+      connecting.abort()
+      return new Promise(() => {})
+    }),
+  )
   expect(await errorOf(out.post({ ...request('http://hook.test/'), signal: connecting.signal }))).toMatchObject({
     kind: 'aborted',
   })

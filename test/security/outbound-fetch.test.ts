@@ -1,7 +1,18 @@
 import { describe, expect, test, vi } from 'vitest'
 import { OriginPools } from '../../src/security/origin-pools.ts'
 import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
-import { deferred, errorOf, fetcher, loopback, onCleanup, request, serve, serveCounting, textOf } from './receivers.ts'
+import {
+  deferred,
+  errorOf,
+  fetcher,
+  loopback,
+  onCleanup,
+  payer,
+  request,
+  serve,
+  serveCounting,
+  textOf,
+} from './receivers.ts'
 
 describe('an answer', () => {
   test('carries status, Retry-After, the beginning of the body and the duration', async () => {
@@ -12,13 +23,24 @@ describe('an answer', () => {
     })
     const headers = { 'Content-Type': 'application/json' }
     const answer = await fetcher().post({ ...request(`${url}hook?a=1#frag`), headers, body: Buffer.from('{"ä":1}') })
-    expect(answer).toEqual({ status: 503, retryAfter: '30', bodySnippet: 'später', durationMs: expect.any(Number) })
+    expect(answer).toEqual({
+      status: 503,
+      retryAfter: '30',
+      bodySnippet: 'später',
+      isPublic: false,
+      durationMs: expect.any(Number),
+    })
     expect(seen).toEqual([{ method: 'POST', url: '/hook?a=1', type: 'application/json', body: '{"ä":1}' }])
   })
 
   test('has no Retry-After when the receiver sent none', async () => {
     const url = await serve((_, res) => res.writeHead(204).end())
-    expect(await fetcher().post(request(url))).toEqual({ status: 204, bodySnippet: '', durationMs: expect.any(Number) })
+    expect(await fetcher().post(request(url))).toEqual({
+      status: 204,
+      bodySnippet: '',
+      isPublic: false,
+      durationMs: expect.any(Number),
+    })
   })
 
   test.each([301, 302, 303, 307, 308])('with status %i is returned, its target never visited', async (status) => {
@@ -83,19 +105,22 @@ describe('connections', () => {
   })
 
   test('of the least recently used idle origin make room', async () => {
-    const pools = new OriginPools({
-      lookup: () => {},
-      connectTimeoutMs: 1000,
-      connectionsPerOrigin: 1,
-      originsMax: 2,
-    })
-    onCleanup(() => pools.close())
-    const [a, b] = [pools.take('http://a'), pools.take('http://b')]
-    expect(pools.take('http://a')).toBe(a)
-    pools.take('http://c')
+    const pools = poolsOf({ originsMax: 2, originsOfAgentMax: 10 })
+    const [a, b] = [pools.take('http://a', payer, undefined), pools.take('http://b', payer, undefined)]
+    expect(pools.take('http://a', payer, undefined)).toBe(a)
+    pools.take('http://c', payer, undefined)
     expect(pools.size).toBe(2)
-    expect(pools.take('http://a')).toBe(a)
-    expect(b.closed).toBe(true)
+    expect(pools.take('http://a', payer, undefined)).toBe(a)
+    expect(b.pool.closed).toBe(true)
+  })
+
+  test('of an agent with many origins make room for its own, not those of others', () => {
+    const pools = poolsOf({ originsMax: 4, originsOfAgentMax: 2 })
+    const victim = pools.take('http://victim', payer, undefined)
+    const mallory = { projectId: 'default', agentId: 'agent_mallory' }
+    for (let i = 0; i < 20; i++) pools.take(`http://m${i}`, mallory, undefined)
+    expect(pools.size).toBe(3)
+    expect(pools.take('http://victim', payer, undefined)).toBe(victim)
   })
 
   test('in use are not evicted', async () => {
@@ -139,3 +164,15 @@ describe('connections', () => {
     await vi.waitFor(() => expect(open()).toBe(0))
   })
 })
+
+function poolsOf(bounds: { originsMax: number; originsOfAgentMax: number }): OriginPools {
+  const pools = new OriginPools({
+    lookup: () => () => {},
+    isPublic: () => true,
+    connectTimeoutMs: 1000,
+    connectionsPerOrigin: 1,
+    ...bounds,
+  })
+  onCleanup(() => pools.close())
+  return pools
+}

@@ -2,10 +2,13 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect } from 'vitest'
-import type { Lookup } from '../../src/security/guarded-lookup.ts'
+import { HostsFile } from '../../src/security/hosts-file.ts'
+import type { NameResolverOptions } from '../../src/security/name-resolver.ts'
+import type { AskName } from '../../src/security/name-servers.ts'
 import { OutboundError } from '../../src/security/outbound-error.ts'
 import { OutboundFetch, type OutboundFetchOptions, type OutboundRequest } from '../../src/security/outbound-fetch.ts'
 
+export const payer = { projectId: 'default', agentId: 'agent_donna' }
 export const loopback = ['127.0.0.0/8']
 
 const cleanups: (() => unknown)[] = []
@@ -27,7 +30,7 @@ export function fetcher(options: Partial<OutboundFetchOptions> = {}): OutboundFe
 }
 
 export function request(url: string): OutboundRequest {
-  return { url, headers: {}, body: '{}', timeoutMs: 10_000 }
+  return { url, headers: {}, body: '{}', payer, timeoutMs: 10_000 }
 }
 
 export async function serve(handler: http.RequestListener): Promise<string> {
@@ -71,12 +74,19 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-export function answering(addresses: readonly string[]): Lookup {
-  return (_, __, callback) =>
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: net.isIP(address) })),
-    )
+/** Names that resolve to these addresses, wherever they are; nothing is asked of the network. */
+export function answering(addresses: readonly string[]): { names: NameResolverOptions } {
+  return asking(async () => found(addresses))
+}
+
+export function asking(ask: AskName): { names: NameResolverOptions } {
+  return { names: { ask, hosts: noHosts } }
+}
+
+export const noHosts = new HostsFile('/nonexistent/hosts')
+
+export function found(addresses: readonly string[], ttlSeconds = 60) {
+  return { addresses: addresses.map((address) => ({ address, family: net.isIP(address) })), ttlSeconds }
 }
 
 export async function errorOf(work: Promise<unknown>): Promise<OutboundError> {

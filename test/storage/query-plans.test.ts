@@ -19,6 +19,7 @@ const mayScan = [
   /from subscription where project_id =/,
   /update subscription set lease_owner = null, due_at = \? where lease_owner is not null/,
   /from permission where project_id =/,
+  /from operator_key order by created_at/,
   /schema_migration/,
   /from project( order by id)?$/,
 ]
@@ -80,7 +81,24 @@ async function useEverything(gateway: TestGateway): Promise<void> {
   }
   await gateway.call('POST', `/v1/wake-subscriptions/${sub.id}/resync`, { sinceLogId: 0 }, donna)
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, donna)
+  await useKeys(gateway, donna)
   await gateway.call('DELETE', '/v1/agents/donna')
+  await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
+}
+
+async function useKeys(gateway: TestGateway, donna: TestAgent): Promise<void> {
+  const { body: key } = await gateway.call('POST', '/v1/agents/donna/keys', { expiresInSeconds: 60 }, donna)
+  await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, { key: key.apiKey })
+  await gateway.call('DELETE', `/v1/agents/donna/keys/${key.keyId}?minted=true`)
+  const { body: next } = await gateway.call('POST', '/v1/agents/donna/keys', {}, donna)
+  await gateway.call('DELETE', `/v1/agents/donna/keys/${next.keyId}?keep=true`)
+  const grant = { grantee: 'mike', scope: 'CAN_MANAGE_SUBSCRIPTIONS_OF' }
+  const { body: granted } = await gateway.call('POST', '/v1/permissions', grant, donna)
+  await gateway.call('DELETE', `/v1/permissions/${granted.permissionId}`, undefined, donna)
+  const { body: operator } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })
+  await gateway.call('GET', '/v1/operator-keys', undefined, { key: operator.operatorKey })
+  await gateway.call('GET', '/v1/operator-keys')
+  await gateway.call('DELETE', `/v1/operator-keys/${operator.keyId}?minted=true`)
 }
 
 async function useClaims(gateway: TestGateway, donna: TestAgent, mike: TestAgent): Promise<void> {

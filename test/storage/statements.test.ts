@@ -68,7 +68,7 @@ const mayReadAll = [
   /from project( order by id)?$/,
   /from permission where project_id = /,
   /from gateway order by seen_at/,
-  /select max\(signing_key\)/,
+  /from operator_key order by created_at/,
   /update subscription set lease_owner = null, due_at = \$1 where lease_owner is not null/,
 ]
 

@@ -50,6 +50,13 @@ export interface TestGateway extends AsyncDisposable {
   stop(): Promise<void>
 }
 
+/** Takes away the rates of a project's agents, for a test that asks more than they would. */
+export async function liftRates(gateway: TestGateway, project = 'default'): Promise<void> {
+  const limits = { requestsPerMinute: 0, projectRequestsPerMinute: 0, megabytesPerMinute: 0 }
+  const { status } = await gateway.call('PATCH', `/v1/projects/${project}`, { limits })
+  if (status !== 200) throw new Error(`liftRates: ${status}`)
+}
+
 export async function startGateway(
   options: { env?: Record<string, string>; dataDir?: string; overrides?: Overrides } = {},
 ): Promise<TestGateway> {

@@ -106,6 +106,9 @@ export async function startProcessGateway(
 
   function serve(): RouseProcess {
     return runRouse(['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir], {
+      // Agents of these tests send as fast as they can.
+      ROUSE_MESSAGES_PER_MINUTE: '0',
+      ROUSE_STORM_MESSAGES: '0',
       ...store,
       ...env,
     })

@@ -61,7 +61,8 @@ test('a task of ten thousand messages is read by its newest, and as of the state
   const before = (await findTask(db, task.id)) as Task
   await db.transaction(async (tx) => {
     for (let n = 1; n < 10_000; n++) {
-      await insertTaskMessage(tx, { ...before, messageCount: n }, { messageId: `${n}`, role: 'ROLE_USER', parts: [] })
+      const text = JSON.stringify({ messageId: `${n}`, role: 'ROLE_USER', parts: [] })
+      await insertTaskMessage(tx, { ...before, messageCount: n }, { text, size: text.length })
     }
   })
   // What came after the row was read is not in the document: a follower is told of it by its own event.

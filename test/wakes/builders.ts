@@ -79,6 +79,8 @@ export function subscriptionOf(fields: Partial<Subscription> = {}): Subscription
     dueAt: null,
     leaseOwner: null,
     sessionId: null,
+    keyId: null,
+    managedBy: null,
     createdAt: noon,
     updatedAt: noon,
     ...fields,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { operator } from '../../src/registry/caller.ts'
+import { p, sql, statement } from '../../src/storage/statement.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { Dispatcher } from '../../src/wakes/dispatcher.ts'
 import { unsubscribe } from '../../src/wakes/subscriptions.ts'
@@ -7,8 +8,17 @@ import { until } from '../support/until.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 
 const stopped: DeliveryResult = { ...arrived, outcome: 'stopped' }
-const targets = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `WAKE_SUB:${i}`, target: { url: `http://127.0.0.1:9/${i}` } }))
+/** Subscriptions of several agents, all to the events of one. */
+const targets = (count: number, agents = 8) =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `WAKE_SUB:${i}`,
+    agentId: `agent_${i % agents}`,
+    target: { url: `http://127.0.0.1:9/${i}` },
+  }))
+
+const dueLater = statement<{ now: number }>(
+  sql`update subscription set due_at = ${p('now')} where id = 'WAKE_SUB:late'`,
+)
 
 function startDispatcher(engine: Engine): Dispatcher {
   const dispatcher = new Dispatcher(engine.context)
@@ -42,19 +52,19 @@ class Hanging {
 test('with every slot taken the next subscription waits for one, and the process stays alive', async () => {
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
-  await engine.add(targets(1010))
+  await engine.add(targets(1546))
   await using dispatcher = startDispatcher(engine)
   await engine.append()
   await until(
     () => hanging.orders.length,
-    (count) => count === 1000,
+    (count) => count === 1536,
   )
-  expect(dispatcher.runCount).toBe(1000)
+  expect(dispatcher.runCount).toBe(1536)
   for (let more = 1; more <= 10; more++) {
     hanging.letGo()
     await until(
       () => hanging.orders.length,
-      (count) => count === 1000 + more,
+      (count) => count === 1536 + more,
     )
   }
 })
@@ -65,12 +75,35 @@ test('a run that only waits for its next try takes no slot', async () => {
     orders.push(order)
     return (await order.retryAt([], engine.clock.now() + 1000)) ? arrived : stopped
   })
-  await engine.add(targets(1010))
+  await engine.add(targets(1546))
   await using _dispatcher = startDispatcher(engine)
   await engine.append()
   await until(
     () => orders.length,
-    (count) => count === 1010,
+    (count) => count === 1546,
+  )
+})
+
+test('one agent’s subscriptions take up 512 runs, those of others are claimed past the rest of them', async () => {
+  const hanging = new Hanging()
+  await using engine = await openEngine(hanging.deliver)
+  await engine.add(targets(1_000, 1))
+  await engine.add([{ id: 'WAKE_SUB:late', agentId: 'agent_late', target: { url: 'http://127.0.0.1:9/late' } }])
+  await engine.append()
+  // What falls due last would be claimed last.
+  engine.clock.advance(1)
+  await engine.db.transaction((tx) => tx.run(dueLater, { now: tx.now }))
+  await using dispatcher = startDispatcher(engine)
+  const isLate = ({ subscription }: DeliveryOrder) => subscription.id === 'WAKE_SUB:late'
+  await until(
+    () => hanging.orders.some(isLate),
+    (found) => found,
+  )
+  expect(dispatcher.runCount).toBe(601) // three claims of 200 before the agent has enough
+  for (let more = 1; more <= 400; more++) hanging.letGo()
+  await until(
+    () => hanging.orders.length,
+    (count) => count === 1_001,
   )
 })
 

@@ -20,7 +20,7 @@ function join(engine: Engine, id: string, passedOn: () => void, others = true) {
   const tail = new LiveTail()
   const journal = createJournal(tail, {
     due: (at) => dispatcher.nudge(at),
-    offer: () => dispatcher.offer(),
+    offer: (agentId) => dispatcher.offer(agentId),
     begin: (claim) => dispatcher.begin(claim),
     hasOthers: () => others,
     passedOn: () => {

@@ -173,7 +173,9 @@ test('an answer of any length is fine', async () => {
 test('what a receiver says against a wake is kept, up to its first 2 KiB', async () => {
   await using world = await startAt((_wake, res) => res.writeHead(500).end('y'.repeat(10_000)))
   await world.gateway.send('donna', 'why?')
-  expect((await world.attempts(1)).attempts[0].response).toBe('y'.repeat(2048))
+  await world.attempts(1)
+  const { body } = await world.gateway.call('GET', `/v1/wake-subscriptions/${world.id}/deliveries`)
+  expect(body.deliveries[0].attempts[0].response).toBe('y'.repeat(2048))
 })
 
 describe('a wait between two tries', () => {

@@ -27,7 +27,7 @@ async function openTwo() {
   const tail = new LiveTail()
   const here = createJournal(tail, {
     due: (at) => dispatcher.nudge(at),
-    offer: () => dispatcher.offer(),
+    offer: (agentId) => dispatcher.offer(agentId),
     begin: (claim) => dispatcher.begin(claim),
     hasOthers: () => false,
     passedOn() {},

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
+import { silentLogger } from '../../src/logger.ts'
 import type { PushTarget, Subscription } from '../../src/registry/subscription.ts'
 import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/emission.ts'
-import { AttemptGate } from '../../src/webhooks/attempt-gate.ts'
+import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
 import { createPushChannel, type SignToken } from '../../src/webhooks/push-channel.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { subscriptionOf } from '../wakes/builders.ts'
@@ -27,13 +29,14 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
   const sent: OutboundRequest[] = []
   const post = async (request: OutboundRequest) => {
     sent.push(request)
-    return { status: statuses.shift() ?? 200, bodySnippet: '', durationMs: 1 }
+    return { status: statuses.shift() ?? 200, bodySnippet: '', isPublic: true, durationMs: 1 }
   }
   const tools = {
     outbound: { post } as unknown as OutboundFetch,
     clock,
     random: () => 0,
-    gate: new AttemptGate(),
+    gate: createAttemptGate(),
+    log: silentLogger,
     timeoutMs: 10_000,
   }
   const secrets = new SecretBox([Buffer.alloc(32).toString('base64')])
@@ -41,7 +44,13 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
   const subscription: Subscription = subscriptionOf({
     kind: 'push',
     audience: 'task-1',
-    target: { url: 'https://client.example:8443/hook?secret=1', configId: 'c', protocolVersion: '1.0', ...target },
+    target: {
+      url: 'https://client.example:8443/hook?secret=1',
+      configId: 'c',
+      registeredBy: 'web:@lola',
+      protocolVersion: '1.0',
+      ...target,
+    },
   })
   const order: DeliveryOrder = {
     subscription,
@@ -76,7 +85,13 @@ test('a token is asked for anew at each try, for the origin alone', async () => 
   expect(asked[0]).toMatchObject({
     audience: 'https://client.example:8443',
     seconds: 300,
-    claims: { taskId: 'task-1' },
+    claims: {
+      sub: 'web:@lola',
+      project: 'default',
+      configId: 'c',
+      taskId: 'task-1',
+      urlHash: createHash('sha256').update('https://client.example:8443/hook?secret=1').digest('base64url'),
+    },
   })
   expect(new Set(asked.map(({ id }) => id)).size).toBe(3)
 })

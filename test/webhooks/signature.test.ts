@@ -102,6 +102,7 @@ describe('verifying', () => {
   const genuine = { body: wake.body, headers, keys: [key], nowSeconds: now }
   const accepted = { ok: true, scheme: 'standard-webhooks', eventId: '01HWAKE', timestampSeconds: now }
   const refused = (reason: string) => ({ ok: false, reason })
+  const signedWithNothing = { headers: signHeaders({ ...wake, keys: [''] }), keys: [''] }
 
   test.each([
     ['a genuine wake', {}, accepted],
@@ -111,7 +112,10 @@ describe('verifying', () => {
     ['one further ahead', { nowSeconds: now - 301 }, refused('timestamp-too-new')],
     ['another key', { keys: [oldKey] }, refused('signature-mismatch')],
     ['one of several keys', { keys: [oldKey, key] }, accepted],
-    ['no key at all', { keys: [] }, refused('signature-mismatch')],
+    ['no key at all', { keys: [] }, refused('missing-key')],
+    ['a key that is empty: anybody could have signed it', signedWithNothing, refused('missing-key')],
+    ['a key that is a prefix and nothing else', { keys: ['whsec_'] }, refused('missing-key')],
+    ['an empty key beside a good one', { keys: ['', key] }, accepted],
     ['another body', { body: `${wake.body} ` }, refused('signature-mismatch')],
     ['another id', { headers: { ...headers, 'webhook-id': '01HOTHER' } }, refused('signature-mismatch')],
     ['another time', { headers: { ...headers, 'webhook-timestamp': String(now - 1) } }, refused('signature-mismatch')],

@@ -3,10 +3,12 @@ import { clientCommand, connect } from '../client-command.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
+import { saveKeyOption, savingKey } from '../save-key.ts'
 import { paint, plain } from '../terminal-text.ts'
 import type { AgentView } from '../views/agent-view.ts'
 
 interface AgentAddOptions {
+  saveKey?: string
   name?: string
   description?: string
   skill?: SkillOption[]
@@ -17,9 +19,10 @@ interface AgentAddOptions {
 
 export function registerAgentAdd(parent: Command, io: Io): void {
   clientCommand(parent, 'add <handle>', 'add an agent; prints its key once', [
-    'rouse agent add @donna',
+    'rouse agent add @donna --save-key donna.key',
     'rouse agent add @donna --name Donna --skill "review:Code review:typescript,security" --access project',
   ])
+    .option(...saveKeyOption)
     .option('--name <name>', 'the name people see')
     .option('--description <text>', 'what the agent does')
     .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable', collectSkill)
@@ -28,24 +31,26 @@ export function registerAgentAdd(parent: Command, io: Io): void {
     .option('--contact <policy>', 'whose mail it takes: everybody of the project, or only those listed', contactPolicy)
     .action(async (handle: string, options: AgentAddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call<{ agent?: AgentView; apiKey?: string }>('POST', '/v1/agents', {
-        body: {
-          handle,
-          displayName: options.name,
-          description: options.description,
-          skills: options.skill,
-          aliases: options.alias,
-          access: options.access,
-          contactPolicy: options.contact,
-        },
-      })
+      const body = {
+        handle,
+        displayName: options.name,
+        description: options.description,
+        skills: options.skill,
+        aliases: options.alias,
+        access: options.access,
+        contactPolicy: options.contact,
+      }
+      const answer = await savingKey(options.saveKey, () =>
+        gateway.call<{ agent?: AgentView; apiKey?: string }>('POST', '/v1/agents', { body }),
+      )
       const name = plain(answer.agent?.handle ?? `@${bareHandle(handle)}`)
       print.result(
         answer,
         () =>
           `${name} is registered. Its address: ${gateway.url}${agentPath(gateway, bareHandle(name))}\n` +
-          `key: ${paint(io, 'bold', plain(answer.apiKey))}\n` +
-          'Keep this key: it is shown only now. The agent uses it as ROUSE_KEY, or with --key.\n',
+          (answer.keyFile === undefined
+            ? `key: ${paint(io, 'bold', plain(answer.apiKey))}\nKeep this key: it is shown only now. The agent uses it as ROUSE_KEY, or from a file with ROUSE_KEY_FILE.\n`
+            : `key: in ${plain(answer.keyFile)}. The agent uses it with ROUSE_KEY_FILE, or --key-file.\n`),
       )
     })
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { withExamples } from '../client-command.ts'
+import { ownFetch } from '../client-fetch.ts'
 import { Refused, Unreachable } from '../failure.ts'
 import { gatewayUrl } from '../gateway-address.ts'
 import { createGatewayClient } from '../gateway-client.ts'
@@ -16,8 +17,10 @@ export function registerHealth(parent: Command, io: Io): void {
   ])
     .option('--timeout <seconds>', 'how long an answer may take', integer(1, 60), 3)
     .action(async (url: string | undefined, options: { timeout: number }) => {
-      const address = gatewayUrl(url ?? (io.env.ROUSE_URL || ownUrl(io.env)), io.env)
-      const gateway = createGatewayClient({ url: address, key: undefined, fetch: io.fetch, signal: io.signal })
+      const named = url ?? (io.env.ROUSE_URL || undefined)
+      const address = gatewayUrl(named ?? ownUrl(io.env), io.env)
+      const fetch = named === undefined ? (io.fetch ?? ownFetch) : io.fetch
+      const gateway = createGatewayClient({ url: address, credentials: async () => ({}), fetch, signal: io.signal })
       try {
         await gateway.call('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
       } catch (error) {
@@ -30,7 +33,7 @@ export function registerHealth(parent: Command, io: Io): void {
 function ownUrl(env: Io['env']): string {
   const host = env.ROUSE_HOST?.trim() || '127.0.0.1'
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
-  return `http://${reachable}:${env.ROUSE_PORT?.trim() || 4520}`
+  return `${env.ROUSE_TLS_CERT?.trim() ? 'https' : 'http'}://${reachable}:${env.ROUSE_PORT?.trim() || 4520}`
 }
 
 /** One line: it is what `docker inspect` shows. */

@@ -1,15 +1,17 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { listen } from '../listen/listen.ts'
 import { collect, collectTrigger, integer } from '../option-values.ts'
+import { readSecret, warnOfFlag, withheldVariables } from '../secret-input.ts'
 
 interface ListenCommandOptions {
   port: number
   path: string
   signingKey?: string[]
+  signingKeyFile?: string[]
   exec?: string
   subscribe?: Trigger[]
   window: number
@@ -18,16 +20,21 @@ interface ListenCommandOptions {
 
 export function registerListen(parent: Command, io: Io): void {
   clientCommand(parent, 'listen', 'receive signed wakes on this machine, and run a command for each', [
-    'rouse listen --subscribe SENT_TO_ME                         # needs only the key of the agent (ROUSE_KEY)',
+    'rouse listen --subscribe SENT_TO_ME                         # needs only the key of the agent (ROUSE_KEY_FILE)',
     "rouse listen --subscribe SENT_TO_ME --exec 'jq -r .payload.subject'",
-    'rouse listen --port 8080 --signing-key whsec_…              # for a subscription that stays',
+    'rouse listen --port 8080 --signing-key-file donna.whsec     # for a subscription that stays',
   ])
     .option('--port <port>', 'the port on 127.0.0.1; 0 = any free one', integer(0, 65_535), 0)
     .option('--path <path>', 'the path of the webhook', '/')
     .option(
-      '--signing-key <key>',
-      'verifies the wakes (default: $ROUSE_SIGNING_KEY); repeatable, for a rotation',
+      '--signing-key-file <file>',
+      'a file with the key that verifies the wakes; - is standard input (default: $ROUSE_SIGNING_KEY); repeatable, for a rotation',
       collect,
+    )
+    .addOption(
+      new Option('--signing-key <key>', 'the key itself, which every user of this machine can see')
+        .argParser(collect)
+        .hideHelp(),
     )
     .option('--subscribe <trigger>', 'subscribe to this until it stops; repeatable', collectTrigger)
     .option('--agent <handle>', "with --subscribe: whose wakes, when the key is the operator's")
@@ -35,12 +42,12 @@ export function registerListen(parent: Command, io: Io): void {
     .option('--exec <command>', 'run this through the shell for each wake, one at a time')
     .addHelpText('after', `\n${execHelp}`)
     .action(async (options: ListenCommandOptions, command: Command) => {
-      const signingKeys = (options.signingKey ?? [io.env.ROUSE_SIGNING_KEY ?? '']).filter(Boolean)
+      const signingKeys = readSigningKeys(options, io)
       const triggers = [...new Set(options.subscribe)]
       if (signingKeys.length === 0 && triggers.length === 0) {
         throw new UsageError(
           'Nothing to verify wakes with. Subscribe right here:  rouse listen --subscribe SENT_TO_ME\n' +
-            '  Or give the key that `rouse sub add` printed:       rouse listen --signing-key whsec_…',
+            '  Or give the key that `rouse sub add` printed:       rouse listen --signing-key-file <file>',
         )
       }
       const path = new URL(`http://127.0.0.1/${options.path.replace(/^\/+/, '')}`).pathname
@@ -50,6 +57,15 @@ export function registerListen(parent: Command, io: Io): void {
     })
 }
 
+function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, io: Io): string[] {
+  if (signingKey) warnOfFlag(io, '--signing-key', '--signing-key-file or ROUSE_SIGNING_KEY')
+  const read = signingKeyFile?.map((file) => readSecret(file, '--signing-key-file', io)) ?? []
+  const given = [...(signingKey ?? []), ...read]
+  return given.length > 0 ? given : [io.env.ROUSE_SIGNING_KEY ?? ''].filter(Boolean)
+}
+
 const execHelp = `The command of --exec reads the wake as JSON on its standard input and finds in its environment
 ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID and, where there is one, ROUSE_TASK_ID.
+It does not get this command's own secrets (${withheldVariables.join(', ')}): a wake can be written by anybody.
+What calls the gateway finds its key in a file that ROUSE_KEY_FILE names.
 Standard output has the wakes and what the command prints; with --json the wakes alone.`

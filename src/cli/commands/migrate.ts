@@ -3,12 +3,7 @@ import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { createPrinter } from '../printer.ts'
-import { readConfig } from '../read-config.ts'
-
-interface MigrateOptions {
-  dataDir?: string
-  databaseUrl?: string
-}
+import { readStoreConfig, type StoreOptions } from '../store-options.ts'
 
 export function registerMigrate(parent: Command, io: Io): void {
   const command = parent
@@ -20,19 +15,14 @@ export function registerMigrate(parent: Command, io: Io): void {
     .option('--database-url <url>', 'postgres://… of the empty database [$ROUSE_DATABASE_URL]')
     .addOption(jsonOption())
   withExamples(command, [
-    'ROUSE_DATABASE_URL=postgres://rouse:…@db/rouse rouse migrate --from sqlite --to postgres',
-    'rouse migrate --from sqlite --to postgres --data-dir /var/lib/rouse --database-url postgres://db/rouse',
-  ]).action(async (options: MigrateOptions, command: Command) => {
-    const [{ envToConfig }, { migrateStore }, { systemClock }] = await Promise.all([
-      import('../../config.ts'),
+    'rouse migrate --from sqlite --to postgres     # with ROUSE_DATABASE_URL set',
+    'rouse migrate --from sqlite --to postgres --data-dir /var/lib/rouse',
+  ]).action(async (options: StoreOptions, command: Command) => {
+    const [config, { migrateStore }, { systemClock }] = await Promise.all([
+      readStoreConfig(io, options),
       import('../migrate-store.ts'),
       import('../../lib/clock.ts'),
     ])
-    const config = readConfig(envToConfig, {
-      ...io.env,
-      ...(options.dataDir !== undefined && { ROUSE_DATA_DIR: options.dataDir }),
-      ...(options.databaseUrl !== undefined && { ROUSE_DATABASE_URL: options.databaseUrl }),
-    })
     const { databaseUrl } = config
     if (databaseUrl === undefined) {
       throw new UsageError('Which PostgreSQL? Give its postgres://… URL as ROUSE_DATABASE_URL, or with --database-url.')

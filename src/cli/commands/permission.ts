@@ -3,6 +3,7 @@ import { permissionScopes } from '../../registry/permission-store.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
+import { readList } from '../read-list.ts'
 import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
 
@@ -43,7 +44,7 @@ function registerList(parent: Command, io: Io): void {
   clientCommand(parent, 'list', 'list what was granted by and to the agent', ['rouse permission list']).action(
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call<{ permissions?: PermissionView[] }>('GET', '/v1/permissions')
+      const answer = await readList<PermissionView>(gateway, '/v1/permissions', 'permissions')
       const rows = (answer.permissions ?? []).map((permission) => [
         permission.permissionId,
         permission.grantee,

@@ -3,6 +3,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { registerProjectLimits } from './project-limits.ts'
 
 interface ProjectView {
   project: string
@@ -20,6 +21,7 @@ export function registerProject(program: Command, io: Io): void {
       print.result(made, () => `${id} is there. Add an agent to it with: rouse agent add @donna --project ${id}\n`)
     },
   )
+  registerProjectLimits(project, io)
   clientCommand(project, 'list', 'list the projects', ['rouse project list']).action(
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)

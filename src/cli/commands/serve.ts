@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import { logConsole } from '../console-lines.ts'
 import type { Io } from '../io.ts'
 import { createPrinter } from '../printer.ts'
 import { readConfig } from '../read-config.ts'
+import { warnOfPassword } from '../secret-input.ts'
 import { serveGateway } from '../serve-gateway.ts'
 import { keepHeapSmall } from '../small-heap.ts'
 
@@ -13,6 +15,13 @@ const flags = [
   ['--grpc-port <port>', 'ROUSE_GRPC_PORT', 'the gRPC port; 0 = any free one, off = none (default: 4521)'],
   ['--public-url <url>', 'ROUSE_PUBLIC_URL', 'the address that agent cards advertise (default: where it listens)'],
   ['--grpc-public-target <target>', 'ROUSE_GRPC_PUBLIC_TARGET', 'the host:port that agent cards advertise for gRPC'],
+  ['--tls-cert <file>', 'ROUSE_TLS_CERT', 'the certificate in PEM, with those up to its root: HTTP and gRPC speak TLS'],
+  ['--tls-key <file>', 'ROUSE_TLS_KEY', 'the file of its key'],
+  [
+    '--tls-client-ca <file>',
+    'ROUSE_TLS_CLIENT_CA',
+    'who signs the certificates that clients must show (default: none)',
+  ],
   ['--data-dir <dir>', 'ROUSE_DATA_DIR', 'where the database and the generated keys are kept (default: ./.rouse)'],
   ['--database-url <url>', 'ROUSE_DATABASE_URL', 'postgres://… (default: SQLite in the data directory)'],
   ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the live plane of several gateways'],
@@ -34,15 +43,24 @@ export function registerServe(program: Command, io: Io): void {
     .addHelpText('after', `\n${secretsHelp}`)
     .action(async (options: Record<string, string | undefined>, command: Command) => {
       keepHeapSmall()
-      const [{ envToConfig }, { createApp }] = await Promise.all([import('../../config.ts'), import('../../app.ts')])
+      const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
+        import('../../config.ts'),
+        import('../../app.ts'),
+        import('../../logger.ts'),
+      ])
+      warnOfPassword(io, '--database-url', 'ROUSE_DATABASE_URL', options.databaseUrl)
+      warnOfPassword(io, '--bus-url', 'ROUSE_BUS_URL', options.busUrl)
       const config = readConfig(envToConfig, { ...io.env, ...variablesOf(options, command) })
       const print = createPrinter(io, commonOptions(command).json === true)
-      await serveGateway(() => createApp(config), config, { print, signal: io.signal })
+      const log = createLogger(config.logLevel)
+      logConsole(console, log)
+      await serveGateway(() => createApp(config, { log }), config, { print, signal: io.signal })
     })
 }
 
-const secretsHelp = `Secrets are read from the environment only: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY.
-Without them both are made at the first start and kept in the data directory.`
+const secretsHelp = `Secrets are read from the environment: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY, and URLs with a password; or from files that
+ROUSE_ADMIN_KEY_FILE, ROUSE_ENCRYPTION_KEY_FILE, ROUSE_DATABASE_URL_FILE and ROUSE_BUS_URL_FILE name.
+Without the first two both are made at the first start and kept in the data directory.`
 
 function variablesOf(options: Record<string, string | undefined>, command: Command): Record<string, string> {
   const variables: Record<string, string> = {}

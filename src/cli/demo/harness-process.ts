@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { withoutSecrets } from '../secret-input.ts'
 import type { Story } from './story.ts'
 
 /** The example that is shipped beside the code: it runs as it stands, in a process of its own. */
@@ -25,7 +26,7 @@ export interface Harness {
 /** Starts the example harness, resolves when it has subscribed, and tells the story of what it says. */
 export async function startHarness(url: string, key: string, story: Story): Promise<Harness> {
   const child = spawn(process.execPath, [script], {
-    env: { ...process.env, ROUSE_URL: url, ROUSE_KEY: key },
+    env: { ...withoutSecrets(process.env), ROUSE_URL: url, ROUSE_KEY: key },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const said: Said[] = []

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { withoutSecrets } from '../secret-input.ts'
 import type { Wake } from './wake.ts'
 
 interface WakeCommandOptions {
@@ -44,9 +45,8 @@ const groups = process.platform !== 'win32'
 
 function environmentOf(wake: Wake, env: WakeCommandOptions['env']): Record<string, string | undefined> {
   return {
-    ...env,
-    // The command has no signature to check, and what it starts may be steered by what others write.
-    ROUSE_SIGNING_KEY: undefined,
+    // What the command starts may be steered by what others write.
+    ...withoutSecrets(env),
     ROUSE_EVENT_TYPE: text(wake.eventType),
     ROUSE_EVENT_ID: text(wake.eventId),
     ROUSE_LOG_ID: text(wake.logId),

@@ -1,31 +1,36 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
-import express, { type Request, type RequestHandler, type Response, Router } from 'express'
-import { Problem } from '../../errors.ts'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agent.ts'
-import { authenticate, type Caller } from '../../registry/caller.ts'
+import { type AuthContext, authenticate } from '../../registry/authenticate.ts'
+import type { Caller } from '../../registry/caller.ts'
 import { defaultProject } from '../../registry/project-store.ts'
-import { bearerKey } from '../auth.ts'
-import { untilClosed } from '../sse.ts'
+import type { Shares } from '../../registry/shares.ts'
+import { authoriseA2a, recordRefusedA2a, refuseOther } from '../access/a2a-access.ts'
+import type { AuditContext } from '../access/rest-access.ts'
+import { bearerKey, callerOf } from '../auth.ts'
+import { takeShare } from '../door.ts'
+import type { FailedTries } from '../failed-tries.ts'
+import { parseJson } from '../json-body.ts'
+import { requireRead } from '../unsent-answers.ts'
 import { sendA2aProblem, tellWhenToRetry } from './answer.ts'
-import { A2aCall } from './call.ts'
-import { findCalledAgent, requireWelcome } from './called-agent.ts'
+import type { A2aCall, CallContext } from './call.ts'
+import { type AgentAddress, findCalledAgent, requireOpenAgent, requireWelcome } from './called-agent.ts'
 import { serveCard } from './cards.ts'
 import { checkEnvelope } from './envelope.ts'
-import { idempotencyKey } from './idempotency-key.ts'
+import { HttpCall } from './http-call.ts'
 import { jsonRpcRoute } from './json-rpc.ts'
 import { completePushConfig, normaliseRequest } from './leniency.ts'
 import { checkParts } from './message-parts.ts'
 import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
-import { identifyEvents } from './stream-ids.ts'
 
-/** The largest A2A body: files travel inside messages. */
-const bodyMax = '16mb'
-
-export interface AgentFrontContext extends A2aContext {
-  readonly adminKey: string
-  readonly stopping: AbortSignal
+export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext, CallContext {
+  readonly db: A2aContext['db']
   /** Hears of everybody who showed a key: a sign of life. */
   readonly saw: (caller: Caller) => void
+  readonly failedTries: FailedTries
+  /** What each agent and project may use of this gateway. */
+  readonly shares: Shares
 }
 
 /**
@@ -44,25 +49,27 @@ export function agentRoutes(context: AgentFrontContext): Router {
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
   router.use(tellWhenToRetry)
-  router.use(findCalled(context))
   router.use(normaliseRequest)
-  router.get(['/.well-known/agent-card.json', '/.well-known/agent.json'], serveCard(context.cards))
+  router.get(
+    ['/.well-known/agent-card.json', '/.well-known/agent.json'],
+    findCalled(context, (req) => authenticate(context, bearerKey(req))),
+    serveCard(context.cards),
+  )
+  router.use(identify(context))
+  router.use(findCalled(context, async (_req, res) => callerOf(res)))
   router.use(admit(context))
-  router.use(express.json({ limit: bodyMax, type: ['application/json', 'application/a2a+json'], strict: false }))
+  router.use(requireRead(context.unsent))
+  router.use(takeShare(context.shares))
+  router.use(parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false))
   router.use(completePushConfig)
   router.use(checkEnvelope)
+  router.use(authoriseA2a())
   router.use(checkParts)
   router.use(beginCall(context))
-  router.use(identifyEvents(callOfRequest))
   router.use(atAddress)
-  router.use((req, _res, next) => {
-    next(
-      new Problem('not-found', {
-        detail: `No A2A operation answers ${req.method} ${req.path}. The agent card names the interfaces.`,
-      }),
-    )
-  })
-  router.use(sendA2aProblem(context.log))
+  router.use(refuseOther)
+  router.use(recordRefusedA2a(context))
+  router.use(sendA2aProblem(context))
   return router
 }
 
@@ -74,13 +81,32 @@ function callOfRequest(req: Request): A2aCall {
   return call
 }
 
-/** Finds the agent that the path names. */
-function findCalled(context: AgentFrontContext): RequestHandler {
+/** Who calls, before anything of the agent is read: without a key nobody makes the gateway read what an agent may have made large. */
+function identify(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
-    const { project = defaultProject, handle = '' } = req.params as { project?: string; handle?: string }
-    const agent = await findCalledAgent(context.db, { project, handle }, () =>
-      authenticate(context.db, context.adminKey, bearerKey(req)),
-    )
+    try {
+      res.locals.caller = await authenticate(context, bearerKey(req))
+    } catch (error) {
+      // To them a private agent is as absent as one that does not exist.
+      await requireOpenAgent(context.db, addressIn(req))
+      throw error
+    }
+    next()
+  }
+}
+
+function addressIn(req: Request): AgentAddress {
+  const { project = defaultProject, handle = '' } = req.params as { project?: string; handle?: string }
+  return { project, handle }
+}
+
+/** Finds the agent that the path names. `authenticated` is asked where who calls makes a difference. */
+function findCalled(
+  { db }: AgentFrontContext,
+  authenticated: (req: Request, res: Response) => Promise<Caller>,
+): RequestHandler {
+  return async (req, res, next) => {
+    const agent = await findCalledAgent(db, addressIn(req), () => authenticated(req, res))
     if (agent.access === 'private') res.setHeader('Cache-Control', 'private')
     res.locals.agent = agent
     next()
@@ -89,8 +115,8 @@ function findCalled(context: AgentFrontContext): RequestHandler {
 
 /** Sending takes a key, and for all but public agents one of the same project. */
 function admit(context: AgentFrontContext): RequestHandler {
-  return async (req, res, next) => {
-    const caller = await authenticate(context.db, context.adminKey, bearerKey(req))
+  return async (_req, res, next) => {
+    const caller = callerOf(res)
     context.saw(caller)
     res.locals.caller = await requireWelcome(context.db, caller, calledAgent(res))
     next()
@@ -99,15 +125,10 @@ function admit(context: AgentFrontContext): RequestHandler {
 
 function beginCall(context: AgentFrontContext): RequestHandler {
   return (req, res, next) => {
-    const lastEventId = req.get('last-event-id')
-    const call = new A2aCall({
-      caller: res.locals.caller as Caller,
-      agent: calledAgent(res),
-      untilClosed: () => untilClosed(req, res, context.stopping),
-      idempotencyKey: idempotencyKey(req.get('idempotency-key')),
-      lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
-    })
-    calls.set(req, call)
+    calls.set(
+      req,
+      new HttpCall(req, res, context, context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))),
+    )
     next()
   }
 }

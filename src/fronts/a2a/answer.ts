@@ -1,7 +1,9 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { fromBodyParser } from '../problem.ts'
+import { bearerKey } from '../auth.ts'
+import type { FailedTries } from '../failed-tries.ts'
+import { fromBodyParser, retrySecondsOf } from '../problem.ts'
 import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
@@ -14,6 +16,7 @@ const statusNames: Record<number, RpcStatusName> = {
   404: 'NOT_FOUND',
   413: 'INVALID_ARGUMENT',
   415: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
   503: 'UNAVAILABLE',
 }
 
@@ -22,6 +25,7 @@ type RpcStatusName =
   | 'UNAUTHENTICATED'
   | 'PERMISSION_DENIED'
   | 'NOT_FOUND'
+  | 'RESOURCE_EXHAUSTED'
   | 'UNAVAILABLE'
   | 'INTERNAL'
 
@@ -38,55 +42,96 @@ export function sendRpcError(
   message: string,
   reason = 'INVALID_REQUEST',
   status = 200,
+  info: object = {},
 ): void {
-  const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain }]
-  res.status(status).json({ jsonrpc: '2.0', id, error: { code, message, data } })
+  res.status(status).json(rpcError(id, code, message, reason, info))
 }
 
-/** Whoever is told that a fault will pass is told when to try again; the SDK's transports set statuses and no headers. */
+function rpcError(id: unknown, code: number, message: string, reason: string, info: object = {}): object {
+  const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain, ...info }]
+  return { jsonrpc: '2.0', id, error: { code, message, data } }
+}
+
+/**
+ * Whoever is told that a fault will pass, or that a limit is reached, is told when to try again: the SDK's transports set statuses
+ * and no headers, and have no status name for a limit.
+ */
 export const tellWhenToRetry: RequestHandler = (_req, res, next) => {
   const status = res.status.bind(res)
+  const json = res.json.bind(res)
   res.status = (code) => {
+    if (code === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
     if (code === 503) res.setHeader('Retry-After', '1')
+    if (code === 429 && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '60')
     return status(code)
   }
+  res.json = (body: { error?: ErrorBody }) => json(body?.error ? withRetry(res, body as { error: ErrorBody }) : body)
   next()
 }
 
+/** The error of JSON-RPC, or of HTTP+JSON. */
+interface ErrorBody {
+  readonly status?: string
+  readonly data?: readonly unknown[]
+  readonly details?: readonly unknown[]
+}
+
+function withRetry(res: Response, body: { error: ErrorBody }): object {
+  const [info] = (body.error.data ?? body.error.details ?? []) as { metadata?: Record<string, string> }[]
+  const seconds = info?.metadata?.retryAfterSeconds
+  if (seconds !== undefined) res.setHeader('Retry-After', seconds)
+  if (res.statusCode !== 429 || body.error.status === undefined) return body
+  return { ...body, error: { ...body.error, status: 'RESOURCE_EXHAUSTED' } }
+}
+
 /** Answers what went wrong before an operation began, in the words of the binding that was called. */
-export function sendA2aProblem(log: Logger): ErrorRequestHandler {
+export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries: FailedTries }): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error)
-    const problem = toProblem(fromBodyParser(error) ?? error)
+    const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
+    const judged = failedTries.judge(error, from, bearerKey(req))
+    const problem = toProblem(fromBodyParser(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, path: req.path }, 'a2a.failed')
-    if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
-    if (req.path === '/' && req.method === 'POST') return sendAsRpc(res, rpcId(req), problem)
-    if (isLegacy(req)) return sendAsLegacy(res, problem)
-    sendAsStatus(res, problem)
+    answerA2aProblem(req, res, problem)
   }
 }
 
-function sendAsRpc(res: Response, id: string | number | null, problem: Problem): void {
-  if (problem.code === 'invalid-json') {
-    sendRpcError(res, null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
-    return
-  }
-  const isInvalid = isRequestsFault(problem)
-  const code = isInvalid ? -32600 : -32603
-  sendRpcError(res, id, code, problem.message, reasonOf(problem), isInvalid ? 200 : problem.status)
+/** Answers a problem in the form of the binding and the version that the request is in. */
+export function answerA2aProblem(req: Request, res: Response, problem: Problem): void {
+  const isRpc = isJsonRpc(req)
+  if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
+  if (!isRpc && !isLegacy(req)) res.type('application/a2a+json')
+  res.status(isRpc && isRequestsFault(problem) ? 200 : problem.status).json(a2aErrorBody(req, problem))
 }
 
-function sendAsStatus(res: Response, problem: Problem): void {
+/** A problem in the form of the binding and the version that the request is in. */
+export function a2aErrorBody(req: Request, problem: Problem): object {
+  if (isJsonRpc(req)) return rpcErrorBody(rpcId(req), problem)
+  return isLegacy(req) ? legacyErrorBody(problem) : statusErrorBody(problem)
+}
+
+function rpcErrorBody(id: string | number | null, problem: Problem): object {
+  if (problem.code === 'invalid-json')
+    return rpcError(null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
+  const code = isRequestsFault(problem) ? -32600 : -32603
+  return rpcError(id, code, problem.message, reasonOf(problem), limitInfo(problem))
+}
+
+function statusErrorBody(problem: Problem): object {
   const status = rpcStatusName(problem)
-  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: reasonOf(problem), domain }]
-  res.status(problem.status).type('application/a2a+json')
-  res.json({ error: { code: problem.status, status, message: problem.message, details } })
+  const info = { reason: reasonOf(problem), domain, ...limitInfo(problem) }
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...info }]
+  return { error: { code: problem.status, status, message: problem.message, details } }
 }
 
 /** v0.3 answers REST errors as JSON-RPC's error object alone. */
-function sendAsLegacy(res: Response, problem: Problem): void {
+function legacyErrorBody(problem: Problem): object {
   const code = problem.code === 'invalid-json' ? -32700 : isRequestsFault(problem) ? -32600 : -32603
-  res.status(problem.status).json({ code, message: problem.message })
+  return { code, message: problem.message }
+}
+
+function isJsonRpc(req: Request): boolean {
+  return req.path === '/' && req.method === 'POST'
 }
 
 function isLegacy(req: Request): boolean {
@@ -94,11 +139,24 @@ function isLegacy(req: Request): boolean {
 }
 
 function isRequestsFault({ status }: Problem): boolean {
-  return status < 500 && ![401, 403, 404].includes(status)
+  return status < 500 && ![401, 403, 404, 429].includes(status)
 }
+
+/** Which limit is reached, and when to try again. */
+function limitInfo(problem: Problem): { metadata?: Record<string, string> } {
+  if (problem.status !== 429) return {}
+  const { limit, limitName = limit, retryAfterSeconds } = problem.extra
+  const told = { code: problem.code, limitName, retryAfterSeconds }
+  const known = Object.entries(told).filter(([, value]) => value !== undefined)
+  return { metadata: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) }
+}
+
+/** One reason for what an A2A sender may send; the metadata has the code. Source: D22. */
+const mailLimits: ReadonlySet<string> = new Set(['rate-limited', 'storm-breaker', 'recipient-storm'])
 
 /** The reason of a problem's google.rpc.ErrorInfo. */
 export function reasonOf(problem: Problem): string {
   if (problem.field === 'A2A-Version') return 'VERSION_NOT_SUPPORTED'
+  if (mailLimits.has(problem.code)) return 'RATE_LIMITED'
   return problem.code.toUpperCase().replaceAll('-', '_')
 }

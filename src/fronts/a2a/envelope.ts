@@ -1,9 +1,11 @@
 import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import type { Request, RequestHandler } from 'express'
+import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { inputLimits } from '../../limits.ts'
 import { sendRpcError } from './answer.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
-import { partsFlaw } from './message-parts.ts'
+import { noValue, oddField, partsFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 
 const versions = ['1.0', '0.3']
@@ -33,7 +35,9 @@ function flawOf(req: Request): Flaw | undefined {
   if (Array.isArray(body)) return invalid('batches are not supported. Send one request object.')
   if (!isJsonObject(body)) return invalid('the body must be a JSON-RPC 2.0 request object.')
   const { id = null, jsonrpc, method } = body
-  if (id !== null && rpcId(req) === null) return invalid('id must be a string, an integer or null.')
+  if (id !== null && rpcId(req) === null) {
+    return invalid(`id must be a string of at most ${inputLimits.jsonRpcId.max} characters, an integer or null.`)
+  }
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0".')
   if (typeof method !== 'string' || !method) return invalid('method is required.')
   const version = req.get('a2a-version') || '0.3'
@@ -45,15 +49,20 @@ function flawOf(req: Request): Flaw | undefined {
     ]
   }
   const legacy = version === '0.3'
-  if (!(legacy ? isLegacyJsonRpcMethod(method) : isV1JsonRpcMethod(method))) {
-    return [-32601, `Method not found: ${method}. ${methodHint(method, legacy)}`, 'METHOD_NOT_FOUND']
+  // The SDK looks methods up in an object, which also has what every object has.
+  const isNamed = !(method in Object.prototype)
+  if (!isNamed || !(legacy ? isLegacyJsonRpcMethod(method) : isV1JsonRpcMethod(method))) {
+    return [-32601, `Method not found: ${cutText(method, 100)}. ${methodHint(method, legacy)}`, 'METHOD_NOT_FOUND']
   }
-  return bare.includes(method) ? undefined : paramsFlawOf(method, body)
+  return paramsFlawOf(method, body)
 }
 
 function paramsFlawOf(method: string, { params }: JsonObject): Flaw | undefined {
+  const isBare = bare.includes(method)
+  if (isBare && !isJsonObject(params)) return undefined
   if (!isJsonObject(params)) return [-32602, `params is required: an object, as ${method} takes it.`, 'INVALID_PARAMS']
-  const flaw = legacyParamsFlaw(method, params) ?? partsFlaw(params)
+  const odd = oddField(params)
+  const flaw = odd === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${odd}: ${noValue}`
   return flaw === undefined ? undefined : [-32602, `params.${flaw}`, 'INVALID_PARAMS']
 }
 

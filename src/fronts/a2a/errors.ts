@@ -8,6 +8,7 @@ import {
 } from '@a2a-js/sdk/errors'
 import { type Problem, type ProblemCode, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
+import { reasonOf } from './answer.ts'
 
 type ErrorClass = new (options: { message: string; metadata: Record<string, string>; cause?: unknown }) => A2AError
 
@@ -20,15 +21,20 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'unsupported-media-type': ContentTypeNotSupportedError,
 }
 
-/** A fault that passes: the same call may succeed a moment later. Over REST the SDK answers with its status. */
-class OutageError extends A2AError {
+/** What is not the operation's failure: a key that is no good any more, a limit, an outage. Over REST the SDK answers with its status. */
+class StatusError extends A2AError {
   readonly transport = 'rest'
-  readonly statusCode = 503
+  readonly statusCode: number
+  override readonly reason: string
 
-  constructor(message: string) {
-    super({ message })
+  constructor(problem: Problem) {
+    super({ message: problem.message, metadata: metadataOf(problem) })
+    this.statusCode = problem.status
+    this.reason = reasonOf(problem)
   }
 }
+
+const ownStatuses = new Set([401, 429, 503])
 
 /**
  * The A2A error that a thrown value is, with what to do in its message and the field in its ErrorInfo. The SDK maps it to
@@ -39,15 +45,16 @@ export function toA2aError(error: unknown, log: Logger, operation: string): A2AE
   const problem = toProblem(error)
   if (problem.status >= 500) {
     log.error({ err: error, operation }, 'a2a.failed')
-    return problem.status === 503 ? new OutageError(problem.message) : new A2AError({ message: problem.message })
+    if (problem.status !== 503) return new A2AError({ message: problem.message })
   }
-  const canceling = operation === 'cancelTask' && problem.code === 'task-finished'
+  if (ownStatuses.has(problem.status)) return new StatusError(problem)
+  const canceling = operation === 'CancelTask' && problem.code === 'task-finished'
   const ErrorType = canceling ? TaskNotCancelableError : (errorClasses[problem.code] ?? RequestMalformedError)
   return new ErrorType({ message: problem.message, metadata: metadataOf(problem) })
 }
 
 /** google.rpc.ErrorInfo carries texts only. */
-function metadataOf(problem: Problem): Record<string, string> {
+export function metadataOf(problem: Problem): Record<string, string> {
   const metadata: Record<string, string> = { code: problem.code }
   if (problem.field) metadata.field = problem.field
   for (const [key, value] of Object.entries(problem.extra)) {

@@ -41,8 +41,7 @@ const schemas: Record<string, z.ZodType> = {
 /** Which field of a v0.3 call's parameters cannot be read, and why. */
 export function legacyParamsFlaw(method: string, params: JsonObject): string | undefined {
   try {
-    const schema = schemas[method]
-    if (schema) parse(schema, params)
+    if (Object.hasOwn(schemas, method)) parse(schemas[method]!, params)
     return undefined
   } catch (error) {
     if (error instanceof Problem) return error.message

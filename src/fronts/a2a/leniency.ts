@@ -2,14 +2,14 @@ import type { RequestHandler } from 'express'
 import { isJsonObject } from '../../lib/json.ts'
 
 /** ProtoJSON lets a client spell query parameters as in the .proto file; the SDK reads camelCase alone. */
-const camelNames: Record<string, string> = {
-  context_id: 'contextId',
-  page_size: 'pageSize',
-  page_token: 'pageToken',
-  history_length: 'historyLength',
-  status_timestamp_after: 'statusTimestampAfter',
-  include_artifacts: 'includeArtifacts',
-}
+const camelNames: ReadonlyMap<string, string> = new Map([
+  ['context_id', 'contextId'],
+  ['page_size', 'pageSize'],
+  ['page_token', 'pageToken'],
+  ['history_length', 'historyLength'],
+  ['status_timestamp_after', 'statusTimestampAfter'],
+  ['include_artifacts', 'includeArtifacts'],
+])
 
 /**
  * Makes a request what the SDK's routers expect, where the specification allows more than they take: the version as a
@@ -24,7 +24,7 @@ export const normaliseRequest: RequestHandler = (req, _res, next) => {
     req.headers['a2a-version'] = /^\d+\.\d+\.\d+$/.test(version) ? version.split('.').slice(0, 2).join('.') : version
   // No parameter of A2A repeats. Of one that does, the last counts, as in ProtoJSON.
   const renamed = new URLSearchParams()
-  for (const [name, value] of query) renamed.set(camelNames[name] ?? name, value)
+  for (const [name, value] of query) renamed.set(camelNames.get(name) ?? name, value)
   const text = renamed.toString()
   req.url = plainPath + (text ? `?${text}` : '')
   next()
@@ -52,7 +52,8 @@ export const completePushConfig: RequestHandler = (req, _res, next) => {
       snakeId ??
       (isJsonObject(inner.pushNotificationConfig) ? inner.pushNotificationConfig.id : undefined) ??
       ''
-    req.body = { ...inner, name: inner.name ?? `${parent}/pushNotificationConfigs/${id}` }
+    const name = typeof id === 'object' ? '' : id
+    req.body = { ...inner, name: inner.name ?? `${parent}/pushNotificationConfigs/${name}` }
   }
   next()
 }

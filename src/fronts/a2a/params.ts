@@ -1,14 +1,24 @@
-import { type ListTasksRequest, type Message, TaskState as ProtoState, Role } from '@a2a-js/sdk'
+import {
+  type ListTasksRequest,
+  type Message,
+  TaskState as ProtoState,
+  Role,
+  type SendMessageRequest,
+} from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
+import { inputLimits } from '../../limits.ts'
+import { requireModestId, requireModestMessage, requireModestModes } from '../../tasks/message-limits.ts'
 import { type TaskState, taskStates } from '../../tasks/state.ts'
 import { protoState } from './task-view.ts'
 
 const pageSizeDefault = 50
 const pageSizeMax = 100
 
-/** The message of a request, with everything that the specification requires of it (§4.1.4). */
-export function requireMessage(message: Message | undefined): Message {
+/** The message of a request, with everything that the specification requires of it (§4.1.4), and no more than a message may be. */
+export function requireMessage({ message, configuration, metadata }: SendMessageRequest): Message {
   if (!message) throw invalid('message', 'is required: an A2A message with messageId, role and parts.')
+  requireModestMessage(message, metadata)
+  requireModestModes(configuration?.acceptedOutputModes)
   if (!message.messageId) throw invalid('message.messageId', 'is required: an id that you make, e.g. a UUID.')
   if (message.role !== Role.ROLE_USER) throw invalid('message.role', 'must be ROLE_USER: a client speaks for its user.')
   if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
@@ -25,13 +35,19 @@ export function typed<T>(schema: { fromJSON(json: unknown): T; toJSON(value: T):
 
 export function requireId(id: string, field: string): void {
   if (typeof id !== 'string' || !id) throw invalid(field, 'is required: the id of a task.')
+  requireModestId(id, field)
 }
 
-/** undefined: no limit; 0: none (§3.2.4). */
+/** The largest number that the specification's int32 can say. */
+const int32Max = 2 ** 31 - 1
+
+/** undefined: as many as an answer carries; 0: none (§3.2.4). */
 export function historyLimit(historyLength: number | undefined): number | undefined {
   if (historyLength === undefined) return undefined
-  if (Number.isInteger(historyLength) && historyLength >= 0) return historyLength
-  throw invalid('historyLength', 'is the number of messages wanted: an integer, 0 or more.')
+  if (Number.isInteger(historyLength) && historyLength >= 0 && historyLength <= int32Max) {
+    return Math.min(historyLength, inputLimits.historyLength.max)
+  }
+  throw invalid('historyLength', `is the number of messages wanted: an integer from 0 to ${int32Max}.`)
 }
 
 /** The filters of ListTasks (§3.1.4). */
@@ -46,7 +62,7 @@ export function listQuery(params: ListTasksRequest): {
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageSizeMax) {
     throw invalid('pageSize', `is a number from 1 to ${pageSizeMax}.`)
   }
-  historyLimit(params.historyLength)
+  if (params.contextId) requireModestId(params.contextId, 'contextId')
   return {
     contextId: params.contextId || undefined,
     state: stateFilter(params.status),

@@ -5,8 +5,10 @@ import {
   type ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
+import { Problem } from '../../errors.ts'
+import { inputLimits } from '../../limits.ts'
 import { holdLog, logBounds } from '../../log/event-store.ts'
-import type { Transaction } from '../../storage/database.ts'
+import { requireModestId } from '../../tasks/message-limits.ts'
 import {
   createPushConfig,
   deletePushConfig,
@@ -15,9 +17,10 @@ import {
   type PushConfig,
   type PushContext,
   readPushConfig,
+  requireRoomForPush,
   requireSendable,
 } from '../../tasks/push-configs.ts'
-import type { Task } from '../../tasks/task.ts'
+import type { SendMessageInput } from '../../tasks/send-message.ts'
 import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { typed } from './params.ts'
@@ -39,7 +42,7 @@ export async function getConfig(
   params: GetTaskPushNotificationConfigRequest,
 ): Promise<TaskPushNotificationConfig> {
   const { id } = await requireCalledTask(context.db, call, params.taskId, 'taskId')
-  return pushView(await readPushConfig(context, call.caller, id, params.id))
+  return pushView(await readPushConfig(context, call.caller, id, requireConfigId(params.id)))
 }
 
 export async function listConfigs(
@@ -57,7 +60,7 @@ export async function deleteConfig(
   params: DeleteTaskPushNotificationConfigRequest,
 ): Promise<void> {
   const { id } = await requireCalledTask(context.db, call, params.taskId, 'taskId')
-  await deletePushConfig(context, call.caller, id, params.id)
+  await deletePushConfig(context, call.caller, id, requireConfigId(params.id))
 }
 
 /** Keeps the config that comes with a message, in the transaction that takes the message: nothing after it goes untold. */
@@ -66,14 +69,24 @@ export function keepingConfig(
   call: A2aCall,
   config: TaskPushNotificationConfig,
   requestedVersion: string,
-): (tx: Transaction, task: Task) => Promise<void> {
+): Required<Pick<SendMessageInput, 'room' | 'within'>> {
   const input = pushInput(config, requestedVersion)
   requireSendable(context, input, 'configuration.taskPushNotificationConfig.')
-  return async (tx, task) => {
-    await holdLog(tx, task.projectId)
-    const { head } = await logBounds(tx, task.projectId)
-    await keepPushConfig(context, tx, call.caller, task, input, head)
+  return {
+    room: (tx, taskId) => requireRoomForPush(tx, call.caller, taskId, input.id),
+    within: async (tx, task) => {
+      await holdLog(tx, task.projectId)
+      const { head } = await logBounds(tx, task.projectId)
+      await keepPushConfig(context, tx, call.caller, task, input, head)
+    },
   }
+}
+
+/** An empty one is the only config of the task. Over v0.3 an id may come as anything. */
+function requireConfigId(id: unknown): string {
+  if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: is a text.' })
+  requireModestId(id, 'id', inputLimits.pushConfigId)
+  return id
 }
 
 function pushInput(config: TaskPushNotificationConfig, requestedVersion: string) {

@@ -23,23 +23,29 @@ import { Problem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Logger } from '../../logger.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
-import { listTasks } from '../../tasks/list-tasks.ts'
+import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
 import type { PushContext } from '../../tasks/push-configs.ts'
+import { loadTaskContents } from '../../tasks/read-task.ts'
 import { type SendMessageInput, sendMessage } from '../../tasks/send-message.ts'
 import { isInterrupted, isTerminal, type TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
-import { type A2aCall, callOf } from './call.ts'
+import { recordCall } from '../access/a2a-access.ts'
+import { type A2aOperationName, a2aOperation } from '../access/a2a-operations.ts'
+import { authorise } from '../access/authorise.ts'
+import type { AuditContext } from '../access/rest-access.ts'
+import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { cardAgent } from './card-agent.ts'
 import { toA2aError } from './errors.ts'
 import { historyLimit, listQuery, requireMessage, typed } from './params.ts'
 import { createConfig, deleteConfig, getConfig, keepingConfig, listConfigs } from './push-operations.ts'
+import { type OperationTools, runOperation, streamOperation } from './run-operation.ts'
 import { sharedCard } from './shared-card.ts'
 import { positionSeen, streamFromNow, streamSince } from './task-stream.ts'
-import { loadA2aTask } from './task-view.ts'
+import { loadA2aTask, toA2aTask } from './task-view.ts'
 
-export interface A2aContext extends PushContext {
+export interface A2aContext extends PushContext, AuditContext {
   readonly log: Logger
   readonly cards: CardDocuments
   /** How long a blocking SendMessage waits, in ms. */
@@ -53,12 +59,12 @@ const endsMessageStream = (state: TaskState): boolean => isTerminal(state) || st
 /** The SDK's request handler over the durable store: any gateway can serve any call, and nothing is answered before it is kept. */
 export class DurableRequestHandler implements A2ARequestHandler {
   readonly #context: A2aContext
-  readonly #toError: typeof toA2aError
+  readonly #tools: OperationTools
 
   /** `toError` is for a binding that has more to say of a failure than the specification's errors. */
   constructor(context: A2aContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
-    this.#toError = toError
+    this.#tools = { audit: context.audit, log: context.log, toError }
   }
 
   /** The SDK asks this for versions and capabilities alone, which all agents share. Cards are served elsewhere. */
@@ -70,21 +76,25 @@ export class DurableRequestHandler implements A2ARequestHandler {
     _params: GetExtendedAgentCardRequest,
     context: ServerCallContext,
   ): Promise<AgentCard> {
-    const { agent, caller } = callOf(context)
-    return this.#run('getExtendedAgentCard', () => this.#context.cards.extendedCard(cardAgent(agent), caller))
+    return this.#run('GetExtendedAgentCard', context, '', ({ agent, caller }) =>
+      this.#context.cards.extendedCard(cardAgent(agent), caller),
+    )
   }
 
   sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask> {
-    return this.#run('sendMessage', async () => {
-      const call = callOf(context)
+    return this.#run('SendMessage', context, '', async (call) => {
       const historyLength = historyLimit(params.configuration?.historyLength)
+      const waits = !params.configuration?.returnImmediately
+      // Before anything is sent: whoever may not wait is told so, and nothing has happened.
+      using _held = waits ? call.hold('blockingCalls') : undefined
       let task = await this.#send(params, call, context.requestedVersion)
-      if (!params.configuration?.returnImmediately && !isSettled(task.state)) {
+      if (waits && !isSettled(task.state)) {
         task = await waitForTask(this.#context, task.id, {
           isDone: isSettled,
           timeoutMs: this.#context.blockingTimeoutMs,
           signal: call.signal,
         })
+        call.requireHeld()
       }
       return loadA2aTask(this.#context.db, task, historyLength)
     })
@@ -94,8 +104,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     params: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    return this.#stream('sendMessageStream', async function* (this: DurableRequestHandler) {
-      const call = callOf(context)
+    return this.#stream('SendStreamingMessage', context, '', async function* (this: DurableRequestHandler, call) {
       const historyLength = historyLimit(params.configuration?.historyLength)
       const { id } = await this.#send(params, call, context.requestedVersion)
       yield* streamFromNow(this.#context, call, id, { isLast: endsMessageStream, historyLength })
@@ -106,8 +115,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     params: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    return this.#stream('resubscribe', async function* (this: DurableRequestHandler) {
-      const call = callOf(context)
+    return this.#stream('SubscribeToTask', context, params.id, async function* (this: DurableRequestHandler, call) {
       const task = await requireCalledTask(this.#context.db, call, params.id)
       const position = await positionSeen(this.#context, call, task.id)
       if (position !== undefined) return yield* streamSince(this.#context, call, task, position)
@@ -122,16 +130,15 @@ export class DurableRequestHandler implements A2ARequestHandler {
   }
 
   getTask(params: GetTaskRequest, context: ServerCallContext): Promise<A2aTask> {
-    return this.#run('getTask', async () => {
+    return this.#run('GetTask', context, params.id, async (call) => {
       const historyLength = historyLimit(params.historyLength)
-      const task = await requireCalledTask(this.#context.db, callOf(context), params.id)
+      const task = await requireCalledTask(this.#context.db, call, params.id)
       return loadA2aTask(this.#context.db, task, historyLength)
     })
   }
 
   listTasks(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
-    return this.#run('listTasks', async () => {
-      const { caller, agent } = callOf(context)
+    return this.#run('ListTasks', context, '', async ({ caller, agent }) => {
       const query = listQuery(params)
       const seesAll = caller.kind === 'operator' || caller.id === agent.id
       const page = await listTasks(this.#context.db, {
@@ -142,11 +149,10 @@ export class DurableRequestHandler implements A2ARequestHandler {
       })
       const historyLength = historyLimit(params.historyLength)
       const artifacts = params.includeArtifacts ?? false
+      const contents = await loadTaskContents(this.#context.db, page.tasks, { historyLength, artifacts })
       return {
-        tasks: await Promise.all(
-          page.tasks.map((task) => loadA2aTask(this.#context.db, task, historyLength, artifacts)),
-        ),
-        nextPageToken: page.nextPageToken,
+        tasks: contents.map(toA2aTask),
+        nextPageToken: nextPageToken(page, contents),
         pageSize: query.pageSize,
         totalSize: page.totalSize,
       }
@@ -154,8 +160,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   }
 
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
-    return this.#run('cancelTask', async () => {
-      const call = callOf(context)
+    return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
       return loadA2aTask(this.#context.db, await cancelTask(this.#context, call.caller, params.id))
     })
@@ -165,8 +170,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
     params: TaskPushNotificationConfig,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#run('createTaskPushNotificationConfig', async () =>
-      createConfig(this.#context, callOf(context), params, context.requestedVersion),
+    return this.#run('CreateTaskPushNotificationConfig', context, params.taskId, async (call) =>
+      createConfig(this.#context, call, params, context.requestedVersion),
     )
   }
 
@@ -174,56 +179,62 @@ export class DurableRequestHandler implements A2ARequestHandler {
     params: GetTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#run('getTaskPushNotificationConfig', async () => getConfig(this.#context, callOf(context), params))
+    return this.#run('GetTaskPushNotificationConfig', context, params.taskId, async (call) =>
+      getConfig(this.#context, call, params),
+    )
   }
 
   listTaskPushNotificationConfigs(
     params: ListTaskPushNotificationConfigsRequest,
     context: ServerCallContext,
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    return this.#run('listTaskPushNotificationConfigs', async () => listConfigs(this.#context, callOf(context), params))
+    return this.#run('ListTaskPushNotificationConfigs', context, params.taskId, async (call) =>
+      listConfigs(this.#context, call, params),
+    )
   }
 
   deleteTaskPushNotificationConfig(
     params: DeleteTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<void> {
-    return this.#run('deleteTaskPushNotificationConfig', async () =>
-      deleteConfig(this.#context, callOf(context), params),
+    return this.#run('DeleteTaskPushNotificationConfig', context, params.taskId, async (call) =>
+      deleteConfig(this.#context, call, params),
     )
   }
 
-  #send(request: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
+  async #send(request: SendMessageRequest, call: A2aCall, requestedVersion: string): Promise<Task> {
     const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
-    const message = Message.toJSON(requireMessage(params.message)) as A2aMessage
+    const message = Message.toJSON(requireMessage(params)) as A2aMessage
     const push = params.configuration?.taskPushNotificationConfig
     const { idempotencyKey: key, caller } = call
+    if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
     const input: SendMessageInput = {
       message,
       metadata: params.metadata as JsonObject | undefined,
       idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
-      within: push && keepingConfig(this.#context, call, push, requestedVersion),
+      ...(push && keepingConfig(this.#context, call, push, requestedVersion)),
     }
-    return sendMessage(this.#context, caller, call.agent, input)
+    const task = await sendMessage(this.#context, caller, call.agent, input)
+    await recordCall(this.#context, call, 'ok', task.id)
+    return task
   }
 
-  async #run<T>(operation: string, act: () => Promise<T>): Promise<T> {
-    try {
-      return await act()
-    } catch (error) {
-      throw this.#toError(error, this.#context.log, operation)
-    }
+  #run<T>(
+    name: A2aOperationName,
+    context: ServerCallContext,
+    target: string,
+    act: (call: A2aCall) => Promise<T>,
+  ): Promise<T> {
+    return runOperation(this.#tools, { name, context, target }, act)
   }
 
-  async *#stream(
-    operation: string,
-    act: (this: DurableRequestHandler) => AsyncGenerator<StreamResponse, void, undefined>,
+  #stream(
+    name: A2aOperationName,
+    context: ServerCallContext,
+    target: string,
+    act: (this: DurableRequestHandler, call: A2aCall) => AsyncGenerator<StreamResponse, void, undefined>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    try {
-      yield* act.call(this)
-    } catch (error) {
-      throw this.#toError(error, this.#context.log, operation)
-    }
+    return streamOperation(this.#tools, { name, context, target }, (call) => act.call(this, call))
   }
 }
 

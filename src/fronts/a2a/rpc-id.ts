@@ -1,8 +1,10 @@
 import type { Request } from 'express'
 import { isJsonObject } from '../../lib/json.ts'
+import { inputLimits } from '../../limits.ts'
 
-/** The id that an answer repeats: null when the request's own cannot be told (JSON-RPC 2.0 §5). */
+/** The id that an answer repeats: null when the request's own cannot be told (JSON-RPC 2.0 §5), or is too long to be. */
 export function rpcId(req: Request): string | number | null {
   const id = isJsonObject(req.body) ? req.body.id : null
-  return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null
+  if (typeof id === 'string') return id.length <= inputLimits.jsonRpcId.max ? id : null
+  return Number.isInteger(id) ? (id as number) : null
 }

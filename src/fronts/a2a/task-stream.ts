@@ -23,6 +23,7 @@ export async function* streamFromNow(
 ): Responses {
   const moment = await readTaskMoment(context.db, taskId)
   if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
+  await call.startLoading()
   call.position = moment.logId
   yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, historyLength) } }
   if (isLast(moment.task.state)) return
@@ -50,9 +51,11 @@ export async function positionSeen(
 
 async function* tell(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
   for await (const event of events) {
+    await call.startLoading()
     const response = await toStreamResponse(db, event)
     call.position = event.logId
     if (response) yield response
+    else call.noteLoaded()
   }
 }
 

@@ -12,17 +12,17 @@ export function protoState(state: TaskState): string {
   return `TASK_STATE_${state.toUpperCase().replace('-', '_')}`
 }
 
-/** A task as the SDK's transports take it. */
+/** A task as the SDK's transports take it. What does not fit into an answer is counted in its metadata, as `omitted`. */
 export function toA2aTask(document: TaskContent): A2aTask {
-  const { task, statusMessage, history, artifacts } = document
+  const { task, statusMessage, history, artifacts, omitted } = document
   return A2aTask.fromJSON({
     id: task.id,
     contextId: task.contextId,
     status: protoStatus(task.state, task.statusAt, statusMessage),
     history,
     artifacts,
-    ...(task.metadata || task.reason
-      ? { metadata: { ...task.metadata, ...(task.reason ? { reason: task.reason } : {}) } }
+    ...(task.metadata || task.reason || omitted
+      ? { metadata: { ...task.metadata, ...(task.reason ? { reason: task.reason } : {}), ...(omitted && { omitted }) } }
       : {}),
   })
 }

@@ -7,19 +7,25 @@ import {
   grpcStatusFor,
 } from '@a2a-js/sdk/errors/grpc'
 import { Metadata, type StatusObject } from '@grpc/grpc-js'
-import { toProblem } from '../../errors.ts'
+import { type Problem, toProblem } from '../../errors.ts'
+import { wellFormed } from '../../lib/well-formed.ts'
+import { outputLimits } from '../../limits.ts'
 import type { Logger } from '../../logger.ts'
 import { reasonOf, rpcStatusName } from '../a2a/answer.ts'
-import { toA2aError } from '../a2a/errors.ts'
+import { metadataOf, toA2aError } from '../a2a/errors.ts'
+import { retrySecondsOf } from '../problem.ts'
 
 /** A failure that is none of the specification's errors, with the status that the SDK sends for it. */
 export class GrpcFailure extends A2AError {
+  /** What goes with the status; the SDK sends none for an error of ours. */
+  readonly trailers: Metadata | undefined
   /** What the SDK knows an error by whose status is set. */
   readonly transport = 'grpc'
   readonly status: number
 
-  constructor(status: keyof typeof GRPC_STATUS_CODE, message: string) {
+  constructor(status: keyof typeof GRPC_STATUS_CODE, message: string, trailers?: Metadata) {
     super({ message })
+    this.trailers = trailers
     this.status = GRPC_STATUS_CODE[status]
   }
 }
@@ -27,12 +33,40 @@ export class GrpcFailure extends A2AError {
 /** What an operation threw, for the SDK to send: the specification's error (§5.4), or our own failure with its status. */
 export function toGrpcError(error: unknown, log: Logger, operation: string): A2AError {
   const told = toA2aError(error, log, operation)
+  told.message = sayable(told.message)
   const isSpecified = told === error || buildGrpcErrorMetadata(Metadata, told) !== undefined
-  return isSpecified ? told : new GrpcFailure(rpcStatusName(toProblem(error)), told.message)
+  if (isSpecified) return told
+  const problem = toProblem(error)
+  return new GrpcFailure(rpcStatusName(problem), told.message, problem.status === 429 ? trailersOf(problem) : undefined)
 }
 
 /** What refuses a call before its operation begins, with a google.rpc.ErrorInfo in its details. */
 export function refusal(error: unknown, log: Logger): StatusObject {
+  return sayableStatus(statusOf(error, log))
+}
+
+/**
+ * A status that can be sent. grpc-js writes the details as a header: it cannot encode half a surrogate pair, and a client
+ * that is sent more header than HTTP/2 allows never gets an answer.
+ */
+export function sayableStatus<Status extends Pick<StatusObject, 'code' | 'details'> & { metadata?: Metadata | null }>(
+  status: Status,
+): Status {
+  const { details, metadata } = status
+  const info = metadata?.get(GRPC_STATUS_DETAILS_BIN)[0]
+  if (info && info.length > detailsBinMax) metadata?.remove(GRPC_STATUS_DETAILS_BIN)
+  return typeof details === 'string' ? { ...status, details: sayable(details) } : status
+}
+
+/** The ErrorInfo repeats the message and adds a few fields. */
+const detailsBinMax = 4 * outputLimits.grpcDetails.max
+
+function sayable(text: string): string {
+  const { max } = outputLimits.grpcDetails
+  return text.length <= max ? wellFormed(text) : `${wellFormed(text.slice(0, max))} …`
+}
+
+function statusOf(error: unknown, log: Logger): StatusObject {
   if (error instanceof A2AError) {
     const metadata = buildGrpcErrorMetadata(Metadata, error) ?? new Metadata()
     return { code: grpcStatusFor(error), details: error.message, metadata }
@@ -40,8 +74,17 @@ export function refusal(error: unknown, log: Logger): StatusObject {
   const problem = toProblem(error)
   if (problem.status >= 500) log.error({ err: error }, 'grpc.failed')
   const code = GRPC_STATUS_CODE[rpcStatusName(problem)]
-  const info = { code: problem.code, ...(problem.field === undefined ? {} : { field: problem.field }) }
+  return { code, details: problem.message, metadata: trailersOf(problem) }
+}
+
+/** The ErrorInfo of a problem, and how long a client waits before it tries again by itself (gRPC proposal A6). */
+export function trailersOf(problem: Problem): Metadata {
+  const code = GRPC_STATUS_CODE[rpcStatusName(problem)]
   const metadata = new Metadata()
-  metadata.set(GRPC_STATUS_DETAILS_BIN, encodeGrpcStatusDetails(code, problem.message, reasonOf(problem), info))
-  return { code, details: problem.message, metadata }
+  metadata.set(
+    GRPC_STATUS_DETAILS_BIN,
+    encodeGrpcStatusDetails(code, sayable(problem.message), reasonOf(problem), metadataOf(problem)),
+  )
+  if (problem.status === 429) metadata.set('grpc-retry-pushback-ms', `${retrySecondsOf(problem)}000`)
+  return metadata
 }

@@ -1,22 +1,51 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server'
-import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
-import { A2aCall } from '../a2a/call.ts'
+import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
+import { A2aCall, type CallContext } from '../a2a/call.ts'
 import { admissionOf } from './admission.ts'
+import { GrpcFailure } from './failure.ts'
 
 type Wire = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
 /** An A2A call that came over gRPC. It ends when the client cancels it, its deadline passes or the gateway stops. */
 export class GrpcCall extends A2aCall {
+  /** What the call came with. */
+  readonly metadata: Metadata
+  readonly #wire: Wire
+  readonly #leave: () => void
   #unsent = 0
   #sent = () => {}
 
-  constructor(wire: Wire, stopping: AbortSignal) {
-    super({ ...admissionOf(wire.metadata), untilClosed: () => untilCancelled(wire, stopping) })
-    if ('write' in wire) this.#countUnsent(wire)
+  constructor(wire: Wire, context: CallContext) {
+    const { leave, ...admission } = admissionOf(wire.metadata)
+    super(admission, context)
+    this.metadata = wire.metadata
+    this.#wire = wire
+    this.#leave = leave
   }
 
-  /** Waits until the client has taken what was written to it: a slow reader reads no further ahead in the log. */
-  async untilSent(): Promise<void> {
+  /** The SDK writes one event a call, and never waits for it to leave. */
+  override beginStream(): void {
+    const wire = this.#wire as ServerWritableStream<unknown, unknown>
+    const write = wire.write.bind(wire)
+    wire.write = ((message: unknown) => {
+      if (this.isRevoked) return false
+      this.#unsent += 1
+      return write(message, () => {
+        this.#unsent -= 1
+        if (this.#unsent === 0) this.#sent()
+      })
+    }) as typeof wire.write
+  }
+
+  /** A stream that ended by itself is complete. One that a revocation or a stop has cut is not, and its client has to know. */
+  override finishStream(): void {
+    this.requireHeld()
+    if (this.context.stopping.aborted) {
+      throw new GrpcFailure('UNAVAILABLE', 'The gateway is stopping. Subscribe to the task again in a moment.')
+    }
+  }
+
+  override async taken(): Promise<void> {
     const { signal } = this
     if (this.#unsent === 0 || signal.aborted) return
     await new Promise<void>((resolve) => {
@@ -26,16 +55,15 @@ export class GrpcCall extends A2aCall {
     signal.removeEventListener('abort', this.#sent)
   }
 
-  /** The SDK writes one event a call, and never waits for it to leave. */
-  #countUnsent(wire: ServerWritableStream<unknown, unknown>): void {
-    const write = wire.write.bind(wire)
-    wire.write = ((message: unknown) => {
-      this.#unsent += 1
-      return write(message, () => {
-        this.#unsent -= 1
-        if (this.#unsent === 0) this.#sent()
-      })
-    }) as typeof wire.write
+  protected override untilClosed(others: AbortSignal[]): AbortSignal {
+    // A call that stays open gives back its room: it is counted as a stream, or as a call that waits.
+    this.#leave()
+    const closed = new AbortController()
+    // With a reason of its own: whoever was answered is told so too, and an exception with its stack costs.
+    const cancel = (): void => closed.abort('cancelled')
+    if (this.#wire.cancelled) cancel()
+    this.#wire.once('cancelled', cancel)
+    return AbortSignal.any([closed.signal, ...others])
   }
 }
 
@@ -43,13 +71,4 @@ export class GrpcCall extends A2aCall {
 export function grpcCallOf(context: ServerCallContext): GrpcCall {
   if (context.user instanceof GrpcCall) return context.user
   throw new Error('A gRPC call came without its caller.')
-}
-
-function untilCancelled(wire: Wire, stopping: AbortSignal): AbortSignal {
-  const closed = new AbortController()
-  // With a reason of its own: whoever was answered is told so too, and an exception with its stack costs.
-  const cancel = (): void => closed.abort('cancelled')
-  if (wire.cancelled) cancel()
-  wire.once('cancelled', cancel)
-  return AbortSignal.any([closed.signal, stopping])
 }

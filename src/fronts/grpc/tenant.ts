@@ -1,5 +1,6 @@
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem } from '../../errors.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { defaultProject } from '../../registry/project-store.ts'
 import type { AgentAddress } from '../a2a/called-agent.ts'
 
@@ -20,7 +21,7 @@ export function parseTenant(tenant: string): AgentAddress {
   if (handle) return { project: decoded(project), handle: decoded(handle) }
   throw new Problem('agent-not-found', {
     field: 'tenant',
-    detail: `No agent at tenant "${tenant}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
+    detail: `No agent at tenant "${cutText(tenant, 200)}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
   })
 }
 

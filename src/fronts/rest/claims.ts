@@ -8,6 +8,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { requireAddressed } from '../../registry/addresses.ts'
 import type { Caller } from '../../registry/caller.ts'
 import type { Reader } from '../../storage/database.ts'
+import { noteTarget } from '../access/rest-access.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
@@ -21,6 +22,7 @@ export function claimRoutes(context: HandOffContext & { readonly clock: Clock })
   const router = Router()
   router.post('/', async (req, res) => {
     const { ref } = parse(claimInput, req.body)
+    noteTarget(res, ref)
     const { claim, outcome, ...rest } = await claimRef(context, callerOf(res), ref)
     res.status(outcome === 'renewed' ? 200 : 201).json({ ...claimView(claim, clock.now()), outcome, ...rest })
   })
@@ -42,11 +44,14 @@ export function claimRoutes(context: HandOffContext & { readonly clock: Clock })
   router.delete('/', async (req, res) => {
     // Some clients and proxies drop the body of a DELETE.
     const { ref } = parse(claimInput, { ...req.query, ...parse(releaseBody, req.body) })
+    noteTarget(res, ref)
     await releaseRef(context, callerOf(res), ref)
     res.status(204).end()
   })
   router.post('/handoff', async (req, res) => {
-    const { claim, messageId } = await handOff(context, callerOf(res), parse(handoffInput, req.body))
+    const input = parse(handoffInput, req.body)
+    noteTarget(res, input.ref)
+    const { claim, messageId } = await handOff(context, callerOf(res), input)
     res.json({ ...claimView(claim, clock.now()), messageId })
   })
   router.all('/', onlyMethods('GET', 'POST', 'DELETE'))

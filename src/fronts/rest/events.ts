@@ -1,50 +1,88 @@
-import { type Request, Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import { Problem } from '../../errors.ts'
-import type { LogEvent } from '../../log/event.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { openLimits, outputLimits } from '../../limits.ts'
+import { type LogEvent, weightOf } from '../../log/event.ts'
 import { logBounds, readAudienceEvents, readProjectEvents } from '../../log/event-store.ts'
 import { follow } from '../../log/follow.ts'
 import type { LiveTail } from '../../log/live-tail.ts'
 import type { Caller } from '../../registry/caller.ts'
+import { type OpenCalls, revoked } from '../../registry/open-calls.ts'
 import type { Database } from '../../storage/database.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
-import { startEventStream, untilClosed } from '../sse.ts'
+import { problemBody } from '../problem.ts'
+import { EventStream, streamHeaders, untilClosed } from '../sse.ts'
+import type { Unsent } from '../unsent.ts'
 import { parse } from '../validate.ts'
 import { eventsQuery } from './schemas.ts'
 import { eventView } from './views.ts'
 
 const limitDefault = 100
 
+interface EventsContext {
+  readonly db: Database
+  readonly tail: LiveTail
+  readonly stopping: AbortSignal
+  readonly openCalls: OpenCalls
+  readonly unsent: Unsent
+}
+
 /** `/v1/events`: the log as pages, or as a live stream. An agent sees what concerns it, the operator all of the project. */
-export function eventRoutes(context: { db: Database; tail: LiveTail; stopping: AbortSignal }): Router {
-  const { db, tail, stopping } = context
+export function eventRoutes(context: EventsContext): Router {
+  const { db } = context
   const router = Router()
   router.get('/', async (req, res) => {
     const caller = callerOf(res)
     const { since, limit = limitDefault } = parse(eventsQuery, req.query)
     // HEAD has no body to stream: it is answered for the page.
     if (req.method !== 'HEAD' && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') {
-      const after = await requireKept(db, caller, lastEventId(req) ?? since)
-      const signal = untilClosed(req, res, stopping)
-      const write = startEventStream(res, signal)
-      const read = (watermark: number, count: number) => readEvents(db, caller, watermark, count)
-      for await (const event of follow(tail, { key: caller.projectId, after, read, signal })) {
-        await write({ id: String(event.logId), type: event.type, data: JSON.stringify(eventView(event)) })
-      }
-      res.end()
+      await streamEvents(context, req, res, lastEventId(req) ?? since)
       return
     }
     const { head, tail: earliest } = await logBounds(db, caller.projectId)
     const after = since === undefined ? earliest : await requireKept(db, caller, since)
-    const found = await readEvents(db, caller, after, limit + 1)
-    const events = found.slice(0, limit)
-    const more = found.length > limit
+    const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)
+    const page = { limit, sizeMax: outputLimits.eventPage.max, sizeOf: weightOf }
+    const { items: events, more } = await readBoundedPage(read, page)
     // The next watermark: behind the last event of a full page, else behind everything there was before the read.
     const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
     res.json({ events: events.map(eventView), lastLogId: head, nextSince, more })
   })
   router.all('/', onlyMethods('GET'))
   return router
+}
+
+/** The log behind a watermark and what comes to it, until the reader goes, the gateway stops or the key is taken away. */
+async function streamEvents(context: EventsContext, req: Request, res: Response, since: number | undefined) {
+  const { db, tail, stopping, openCalls, unsent } = context
+  const caller = callerOf(res)
+  using held = openCalls.hold(caller, 'streams')
+  const after = await requireKept(db, caller, since)
+  const signal = untilClosed(req, res, stopping, held.signal)
+  if (held.signal.aborted) throw revoked()
+  const farewell = (): object => problemBody(revoked(), '/v1/events')
+  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
+  res.writeHead(200, streamHeaders)
+  res.flushHeaders()
+  for await (const event of follow(tail, {
+    ...followed(db, caller),
+    after,
+    signal,
+    pageSize: openLimits.streamPage.max,
+  })) {
+    stream.write(`id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`)
+    await stream.taken(signal)
+  }
+  if (!res.writableEnded) res.end()
+}
+
+/** What a caller follows: the operator the project, an agent what concerns it. */
+function followed(db: Database, caller: Caller) {
+  const read = (after: number, limit: number) => readEvents(db, caller, after, limit)
+  if (caller.kind === 'operator') return { key: caller.projectId, read }
+  const head = async () => (await logBounds(db, caller.projectId)).head
+  return { key: caller.id, within: caller.projectId, read, head }
 }
 
 /**

@@ -2,9 +2,10 @@ import { Router } from 'express'
 import { Problem } from '../../errors.ts'
 import { readInbox } from '../../mailbox/inbox.ts'
 import { requireAddressed } from '../../registry/addresses.ts'
-import type { Caller } from '../../registry/caller.ts'
+import { type Caller, operates } from '../../registry/caller.ts'
 import { mayReadInbox } from '../../registry/grants.ts'
 import type { Database, Reader } from '../../storage/database.ts'
+import { noteTarget } from '../access/rest-access.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
@@ -19,9 +20,11 @@ export function inboxRoutes(db: Database): Router {
   router.get('/', async (req, res) => {
     const query = parse(inboxQuery, req.query)
     const { thread, signalType, type, since, limit = limitDefault } = query
+    noteTarget(res, query.agent ?? '')
     const unread = query.unread === 'true' || query.unread === '1'
+    const caller = callerOf(res)
     const { mails, more } = await readInbox(db, {
-      agentId: await ownerId(db, callerOf(res), query.agent),
+      agentId: await ownerId(db, caller, query.agent),
       unread,
       threadId: thread,
       signalType,
@@ -31,7 +34,9 @@ export function inboxRoutes(db: Database): Router {
       after: query.pageToken,
       limit,
     })
-    res.json({ messages: mails.map(inboxView), nextPageToken: more ? mails.at(-1)!.message.id : '' })
+    // Operators share one mailbox. What is in it of a project is for those who have the project.
+    const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
+    res.json({ messages: own.map(inboxView), nextPageToken: more ? mails.at(-1)!.message.id : '' })
   })
   router.all('/', onlyMethods('GET'))
   return router

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { inputLimits } from '../../limits.ts'
 import { messageTypes } from '../../mailbox/message.ts'
 import { reportableStatuses } from '../../mailbox/status.ts'
 import { priorities, wakePolicies } from '../../registry/agent.ts'
-import { count, names, oneOf, text } from './schemas.ts'
+import { concepts, count, line, oneOf, text } from './schemas.ts'
 
-const bodyMax = 262_144
-const payloadMax = 65_536
+const payloadMax = inputLimits.mailPayload.max
 
 const payload = z
   .record(z.string(), z.unknown(), { error: 'is an object' })
@@ -14,34 +14,34 @@ const payload = z
   })
 /** `POST /v1/messages` */
 export const messageInput = z.strictObject({
-  to: text(200).min(1).optional(),
-  subject: text(200).optional(),
-  body: text(bodyMax).optional(),
-  signalType: text(100).min(1).optional(),
+  to: line(200).min(1).optional(),
+  subject: line(200).optional(),
+  body: text(inputLimits.mailBody.max).optional(),
+  signalType: line(100).min(1).optional(),
   payload: payload.optional(),
   type: oneOf(messageTypes).optional(),
-  ref: text(500).min(1).optional(),
+  ref: line(500).min(1).optional(),
   priority: oneOf(priorities).optional(),
   wakePolicy: oneOf(wakePolicies).optional(),
-  taggedConcepts: names.optional(),
-  inReplyTo: text(100).min(1).optional(),
+  taggedConcepts: concepts.optional(),
+  inReplyTo: line(100).min(1).optional(),
 })
 /** `POST /v1/messages/{id}/status` */
 export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
 
-const messageId = text(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+const messageId = line(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
 /** `GET /v1/inbox` */
 export const inboxQuery = z.strictObject({
   unread: oneOf(['true', 'false', '1', '0']).optional(),
-  thread: text(100).min(1).optional(),
-  signalType: text(100).min(1).optional(),
+  thread: line(100).min(1).optional(),
+  signalType: line(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),
   since: z.iso
     .datetime({ offset: true, error: 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' })
     .transform((at) => Date.parse(at))
     .optional(),
   order: oneOf(['oldest', 'newest']).optional(),
-  agent: text(110).min(1).optional(),
+  agent: line(110).min(1).optional(),
   limit: count(1, 200).optional(),
   pageToken: messageId.optional(),
 })

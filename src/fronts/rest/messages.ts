@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Request, Router } from 'express'
-import { Problem } from '../../errors.ts'
 import { readMail, readSentPage } from '../../mailbox/read-mail.ts'
 import { reportStatus } from '../../mailbox/report-status.ts'
 import { type MailContext, sendMail } from '../../mailbox/send.ts'
 import { callerOf } from '../auth.ts'
+import { idempotencyKey } from '../idempotency-key.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
 import { mailPageQuery, messageInput, statusInput } from './mail-schemas.ts'
@@ -40,9 +40,7 @@ export function messageRoutes(context: MailContext): Router {
 }
 
 function idempotencyOf(req: Request): { key: string; fingerprint: string } | undefined {
-  const key = req.get('idempotency-key')
+  const key = idempotencyKey(req.get('idempotency-key'))
   if (key === undefined) return undefined
-  if (key.length < 1 || key.length > 255)
-    throw new Problem('invalid-request', { field: 'Idempotency-Key', detail: 'Idempotency-Key: 1 to 255 characters.' })
   return { key, fingerprint: createHash('sha256').update(JSON.stringify(req.body)).digest('hex') }
 }

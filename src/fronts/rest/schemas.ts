@@ -1,11 +1,21 @@
 import { z } from 'zod'
+import { isOneLine, isStorable } from '../../lib/words.ts'
+import { inputLimits, pageLimits } from '../../limits.ts'
 import { triggers } from '../../log/event.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../registry/agent.ts'
 import { permissionScopes } from '../../registry/permission-store.ts'
 import { coalesceWindowMax, harnessTargets } from '../../registry/subscription.ts'
-import { taskStates } from '../../tasks/state.ts'
+import { type LimitName, projectLimits } from '../../share-limits.ts'
 
-export const text = (max: number) => z.string().max(max)
+/** Text of any number of lines, as both stores and UTF-8 can carry it. */
+export const text = (max: number) =>
+  z.string().max(max).refine(isStorable, 'holds U+0000 or half of a surrogate pair. Take it out.')
+/** Text of one line: what a terminal or a model shows is what it says. */
+export const line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(isOneLine, 'is one line of text: no line breaks, no control or bidirectional characters. Take them out.')
 /** A number in a query string: digits and nothing else, so that an empty value is not taken for 0. */
 export function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
   return z
@@ -19,11 +29,22 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   const list = `one of ${words.join(', ')}`
   return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
 }
-export const names = z.array(text(200).min(1)).max(100)
+export const names = z.array(line(200).min(1)).max(100)
+/** What a message is about. All of it travels with the message, in its events and past every filter. */
+export const concepts = z
+  .array(line(inputLimits.concept.max).min(1))
+  .max(inputLimits.concepts.max)
+  .refine((list) => bytesOf(list) <= inputLimits.conceptsBytes.max, {
+    error: `are more than ${inputLimits.conceptsBytes.max} bytes together. Send fewer, or shorter ones.`,
+  })
+
+function bytesOf(list: readonly string[]): number {
+  return list.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0)
+}
 
 const skill = z.strictObject({
-  id: text(100).min(1),
-  name: text(200).min(1),
+  id: line(100).min(1),
+  name: line(200).min(1),
   description: text(2000).optional(),
   tags: names.optional(),
   examples: z.array(text(2000)).max(20).optional(),
@@ -32,9 +53,9 @@ const skill = z.strictObject({
 })
 
 const agentFields = {
-  displayName: text(100).nullable().optional(),
+  displayName: line(100).nullable().optional(),
   description: text(4000).nullable().optional(),
-  aliases: z.array(text(65)).max(20).optional(),
+  aliases: z.array(line(65)).max(20).optional(),
   skills: z.array(skill).max(100).optional(),
   inputModes: names.optional(),
   outputModes: names.optional(),
@@ -43,14 +64,12 @@ const agentFields = {
   defaultWakePolicy: oneOf(wakePolicies).optional(),
 }
 /** `POST /v1/agents` */
-export const agentInput = z.strictObject({ handle: text(65).min(1), project: text(40).optional(), ...agentFields })
+export const agentInput = z.strictObject({ handle: line(65).min(1), project: line(40).optional(), ...agentFields })
 /** `PATCH /v1/agents/{handle}` */
 export const agentChanges = z.strictObject(agentFields)
-/** `POST /v1/agents/{handle}/keys` */
-export const keyInput = z.strictObject({ label: text(100).nullable().optional() })
 
 const filters = z.strictObject({
-  taggedConcepts: names.optional(),
+  taggedConcepts: concepts.optional(),
   priority: oneOf(priorities).optional(),
   // An identity is written with its @; a handle without it means the same agent.
   senderFilter: names
@@ -59,7 +78,7 @@ const filters = z.strictObject({
   inReplyToFilter: names.optional(),
 })
 const targetMetadata = z.strictObject({
-  url: text(2048).optional(),
+  url: line(inputLimits.url.max).optional(),
   coalesceWindow: z
     .number({ error: 'is seconds: a number from 0 to 300, or null for the default' })
     .min(0, `is seconds, from 0 to ${coalesceWindowMax}`)
@@ -67,7 +86,7 @@ const targetMetadata = z.strictObject({
     .nullable()
     .optional(),
   coalesceMode: oneOf(['window', 'leading']).optional(),
-  daemonSocketPath: text(1024).optional(),
+  daemonSocketPath: line(1024).optional(),
   maxInFlight: z.int().min(1, 'is a number from 1 to 64').max(64, 'is a number from 1 to 64').optional(),
   signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
 })
@@ -77,11 +96,15 @@ export const subscribeInput = z.strictObject({
   filters: filters.optional(),
   harnessTarget: oneOf(harnessTargets).optional(),
   harnessTargetMetadata: targetMetadata.optional(),
-  agentIdentity: text(65).optional(),
-  sessionId: text(100).min(1).optional(),
+  agentIdentity: line(65).optional(),
+  sessionId: line(100).min(1).optional(),
 })
+/** A page of a list. */
+const page = { limit: count(1, pageLimits.listPage.max).optional(), pageToken: line(500).optional() }
+/** `GET /v1/agents` and `GET /v1/agents/{handle}/keys` */
+export const listQuery = z.object(page)
 /** `GET /v1/wake-subscriptions` */
-export const subscriptionQuery = z.strictObject({ agent: text(65).min(1).optional() })
+export const subscriptionQuery = z.strictObject({ agent: line(65).min(1).optional(), ...page })
 /** `PATCH /v1/wake-subscriptions/{id}` */
 export const updateInput = z
   .strictObject({
@@ -103,7 +126,7 @@ export const updateInput = z
 /** `POST /v1/wake-subscriptions/{id}/replay`: one of three */
 export const replayInput = z.union(
   [
-    z.strictObject({ eventId: text(26).min(1) }),
+    z.strictObject({ eventId: line(26).min(1) }),
     z.strictObject({ fromLogId: z.int().min(1), toLogId: z.int().min(1) }),
     z.strictObject({ failedSince: z.iso.datetime({ offset: true }).transform((at) => Date.parse(at)) }),
   ],
@@ -114,73 +137,38 @@ export const resyncInput = z.strictObject({
   sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),
 })
 
-const part = z
-  .looseObject({})
-  .refine((value) => ['text', 'raw', 'url', 'data'].some((kind) => value[kind] !== undefined), {
-    error: 'needs one of text, raw, url or data (A2A specification, Part)',
-  })
-const parts = z.array(part).min(1, 'needs at least one part')
-const message = z.union(
-  [
-    text(1_000_000)
-      .min(1)
-      .transform((words) => ({ parts: [{ text: words }] })),
-    z.looseObject({ parts }),
-  ],
-  {
-    error: 'is a text, or an A2A message with `parts`',
-  },
-)
-const artifact = z.looseObject({ artifactId: text(200).optional(), name: text(500).optional(), parts })
-const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
-/** `POST /v1/tasks/{id}/transitions` */
-export const transitionInput = z.strictObject({
-  to: oneOf(taskStates),
-  expectedVersion: version.optional(),
-  message: message.optional(),
-  artifacts: z.array(artifact).max(100).optional(),
-})
-/** `POST /v1/tasks/{id}/artifacts` */
-export const artifactInput = z.strictObject({
-  artifact,
-  append: z.boolean().optional(),
-  lastChunk: z.boolean().optional(),
-  expectedVersion: version.optional(),
-})
-/** `GET /v1/tasks` */
-export const taskQuery = z.strictObject({
-  role: oneOf(['assignee', 'originator']).optional(),
-  state: oneOf(taskStates).optional(),
-  contextId: text(200).optional(),
-  pageSize: count(1, 100).optional(),
-  pageToken: text(500).optional(),
-  historyLength: count(0, 100).optional(),
-  includeArtifacts: oneOf(['true', 'false']).optional(),
-})
-/** `GET /v1/tasks/{id}` */
-export const taskReadQuery = z.strictObject({ historyLength: count(0, 10_000).optional() })
-
 /** An agent of this project, or of another as `web:@donna`. */
-const address = text(110).min(1)
+const address = line(110).min(1)
 /** `POST /v1/permissions` */
 export const permissionInput = z.strictObject({
   grantee: address,
   scope: oneOf(permissionScopes),
-  grantor: text(65).optional(),
+  grantor: line(65).optional(),
 })
 /** `GET /v1/permissions` */
 export const permissionQuery = z.strictObject({
   scope: oneOf(permissionScopes).optional(),
   grantor: address.optional(),
   grantee: address.optional(),
+  ...page,
 })
+const numberMax = Number.MAX_SAFE_INTEGER
+const limitValue = z
+  .int({ error: 'is a number (0: no limit), or null for the default' })
+  .min(0, 'is 0 (no limit) or more')
+  .max(numberMax)
+  .nullable()
+const limitNames = Object.keys(projectLimits) as LimitName[]
+const limitFields = Object.fromEntries(limitNames.map((name) => [name, limitValue.optional()])) as Record<
+  LimitName,
+  z.ZodOptional<typeof limitValue>
+>
+/** `PATCH /v1/projects/{id}` */
+export const projectChanges = z.strictObject({ limits: z.strictObject(limitFields) })
 /** `POST /v1/projects` */
-export const projectInput = z.strictObject({ project: text(40).min(1) })
+export const projectInput = z.strictObject({ project: line(40).min(1) })
 /** What a claim is on: a task, an issue, a commit, a path; one line of text. */
-const ref = text(500)
-  .trim()
-  .min(1, 'names what is worked on: a task, an issue, a commit, a path')
-  .regex(/^\P{Cc}*$/u, 'is one line of text')
+const ref = line(500).trim().min(1, 'names what is worked on: a task, an issue, a commit, a path')
 /** `POST /v1/claims` and `DELETE /v1/claims` */
 export const claimInput = z.strictObject({ ref })
 /** `DELETE /v1/claims`, where the ref may be in the query instead. */
@@ -192,7 +180,7 @@ export const claimQuery = z.strictObject({
   ref: ref.optional(),
   owner: address.optional(),
   limit: count(1, 200).optional(),
-  pageToken: text(500).optional(),
+  pageToken: line(500).optional(),
 })
 /** `GET /v1/events` */
 export const eventsQuery = z.strictObject({
@@ -202,11 +190,13 @@ export const eventsQuery = z.strictObject({
 /** `GET /v1/wake-subscriptions/{id}/deliveries` */
 export const deliveriesQuery = z.strictObject({
   limit: count(1, 500).optional(),
-  pageToken: text(26).optional(),
+  pageToken: line(26).optional(),
 })
 /** `GET /v1/catalog` */
 export const catalogQuery = z.strictObject({
-  skill: text(200).optional(),
-  tag: text(200).optional(),
-  q: text(500).optional(),
+  skill: line(200).optional(),
+  tag: line(200).optional(),
+  q: line(500).optional(),
+  limit: count(1, 200).optional(),
+  pageToken: line(200).optional(),
 })

@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { presenceSources, presenceStates } from '../../registry/presence.ts'
-import { count, names, oneOf, text } from './schemas.ts'
+import { count, line, names, oneOf } from './schemas.ts'
 
 /** `POST /v1/sessions` */
 export const sessionInput = z.strictObject({
-  surface: text(100).min(1, 'names the harness: claude_code, codex, cursor, …'),
+  // It stands in what the gateway itself says to the team.
+  surface: z
+    .string()
+    .regex(
+      /^[a-z0-9_.-]{1,100}$/,
+      'names the harness in up to 100 of the characters a-z 0-9 _ . -: claude_code, codex, cursor, …',
+    ),
   capabilities: names.optional(),
   pid: z.int({ error: 'is a process id: an integer' }).min(1).max(4_294_967_295).optional(),
   startedAt: z.iso
@@ -19,7 +25,7 @@ export const presenceInput = z
   .strictObject({
     state: oneOf(presenceStates),
     source: oneOf(presenceSources),
-    activeTurnId: text(200).min(1).optional(),
+    activeTurnId: line(200).min(1).optional(),
     capabilities: names.optional(),
   })
   .refine(({ state, activeTurnId }) => activeTurnId === undefined || turnStates.includes(state), {
@@ -32,7 +38,7 @@ export const beatInput = z.strictObject({ presence: presenceInput.optional() })
 export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),
   limit: count(1, 200).optional(),
-  pageToken: text(100)
+  pageToken: line(100)
     .regex(/^session_[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
     .optional(),
 })

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { identityOf } from '../../registry/agents.ts'
+import { identitiesOf, identityOf } from '../../registry/agents.ts'
 import type { Session } from '../../registry/session.ts'
 import type { SessionContext } from '../../registry/session-context.ts'
 import { startSession } from '../../registry/session-start.ts'
@@ -48,7 +48,12 @@ export function sessionRoutes(context: SessionFrontContext): Router {
         : await listFormerSessions(db, caller, { before: pageToken, limit: limit + 1 })
     const page = status === 'live' ? found : found.slice(0, limit)
     const nextPageToken = found.length > page.length ? page.at(-1)!.id : ''
-    res.json({ sessions: await Promise.all(page.map(view)), nextPageToken })
+    const identity = await identitiesOf(
+      db,
+      page.map(({ agentId }) => agentId),
+    )
+    const now = clock.now()
+    res.json({ sessions: page.map((session) => sessionView(session, identity(session.agentId), now)), nextPageToken })
   })
   router.get('/:id', async (req, res) => {
     res.json(await view(await requireSession(db, callerOf(res), req.params.id)))

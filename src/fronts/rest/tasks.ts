@@ -2,19 +2,21 @@ import { type Request, Router } from 'express'
 import { Problem } from '../../errors.ts'
 import { addArtifact } from '../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../tasks/context.ts'
-import { listTasks } from '../../tasks/list-tasks.ts'
+import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { moveTask } from '../../tasks/move-task.ts'
 import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../tasks/read-task.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
+import { readMessagePage, readPiecePage } from '../../tasks/task-pages.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { artifactInput, taskQuery, taskReadQuery, transitionInput } from './schemas.ts'
+import { artifactInput, taskPartQuery, taskQuery, taskReadQuery, transitionInput } from './task-schemas.ts'
 import { taskSummary, taskView } from './views.ts'
 
 const pageSizeDefault = 50
 /** The newest messages of each task in a list, unless the caller says how many. */
 const listHistory = 10
+const partDefault = 100
 
 /** `/v1/tasks`: how a harness that runs no A2A server reads and works its tasks. */
 export function taskRoutes(context: TaskContext): Router {
@@ -26,6 +28,8 @@ export function taskRoutes(context: TaskContext): Router {
     const own = caller.kind === 'agent' ? caller.id : undefined
     const page = await listTasks(context.db, {
       projectId: caller.projectId,
+      // Operators are one originator. Those of some projects see its tasks in the one that they act in.
+      isWithin: caller.projects !== undefined,
       assigneeId: role === 'originator' ? undefined : own,
       originatorId: role === 'originator' ? caller.id : undefined,
       state,
@@ -36,7 +40,7 @@ export function taskRoutes(context: TaskContext): Router {
     const artifacts = query.includeArtifacts === 'true'
     const documents = await loadTaskDocuments(context.db, page.tasks, { historyLength, artifacts })
     const tasks = documents.map(artifacts ? taskView : taskSummary)
-    res.json({ tasks, nextPageToken: page.nextPageToken, totalSize: page.totalSize })
+    res.json({ tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize })
   })
   router.get('/:id', async (req, res) => {
     const { historyLength = historyRecent } = parse(taskReadQuery, req.query)
@@ -46,6 +50,19 @@ export function taskRoutes(context: TaskContext): Router {
     // The tag names the version of the state, which artifacts do not move: it is for If-Match, never for a 304.
     res.setHeader('Cache-Control', 'no-store')
     res.json(taskView(document))
+  })
+  router.get('/:id/messages', async (req, res) => {
+    const { limit = partDefault, pageToken = 0 } = parse(taskPartQuery, req.query)
+    const { task } = await requireTask(context.db, callerOf(res), req.params.id)
+    const { items, more } = await readMessagePage(context.db, task, { after: pageToken, limit })
+    res.json({ messages: items.map(({ message }) => message), nextPageToken: more ? String(items.at(-1)!.seq) : '' })
+  })
+  router.get('/:id/artifacts', async (req, res) => {
+    const { limit = partDefault, pageToken = 0 } = parse(taskPartQuery, req.query)
+    const { task } = await requireTask(context.db, callerOf(res), req.params.id)
+    const { items, more } = await readPiecePage(context.db, task, { after: pageToken, limit })
+    const pieces = items.map(({ artifact, append, lastChunk }) => ({ artifact, append, lastChunk }))
+    res.json({ pieces, nextPageToken: more ? String(items.at(-1)!.seq) : '' })
   })
   router.post('/:id/transitions', async (req, res) => {
     const input = parse(transitionInput, req.body)
@@ -69,7 +86,9 @@ export function taskRoutes(context: TaskContext): Router {
     res.status(201).json({ ...taskSummary(document), artifactId })
   })
   router.all(['/', '/:id'], onlyMethods('GET'))
-  router.all(['/:id/transitions', '/:id/artifacts'], onlyMethods('POST'))
+  router.all('/:id/messages', onlyMethods('GET'))
+  router.all('/:id/artifacts', onlyMethods('GET', 'POST'))
+  router.all('/:id/transitions', onlyMethods('POST'))
   return router
 }
 

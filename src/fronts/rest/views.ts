@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Agent } from '../../registry/agent.ts'
+import type { Caller } from '../../registry/caller.ts'
 import { isOvertaken, type Subscription, type WakeTarget } from '../../registry/subscription.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
+import { attemptFor } from '../../wakes/channel.ts'
 import type { Delivery } from '../../wakes/delivery-store.ts'
 
 const instant = (ms: number): string => new Date(ms).toISOString()
@@ -42,10 +44,11 @@ export function subscriptionView(
   }
 }
 
-export function deliveryView(delivery: Delivery): JsonObject {
-  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, ...rest } = delivery
+export function deliveryView(delivery: Delivery, reader: Caller): JsonObject {
+  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, attempts, ...rest } = delivery
   return {
     ...rest,
+    attempts: attempts.map((attempt) => ({ ...attemptFor(reader, attempt) })),
     // One event, or the first and the last that a digest covers.
     logIds: fromLogId === toLogId ? [toLogId] : [fromLogId, toLogId],
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: instant(nextAttemptAt) }),
@@ -55,7 +58,7 @@ export function deliveryView(delivery: Delivery): JsonObject {
 }
 
 export function taskView(document: TaskDocument): JsonObject {
-  const { task, originator, assignee, statusMessage, history, artifacts } = document
+  const { task, originator, assignee, statusMessage, history, artifacts, omitted } = document
   return {
     id: task.id,
     contextId: task.contextId,
@@ -74,6 +77,7 @@ export function taskView(document: TaskDocument): JsonObject {
     /** More than `history` holds: ask with `historyLength`. */
     messageCount: task.messageCount,
     artifacts,
+    ...(omitted ? { omitted } : {}),
     ...(task.metadata ? { metadata: task.metadata } : {}),
     ...(task.reason ? { reason: task.reason } : {}),
     ...(task.expiresAt === null ? {} : { expiresAt: instant(task.expiresAt) }),

@@ -1,7 +1,8 @@
 import { Router } from 'express'
 import type { JsonObject } from '../../lib/json.ts'
+import { pageLimits } from '../../limits.ts'
 import { logBounds } from '../../log/event-store.ts'
-import { identityOf } from '../../registry/agents.ts'
+import { identitiesOf, identityOf } from '../../registry/agents.ts'
 import type { Subscription } from '../../registry/subscription.ts'
 import { listDeliveries } from '../../wakes/delivery-store.ts'
 import { listHeld } from '../../wakes/held-store.ts'
@@ -18,6 +19,7 @@ import { updateSubscription } from '../../wakes/update.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
+import { paged, pageToken, readPageToken } from './page-token.ts'
 import { deliveriesQuery, replayInput, resyncInput, subscribeInput, subscriptionQuery, updateInput } from './schemas.ts'
 import { heldQuery } from './session-schemas.ts'
 import { heldView } from './session-views.ts'
@@ -40,9 +42,20 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
     res.status(201).location(`/v1/wake-subscriptions/${made.subscriptionId}`).json(made)
   })
   router.get('/', async (req, res) => {
-    const { agent } = parse(subscriptionQuery, req.query)
-    const subscriptions = await listOwnSubscriptions(context.db, callerOf(res), agent)
-    res.json({ subscriptions: await Promise.all(subscriptions.map(view)) })
+    const caller = callerOf(res)
+    const { agent, limit = pageLimits.listPage.max, pageToken: after } = parse(subscriptionQuery, req.query)
+    const page = { ...readPageToken(after), limit: limit + 1 }
+    const found = await listOwnSubscriptions(context.db, caller, page, agent)
+    const { items, nextPageToken } = paged(found, limit, pageToken)
+    // Three queries for the whole page, however many there are.
+    const { tail } = await logBounds(context.db, caller.projectId)
+    const identity = await identitiesOf(
+      context.db,
+      items.map(({ agentId }) => agentId),
+    )
+    const now = context.clock.now()
+    const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), tail, now))
+    res.json({ subscriptions, nextPageToken })
   })
   router.get('/:id', async (req, res) => {
     res.json(await view(await requireSubscription(context.db, callerOf(res), req.params.id)))
@@ -80,7 +93,7 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
     const found = await listDeliveries(context.db, id, pageToken, limit + 1)
     const deliveries = found.slice(0, limit)
     const nextPageToken = found.length > limit ? (deliveries.at(-1)?.eventId ?? '') : ''
-    res.json({ deliveries: deliveries.map(deliveryView), nextPageToken })
+    res.json({ deliveries: deliveries.map((delivery) => deliveryView(delivery, callerOf(res))), nextPageToken })
   })
   router.get('/:id/held', async (req, res) => {
     const { id } = await requireSubscription(context.db, callerOf(res), req.params.id)

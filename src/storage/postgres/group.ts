@@ -57,6 +57,8 @@ export class Group {
   /** Says that whoever is told of its end has been told: hooks have run. */
   end = (): void => {}
   #leave = (): void => {}
+  /** Set once it stands in the line for the log; resolves when it is its turn. */
+  #turn: Promise<void> | undefined
   #loss: Loss | undefined
 
   /** `gate` is for those that leave something for the end: there they wait for the log, which one of them holds at a time. */
@@ -103,11 +105,7 @@ export class Group {
   /** Waits for the group that is at the log, and takes in who comes meanwhile: the fewer the groups, the shorter the line. */
   async #takeTurn(queue: Queue): Promise<Result[]> {
     const results: Result[] = []
-    const turn = this.#gate.enter()
-    this.#leave = () => {
-      this.#leave = () => {}
-      this.#gate.leave(this.#over)
-    }
+    const turn = this.#enterLine()
     let isMine = turn === undefined
     void turn?.then(() => {
       isMine = true
@@ -120,6 +118,18 @@ export class Group {
       results.push(...(await this.#runAll(queue.take(room))))
     }
     return results
+  }
+
+  /** Stands in the line for the log, once. Undefined: it is its turn. */
+  #enterLine(): Promise<void> | undefined {
+    if (this.#turn) return this.#turn
+    const turn = this.#gate.enter()
+    this.#turn = turn ?? Promise.resolve()
+    this.#leave = () => {
+      this.#leave = () => {}
+      this.#gate.leave(this.#over)
+    }
+    return turn
   }
 
   /** Does what the writers left for the end, as one more writer that nobody waits for. */
@@ -184,6 +194,8 @@ export class Group {
         if (!(await this.#locks.take(row, state, !state.wrote && !state.locked))) throw this.#collide(writer)
         state.locked = true
       }
+      // The line of this process first, then the row: who had the row and not the turn would keep whoever has the turn waiting.
+      if (statement.takesLog) await this.#enterLine()
       return (await ask(toQuery(statement, params))).rows
     }
     const tx: Transaction = {

@@ -9,11 +9,13 @@ export interface Query {
   readonly name: string
   readonly text: string
   readonly values: SqlValue[]
+  readonly isFirst: boolean
 }
 
 interface Compiled {
   readonly name: string
   readonly text: string
+  readonly isFirst: boolean
   readonly binding: Binding
 }
 
@@ -22,8 +24,8 @@ let count = 0
 
 /** Throws a TypeError that names a parameter which is missing. */
 export function toQuery<Params extends object>(statement: Statement<Params, unknown>, params: Params): Query {
-  const { name, text, binding } = compile(statement as Statement)
-  return { name, text, values: bindValues(binding, params) }
+  const { name, text, isFirst, binding } = compile(statement as Statement)
+  return { name, text, isFirst, values: bindValues(binding, params) }
 }
 
 /** Whether a query changes rows when it answers some: a `returning` counts as well as a count. */
@@ -38,6 +40,7 @@ function compile(statement: Statement): Compiled {
   const made = {
     name: `rouse_${++count}`,
     text: uncomment(statement.locks === undefined ? sql : `${sql} for update`),
+    isFirst: statement.isFirst ?? false,
     binding: bindingOf(params),
   }
   compiled.set(statement, made)

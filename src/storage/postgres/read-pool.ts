@@ -1,16 +1,20 @@
 import pg from 'pg'
 import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
+import { ReadLine } from './read-line.ts'
 import { isConnectionLost, storageProblem } from './storage-problem.ts'
 
 /** How many reads of one gateway run at the same time; the others wait. The server has a limited number for all gateways. */
 const readersMax = 8
+/** One of them is for what goes first: however much is read, nobody waits for its key to be looked up. */
+const readersKept = 1
 /** A connection that nobody needed for so long is given back. */
 const idleMs = 60_000
 
 /** The reading side: connections that come and go with the need. A read whose connection breaks is asked once more. */
 export class ReadPool {
   readonly #options: pg.PoolConfig
+  readonly #line = new ReadLine(readersMax, readersKept)
   #pool: pg.Pool
 
   constructor(options: pg.ClientConfig) {
@@ -18,7 +22,11 @@ export class ReadPool {
     this.#pool = this.#open()
   }
 
-  async rows(query: Query): Promise<unknown[]> {
+  rows(query: Query): Promise<unknown[]> {
+    return this.#line.run(query.isFirst, () => this.#read(query))
+  }
+
+  async #read(query: Query): Promise<unknown[]> {
     const pool = this.#pool
     try {
       try {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { holdLog as takeLog } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/project-store.ts'
 import { asked } from '../../../src/storage/asked.ts'
 import type { Asked, Transaction } from '../../../src/storage/database.ts'
@@ -94,4 +95,29 @@ test('who waits too long in the process waits in the database, and nothing is lo
   await log.release()
   await Promise.all([first.kept, second.kept])
   expect(await runSql(url, 'select log_head as "head" from project')).toContainEqual({ head: 2 })
+})
+
+test('who takes the log before its end stands in the same line: nobody waits for it in the database', async () => {
+  let goOn = (): void => {}
+  const went = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  let taken = (): void => {}
+  const hasLog = new Promise<void>((resolve) => {
+    taken = resolve
+  })
+  const first = db.transaction(async (tx) => {
+    await takeLog(tx, 'north')
+    taken()
+    await went
+    tx.atEnd(write, 'first')
+  })
+  await hasLog
+  const second = await append('second')
+  const text = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = '${name}'`
+  for (let look = 0; look < 20; look++) expect(await runSql(url, text)).toEqual([])
+  goOn()
+  await Promise.all([first, second.kept])
+  const rows = await runSql(url, 'select data from event order by log_id')
+  expect(rows.map(({ data }) => JSON.parse(String(data)).text)).toEqual(['first', 'second'])
 })

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+// Prints the licence of every locked package, and fails where one is not allowed.   npm run licenses [-- <lock file>]
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** What may be shipped with an Apache-2.0 program, without a duty beyond its notice. */
+const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
+/** What may be used to build and test, beside that. */
+const tools = [...shipped, 'MPL-2.0', 'Unlicense']
+
+const path = process.argv[2] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url))
+const { packages } = JSON.parse(readFileSync(path, 'utf8'))
+const rows = Object.entries(packages)
+  .filter(([place]) => place !== '')
+  .map(([place, { version, license = 'none', dev, devOptional }]) => {
+    const isTool = Boolean(dev || devOptional)
+    const isAllowed = allows(isTool ? tools : shipped, license)
+    return {
+      name: place.replace(/^.*node_modules\//, ''),
+      version,
+      license,
+      use: isTool ? 'tool' : 'shipped',
+      isAllowed,
+    }
+  })
+  .sort((a, b) => `${a.use} ${a.license} ${a.name}`.localeCompare(`${b.use} ${b.license} ${b.name}`))
+
+for (const { use, license, name, version } of rows)
+  process.stdout.write(`${[use, license, `${name}@${version}`].join('\t')}\n`)
+const wrong = rows.filter(({ isAllowed }) => !isAllowed)
+for (const { name, version, license, use } of wrong)
+  process.stderr.write(`${name}@${version} (${use}): ${license} is not allowed.\n`)
+process.stderr.write(
+  `${rows.length} packages, ${rows.filter(({ use }) => use === 'shipped').length} of them shipped.\n`,
+)
+process.exitCode = wrong.length === 0 ? 0 : 1
+
+/** An SPDX expression of one level: one side of an OR is enough, all sides of an AND are needed. */
+function allows(list, expression) {
+  const isOne = (part) => list.includes(part.trim())
+  return expression
+    .replace(/[()]/g, '')
+    .split(/\sOR\s/)
+    .some((choice) => choice.split(/\sAND\s/).every(isOne))
+}

@@ -1,0 +1,128 @@
+import { ulidFloor } from '../lib/ids.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { removeInSteps } from '../storage/remove-in-steps.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
+import type { AuditRecord } from './entry.ts'
+
+const columns = sql`id, at, last_at as "lastAt", project_id as "project", actor, caller_id as "callerId", key_id as "keyId",
+  address, front, operation, target, outcome, count`
+const columnCount = 13
+
+// A refused attempt that comes again is counted on the record of the first one.
+const upsert = new RowsStatement(
+  (value) =>
+    sql.join(
+      Array.from({ length: columnCount }, (_, column) => value(column)),
+      sql`, `,
+    ),
+  columnCount,
+  (
+    rows,
+  ) => sql`insert into audit (id, at, last_at, project_id, actor, caller_id, key_id, address, front, operation, target,
+    outcome, count) values ${rows}
+    on conflict (id) do update set last_at = excluded.last_at, count = excluded.count`,
+)
+
+interface Page {
+  since: string
+  before: string
+  examined: number
+}
+interface Filter extends Page {
+  actor: string
+  operation: string
+  outcome: string
+  limit: number
+}
+
+const matching = sql`where (${p('actor')} = '' or actor = ${p('actor')}) and (${p('operation')} = '' or operation = ${p('operation')})
+  and (${p('outcome')} = '' or outcome = ${p('outcome')}) order by id desc ${limited}`
+const examined = sql`limit cast(${p('examined')} as bigint)`
+const ofAll = sql`from audit where id >= ${p('since')} and id < ${p('before')} order by id desc ${examined}`
+const ofProject = sql`from audit where project_id = ${p('project')} and id >= ${p('since')} and id < ${p('before')}
+  order by id desc ${examined}`
+
+const readAll = statement<Filter, AuditRecord>(sql`select ${columns} from (select * ${ofAll}) page ${matching}`)
+const readProject = statement<Filter & { project: string }, AuditRecord>(
+  sql`select ${columns} from (select * ${ofProject}) page ${matching}`,
+)
+const lastOfAll = statement<Page, { id: string | null; rows: number }>(
+  sql`select min(id) as "id", count(*) as "rows" from (select id ${ofAll}) page`,
+)
+const lastOfProject = statement<Page & { project: string }, { id: string | null; rows: number }>(
+  sql`select min(id) as "id", count(*) as "rows" from (select id ${ofProject}) page`,
+)
+const oldest = statement<{ before: string; limit: number }, { id: string }>(
+  sql`select id from audit where id < ${p('before')} order by id ${limited}`,
+)
+const removeUpTo = statement<{ upTo: string }>(sql`delete from audit where id <= ${p('upTo')}`)
+
+/** Writes records. One that is there takes the new count. */
+export function writeAudit(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+  return upsert.run(
+    tx,
+    records.map((one) => [
+      one.id,
+      one.at,
+      one.lastAt,
+      one.project,
+      one.actor,
+      one.callerId,
+      one.keyId,
+      one.address,
+      one.front,
+      one.operation,
+      one.target,
+      one.outcome,
+      one.count,
+    ]),
+  )
+}
+
+/** How many records one page looks at before it is answered, however few of them match. */
+const examinedMax = 10_000
+
+export interface AuditQuery {
+  /** undefined: every project, and what happened in none. */
+  readonly project: string | undefined
+  /** ms since the epoch. */
+  readonly since?: number | undefined
+  readonly actor?: string | undefined
+  readonly operation?: string | undefined
+  readonly outcome?: string | undefined
+  readonly limit: number
+  /** The `nextPageToken` of the page before. */
+  readonly pageToken?: string | undefined
+}
+
+/**
+ * A page of the audit, newest first. A page may hold fewer records than the limit, even none, and still name a next one:
+ * each looks at a bounded number of records. An empty `nextPageToken` is the end.
+ */
+export async function readAudit(
+  db: Reader,
+  query: AuditQuery,
+): Promise<{ records: AuditRecord[]; nextPageToken: string }> {
+  const { project, limit, actor = '', operation = '', outcome = '' } = query
+  const page = { since: ulidFloor(query.since ?? 0), before: query.pageToken || '~', examined: examinedMax }
+  const filter = { ...page, actor, operation, outcome, limit: limit + 1 }
+  const found =
+    project === undefined ? await db.all(readAll, filter) : await db.all(readProject, { ...filter, project })
+  const records = found.slice(0, limit)
+  if (found.length > limit) return { records, nextPageToken: records.at(-1)!.id }
+  const last = project === undefined ? await db.get(lastOfAll, page) : await db.get(lastOfProject, { ...page, project })
+  return { records, nextPageToken: last && last.rows === examinedMax ? last.id! : '' }
+}
+
+/** Takes away the records of what began before an instant, oldest first. Returns how many went. */
+export function pruneAudit(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  return removeInSteps(db, [ulidFloor(before)], removeOldest, signal)
+}
+
+async function removeOldest(tx: Transaction, before: string, limit: number): Promise<number> {
+  const ids = await tx.all(oldest, { before, limit })
+  const upTo = ids.at(-1)?.id
+  if (upTo !== undefined) await tx.run(removeUpTo, { upTo })
+  return ids.length
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+import { createPrinter } from '../printer.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+
+const overlapMaxSeconds = 30 * 24 * 60 * 60
+
+export function registerAdminKey(parent: Command, io: Io): void {
+  const group = parent.command('admin-key').description("the operator's key")
+  const command = group
+    .command('rotate')
+    .description('make a new admin key; running gateways take it at once, and the old one for a while')
+    .option('--overlap <seconds>', 'how long the old key is taken', integer(0, overlapMaxSeconds), 24 * 60 * 60)
+  addStoreOptions(command)
+  command.addOption(jsonOption())
+  withExamples(command, ['rouse admin-key rotate', 'rouse admin-key rotate --overlap 0       # it has leaked']).action(
+    async (options: StoreOptions & { overlap: number }, command: Command) => {
+      const [config, { rotateAdmin }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
+      const print = createPrinter(io, commonOptions(command).json === true)
+      await rotateAdmin(config, { overlapMs: options.overlap * 1000, print })
+    },
+  )
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+import { createPrinter } from '../printer.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+
+interface CardKeyOptions extends StoreOptions {
+  now?: boolean
+  keepDays: number
+}
+
+export function registerCardKey(parent: Command, io: Io): void {
+  const group = parent
+    .command('card-key')
+    .description('the key that signs agent cards and the tokens of push notifications')
+  const command = group
+    .command('rotate')
+    .description('make a new card key; it is published at once, and signs ten minutes later')
+    .option('--keep-days <days>', 'how long the old public key stays published', integer(0, 3_650), 30)
+    .option('--now', 'sign with the new key at once: whoever has cached the old keys has to ask again')
+  addStoreOptions(command)
+  command.addOption(jsonOption())
+  withExamples(command, [
+    'rouse card-key rotate',
+    'rouse card-key rotate --now --keep-days 0   # it has leaked',
+  ]).action(async (options: CardKeyOptions, command: Command) => {
+    const [config, { rotateCard }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
+    const print = createPrinter(io, commonOptions(command).json === true)
+    await rotateCard(config, { isUrgent: options.now === true, keepSeconds: options.keepDays * 86_400, print })
+  })
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import type { OperatorRole } from '../../registry/operator-role.ts'
+import { clientCommand, connect } from '../client-command.ts'
+import { pathOf } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { duration, operatorRole } from '../key-options.ts'
+import { collect } from '../option-values.ts'
+import { saveKeyOption, savingKey } from '../save-key.ts'
+import { paint, plain } from '../terminal-text.ts'
+import { type KeyView, operatorKeyTable } from '../views/key-view.ts'
+
+interface AddOptions {
+  role: OperatorRole
+  for?: string[]
+  label?: string
+  saveKey?: string
+  expiresIn?: number
+}
+
+/** `rouse operator key …`: keys of more operators, beside the admin key. */
+export function registerOperator(program: Command, io: Io): void {
+  const operator = program.command('operator').description('the operators of the gateway')
+  const key = operator.command('key').description('make, list and revoke keys of operators')
+  clientCommand(key, 'add', 'make a key for one more operator; prints it once', [
+    'rouse operator key add --role admin --label "Ines" --expires-in 90d',
+    'rouse operator key add --role manager --for web --label "the web team"',
+    'rouse operator key add --role viewer',
+  ])
+    .requiredOption('--role <role>', 'admin: everything; manager: all in its projects; viewer: reads', operatorRole)
+    .option(
+      '--for <project>',
+      'a project that it is for, also given more than once; without one it is for all',
+      collect,
+    )
+    .option('--label <text>', 'whose it is')
+    .option(...saveKeyOption)
+    .option('--expires-in <time>', 'how long it lives, for example 90d', duration)
+    .action(async (options: AddOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const { role, label, for: projects, expiresIn: expiresInSeconds } = options
+      const body = { role, label, projects, expiresInSeconds }
+      const answer = await savingKey(options.saveKey, () =>
+        gateway.call<{ keyId?: string; operatorKey?: string }>('POST', '/v1/operator-keys', { body }),
+      )
+      print.result(
+        answer,
+        () =>
+          (answer.keyFile === undefined
+            ? `key: ${paint(io, 'bold', plain(answer.operatorKey))}\nid:  ${plain(answer.keyId)}\nKeep this key: it is shown only now. `
+            : `key: in ${plain(answer.keyFile)}\nid:  ${plain(answer.keyId)}\n`) +
+          'It goes where the admin key goes: ROUSE_KEY, or ROUSE_KEY_FILE.\n',
+      )
+    })
+  clientCommand(key, 'list', 'list the operator keys', ['rouse operator key list']).action(
+    async (_options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call<{ keys?: KeyView[] }>('GET', '/v1/operator-keys')
+      print.result(answer, () => operatorKeyTable(io, answer.keys ?? []))
+    },
+  )
+  clientCommand(key, 'rm <keyId>', 'revoke an operator key', ['rouse operator key rm 01J9ZK4R8Q6W2T5X7Y0B3C1D2E'])
+    .option('--minted', 'revoke the keys that it made too, of operators and agents')
+    .action(async (keyId: string, options: { minted?: boolean }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const query = options.minted ? { minted: 'true' } : {}
+      const answer = await gateway.call('DELETE', pathOf('/v1/operator-keys', keyId), { query })
+      print.result({ keyId, status: 'revoked', ...answer }, () => `Key ${plain(keyId)} is revoked.\n`)
+    })
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+
+interface RekeyOptions extends StoreOptions {
+  newKey?: boolean
+  abandonLost?: boolean
+}
+
+export function registerRekey(parent: Command, io: Io): void {
+  const command = parent
+    .command('rekey')
+    .description('encrypt every kept secret anew, with the newest encryption key; then the older ones can go')
+    .option('--new-key', "make a new key in the place of the data directory's encryption.key")
+    .option(
+      '--abandon-lost',
+      'give up what is encrypted with keys that nobody has any more, so that the gateway starts',
+    )
+  addStoreOptions(command)
+  command.addOption(jsonOption())
+  withExamples(command, [
+    'rouse rekey --new-key                          # the embedded store, while its gateway is stopped',
+    'ROUSE_ENCRYPTION_KEY="<new> <old>" rouse rekey # PostgreSQL, while its gateways run with the same list',
+  ])
+    .addHelpText('after', `\n${rekeyHelp}`)
+    .action(async (options: RekeyOptions, command: Command) => {
+      const [config, { rekeyStore }, { systemClock }] = await Promise.all([
+        readStoreConfig(io, options),
+        import('../rekey-store.ts'),
+        import('../../lib/clock.ts'),
+      ])
+      const print = createPrinter(io, commonOptions(command).json === true)
+      const { newKey = false, abandonLost: abandonsLost = false } = options
+      await rekeyStore(config, { newKey, abandonsLost, clock: systemClock, print, signal: io.signal })
+    })
+}
+
+const rekeyHelp = `With several gateways give all of them the new key behind the old one first, then before it; then run this, then drop the old one.
+Interrupted, it goes on where it was when it is run again.`

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { proofOfInstance } from '../security/instance-proof.ts'
+import { readKeyFile } from '../security/key-files.ts'
+import { requirePrivate } from '../security/private-files.ts'
+import { secretsEqual } from '../security/secret.ts'
+import { clientFetch } from './client-fetch.ts'
+import { Unreachable } from './failure.ts'
+import type { Credentials } from './gateway-client.ts'
+import type { Io } from './io.ts'
+import { readSecret } from './secret-input.ts'
+
+export interface KeyOptions {
+  key?: string
+  keyFile?: string
+}
+
+const defaultDataDir = './.rouse'
+const proofMaxMs = 5_000
+
+/** The bearer key: of the flags, else ROUSE_KEY, else the file that ROUSE_KEY_FILE names, else the admin key of the data directory. */
+export async function gatewayCredentials(options: KeyOptions, io: Io, url: string): Promise<Credentials> {
+  const { ROUSE_KEY: key, ROUSE_KEY_FILE: file } = io.env
+  if (options.key !== undefined) return { key: options.key }
+  if (options.keyFile !== undefined) return { key: readSecret(options.keyFile, '--key-file', io) }
+  if (key) return { key }
+  if (file) return { key: readSecret(file, 'ROUSE_KEY_FILE', io) }
+  return adminCredentials(io, url)
+}
+
+/**
+ * A key that is found lying in a directory goes to that directory's own gateway only: on this machine it has to prove that it is.
+ * Elsewhere a directory that was named on purpose is enough, and TLS says who is there.
+ */
+async function adminCredentials(io: Io, url: string): Promise<Credentials> {
+  const directory = io.env.ROUSE_DATA_DIR || defaultDataDir
+  const { protocol, hostname } = new URL(url)
+  const isHere = isLoopback(hostname)
+  if (!isHere && !io.env.ROUSE_DATA_DIR) return {}
+  const path = join(directory, 'admin.key')
+  const key = readKeyFile(directory, 'admin.key')
+  if (!key) return {}
+  requirePrivate('secret', path, (closed, mode) => io.stderr(`${closed} was open to others (mode ${mode}): closed.\n`))
+  if (isHere) return { key, url: await provenUrl(io, directory, url) }
+  if (protocol === 'https:') return { key }
+  throw new Error(
+    `The admin key in ${path} was not sent to ${url}: without TLS everybody on the way can read it. Use https, or insist with --key-file ${path}`,
+  )
+}
+
+/** The address with the name `localhost` made one address: what is proven is then what is dialled. Errors: it is another gateway, or none. */
+async function provenUrl(io: Io, directory: string, url: string): Promise<string> {
+  const target = new URL(url)
+  // Over TLS the name stays: it is what the certificate is for.
+  if (target.hostname === 'localhost' && target.protocol === 'http:') target.hostname = '127.0.0.1'
+  const base = target.href.replace(/\/+$/, '')
+  const instanceKey = readKeyFile(directory, 'instance.key')
+  const challenge = randomBytes(24).toString('base64url')
+  const proof = instanceKey === undefined ? undefined : await askForProof(io, base, challenge, url)
+  const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
+  const addresses = target.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [target.hostname.replace(/^\[|\]$/g, '')]
+  const isProvenBy = (key: string, given: string): boolean =>
+    addresses.some((address) => secretsEqual(given, proofOfInstance(key, { challenge, address, port })))
+  if (instanceKey && proof && isProvenBy(instanceKey, proof)) return base
+  const path = join(directory, 'admin.key')
+  throw new Error(
+    `Whoever answers at ${url} did not prove to be the gateway of ${directory}, so the admin key there was not sent. ` +
+      `Name that gateway's address (--url, ROUSE_URL), or, if you are sure of this one, insist with --key-file ${path}`,
+  )
+}
+
+async function askForProof(io: Io, base: string, challenge: string, url: string): Promise<string | undefined> {
+  try {
+    const response = await (io.fetch ?? clientFetch)(`${base}/.well-known/rouse-instance?challenge=${challenge}`, {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(proofMaxMs),
+      redirect: 'error',
+    })
+    const text = await response.text()
+    const { proof } = response.ok ? (JSON.parse(text) as { proof?: unknown }) : {}
+    return typeof proof === 'string' ? proof : undefined
+  } catch (error) {
+    if (io.signal?.aborted) throw io.signal.reason
+    if (error instanceof SyntaxError) return undefined
+    const cause = (error as { cause?: { code?: string } }).cause
+    throw new Unreachable(url, cause?.code ?? (error as Error).message)
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+}

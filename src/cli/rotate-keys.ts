@@ -1,0 +1,79 @@
+import { resolve } from 'node:path'
+import { publishAheadSeconds, publishedKeys, rotateCardKeys } from '../agent-card/card-keys.ts'
+import type { Config } from '../config.ts'
+import {
+  type KeyPlaces,
+  keepLocally,
+  keyFiles,
+  loadStoreName,
+  localKeyPlaces,
+  readSecretBox,
+  requirePrivateDirectory,
+  sharedKeyPlaces,
+} from '../keys.ts'
+import { systemClock } from '../lib/clock.ts'
+import { rotateAdminKey } from '../security/admin-key.ts'
+import { KeyFile } from '../security/key-files.ts'
+import { openDatabase } from '../storage/open-database.ts'
+import { UsageError } from './failure.ts'
+import type { Printer } from './printer.ts'
+
+/** Makes a new admin key where gateways find it. Never prints it: it is in the data directory's `admin.key`. */
+export async function rotateAdmin(
+  config: Config,
+  { overlapMs, print }: { overlapMs: number; print: Printer },
+): Promise<void> {
+  if (config.adminKeys) {
+    throw new UsageError(
+      'The admin key is given by ROUSE_ADMIN_KEY: put a new one first in it (openssl rand -hex 32), restart each gateway, change over, then leave the old one out.',
+    )
+  }
+  const { key, formerUntil } = await withKeyPlaces(config, print, ({ admin }) =>
+    rotateAdminKey(admin, { now: systemClock.now(), overlapMs }),
+  )
+  const file = new KeyFile(resolve(config.dataDir), keyFiles.admin)
+  await keepLocally(file, key)
+  const until = new Date(formerUntil).toISOString()
+  print.result(
+    { adminKeyFile: file.path, formerKeyUntil: until },
+    () =>
+      `${file.path} holds the new admin key, and every gateway of this store takes it now.\n` +
+      (overlapMs > 0
+        ? `The old one is taken until ${until}.\n`
+        : 'The old one ends within five seconds on every gateway.\n'),
+  )
+}
+
+/** Makes a new card key where gateways find it. */
+export async function rotateCard(
+  config: Config,
+  { isUrgent, keepSeconds, print }: { isUrgent: boolean; keepSeconds: number; print: Printer },
+): Promise<void> {
+  const nowSeconds = Math.floor(systemClock.now() / 1000)
+  const keys = await withKeyPlaces(config, print, async (places) => {
+    // The name of the store follows from its first card key: kept before that one goes.
+    const before = await places.card.read()
+    if (before !== undefined) await loadStoreName(places, before)
+    return rotateCardKeys(places.card, { nowSeconds, aheadSeconds: isUrgent ? 0 : publishAheadSeconds, keepSeconds })
+  })
+  const [made] = keys
+  const from = new Date(made!.nbf! * 1000).toISOString()
+  const former = publishedKeys(keys, made!.nbf!).slice(1)
+  const shown = former.map(({ kid, exp }) => ({ kid, publishedUntil: exp ? new Date(exp * 1000).toISOString() : null }))
+  print.result({ kid: made!.kid, signsFrom: from, former: shown }, () =>
+    [
+      `The new card key ${made!.kid} is published within five seconds, and signs from ${from}.`,
+      ...shown.map(({ kid, publishedUntil }) => `${kid} stays published until ${publishedUntil ?? 'it is replaced'}.`),
+      '',
+    ].join('\n'),
+  )
+}
+
+async function withKeyPlaces<T>(config: Config, print: Printer, work: (places: KeyPlaces) => Promise<T>): Promise<T> {
+  const warn = ({ path }: { path?: string }): void => print.note(`Closed to others: ${path}`)
+  requirePrivateDirectory(config.dataDir, { warn })
+  if (config.databaseUrl === undefined) return work(localKeyPlaces(config.dataDir))
+  const box = readSecretBox(config)
+  await using db = await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, systemClock)
+  return await work(sharedKeyPlaces(config.dataDir, db, box))
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from './failure.ts'
+import type { Io } from './io.ts'
+
+/** Variables that hold a secret: each may name a file in its place, as container engines hand secrets out. */
+export const secretVariables = [
+  'ROUSE_ADMIN_KEY',
+  'ROUSE_ENCRYPTION_KEY',
+  'ROUSE_DATABASE_URL',
+  'ROUSE_BUS_URL',
+] as const
+
+/** The environment with `NAME` from the file that `NAME_FILE` names. Errors: a file that cannot be read, both of the two. */
+export function withSecretFiles(env: Io['env']): Io['env'] {
+  const read: Record<string, string> = {}
+  for (const name of secretVariables) {
+    const path = env[`${name}_FILE`]?.trim()
+    if (!path) continue
+    if (env[name]?.trim()) throw new UsageError(`${name} and ${name}_FILE: give one of them.`)
+    read[name] = readSecret(name, path)
+  }
+  return { ...env, ...read }
+}
+
+function readSecret(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(`${name}_FILE: ${path} cannot be read (${code}).`, { cause: error })
+  }
+}

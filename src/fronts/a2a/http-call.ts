@@ -1,0 +1,65 @@
+import type { Request, Response } from 'express'
+import type { Agent } from '../../registry/agent.ts'
+import type { Caller } from '../../registry/caller.ts'
+import { revoked } from '../../registry/open-calls.ts'
+import type { A2aOperation } from '../access/a2a-operations.ts'
+import { idempotencyKey } from '../idempotency-key.ts'
+import { EventStream, untilClosed } from '../sse.ts'
+import { a2aErrorBody } from './answer.ts'
+import { A2aCall, type CallContext } from './call.ts'
+
+/** An A2A call that came over JSON-RPC or HTTP+JSON. */
+export class HttpCall extends A2aCall {
+  readonly #req: Request
+  readonly #res: Response
+  #stream: EventStream | undefined
+
+  /** `address` is the client's. */
+  constructor(req: Request, res: Response, context: CallContext, address: string) {
+    const lastEventId = req.get('last-event-id')
+    super(
+      {
+        caller: res.locals.caller as Caller,
+        agent: res.locals.agent as Agent,
+        operation: res.locals.operation as A2aOperation,
+        front: req.path === '/' ? 'json-rpc' : 'http+json',
+        address,
+        idempotencyKey: idempotencyKey(req.get('idempotency-key')),
+        lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
+      },
+      context,
+    )
+    this.#req = req
+    this.#res = res
+  }
+
+  /**
+   * Takes over what the SDK writes, one whole event a call: it gives each event an SSE id, its logId, so that a client can
+   * reconnect with Last-Event-ID and miss nothing.
+   */
+  override beginStream(): void {
+    const res = this.#res
+    const farewell = (): object => a2aErrorBody(this.#req, revoked())
+    const reader = { keyId: this.caller.keyId, revoked: this.revokedSignal, farewell }
+    const stream = new EventStream(res, reader, this.context.unsent)
+    res.write = ((chunk: string) => {
+      const { position } = this
+      this.position = undefined
+      return stream.write(position !== undefined && chunk.startsWith('data:') ? `id: ${position}\n${chunk}` : chunk)
+    }) as typeof res.write
+    this.#stream = stream
+  }
+
+  /** A stream that has begun ended at the moment at which its key was taken away, with a last event. */
+  override finishStream(): void {
+    if (!this.#res.headersSent) this.requireHeld()
+  }
+
+  override async taken(): Promise<void> {
+    await this.#stream?.taken(this.signal)
+  }
+
+  protected override untilClosed(others: AbortSignal[]): AbortSignal {
+    return untilClosed(this.#req, this.#res, ...others)
+  }
+}

@@ -1,0 +1,29 @@
+import { Problem } from '../../errors.ts'
+import { type Caller, requireAdmin, requireOperator } from '../../registry/caller.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * Lets a caller go on to an operation, or throws `forbidden`. This is all that is decided before anything but the caller is
+ * read; the rest of a row (`own`, `party`, `granted`, …) is decided where the row that it is about is read.
+ */
+export function authorise(operation: Operation, caller: Caller): void {
+  requireKind(operation, caller)
+  if (operation.scope === 'any' || caller.scopes.includes(operation.scope)) return
+  throw new Problem('forbidden', {
+    detail: `${operation.name} takes the scope "${operation.scope}", and this key has ${listed(caller.scopes)}. Use a key that has it, or have one made: POST /v1/agents/{handle}/keys.`,
+    extra: { scope: operation.scope },
+  })
+}
+
+function requireKind({ what, operator, agent }: Operation, caller: Caller): void {
+  if (caller.kind === 'agent') {
+    if (agent === 'never') requireOperator(caller, what)
+    return
+  }
+  if (operator === 'admin') requireAdmin(caller, what)
+  if (operator === 'never') throw new Problem('forbidden', { detail: `Only an agent may ${what}; use an agent's key.` })
+}
+
+function listed(scopes: readonly string[]): string {
+  return scopes.length === 0 ? 'none' : scopes.map((scope) => `"${scope}"`).join(', ')
+}

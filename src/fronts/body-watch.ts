@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Problem } from '../errors.ts'
+import type { ConnectionBounds } from './connection-bounds.ts'
+import { closingWriteHead, hasBody } from './early-answer.ts'
+import { sendProblem } from './problem.ts'
+
+const lookEveryMs = 1_000
+
+/** Watches request bodies while they arrive, and refuses those that drip or do not end. */
+export class BodyWatch {
+  readonly #bounds: ConnectionBounds
+  readonly #writeHead: ServerResponse['writeHead']
+  readonly #arriving = new Map<IncomingMessage, Arrival>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds
+    this.#writeHead = closingWriteHead(bounds.linger * 1000)
+  }
+
+  start(): void {
+    // Four looks in the grace at least, so that a bound that is lowered is still kept.
+    const everyMs = Math.min(lookEveryMs, this.#bounds.bodyGrace * 250)
+    this.#timer ??= setInterval(() => this.#look(everyMs), everyMs).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Watches a request that has a body, until `forget`. */
+  watch(req: IncomingMessage, res: ServerResponse): void {
+    if (!hasBody(req)) return
+    res.writeHead = this.#writeHead
+    this.#arriving.set(req, { res, readBefore: req.socket.bytesRead, waitedMs: 0 })
+  }
+
+  forget(req: IncomingMessage): void {
+    this.#arriving.delete(req)
+  }
+
+  #look(elapsedMs: number): void {
+    for (const [req, arrival] of this.#arriving) {
+      if (req.complete || arrival.res.headersSent) {
+        this.forget(req)
+        continue
+      }
+      // Only the time in which somebody here waits for the body is the sender's.
+      if (req.readableFlowing) arrival.waitedMs += elapsedMs
+      const problem = judgeArrival(req.socket.bytesRead - arrival.readBefore, arrival.waitedMs, this.#bounds)
+      if (!problem) continue
+      this.forget(req)
+      sendProblem(arrival.res, problem, req.url?.split('?')[0] ?? '/')
+    }
+  }
+}
+
+interface Arrival {
+  readonly res: ServerResponse
+  /** What the connection had brought before this body. */
+  readonly readBefore: number
+  waitedMs: number
+}
+
+/** What is wrong with a body of which so many bytes have come in so long, if anything is. */
+export function judgeArrival(bytes: number, waitedMs: number, bounds: ConnectionBounds): Problem | undefined {
+  const { wireBody, bodyGrace, bodyRate } = bounds
+  if (bytes > wireBody) {
+    return new Problem('payload-too-large', {
+      detail: `More than ${wireBody} bytes have come and the body has not ended. Send less, or send a URL.`,
+      extra: { limit: 'wireBody', max: wireBody },
+    })
+  }
+  if (waitedMs > bodyGrace * 1000 && bytes < (bodyRate * waitedMs) / 1000) {
+    return new Problem('request-timeout', {
+      detail: `The body arrives at less than ${bodyRate} bytes a second. Send it faster, or send less.`,
+      extra: { limit: 'bodyRate', max: bodyRate },
+    })
+  }
+  return undefined
+}

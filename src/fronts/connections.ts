@@ -1,0 +1,89 @@
+import type { Server, Socket } from 'node:net'
+import type { Logger } from '../logger.ts'
+import { networkOf } from '../security/ip-address.ts'
+import type { ConnectionBounds } from './connection-bounds.ts'
+
+/** A refusal is logged at most once in this time for each limit: whoever floods the port does not fill the log. */
+const tellEveryMs = 60_000
+
+/** The connections of all ports together: how many each address holds. */
+export class Connections {
+  readonly #bounds: ConnectionBounds
+  readonly #log: Logger
+  readonly #held = new Map<string, number>()
+  readonly #toldAt = new Map<string, number>()
+
+  constructor(bounds: ConnectionBounds, log: Logger) {
+    this.#bounds = bounds
+    this.#log = log
+  }
+
+  /**
+   * Watches who connects to a server that has not begun to listen. `ready` is called with each connection once its bytes can be
+   * read, which over TLS is after the handshake. Returns a function that ends the handshakes under way.
+   */
+  watch(server: Server, isSecure: boolean, ready: (socket: Socket) => void): () => void {
+    const { connections } = this.#bounds
+    if (connections > 0) server.maxConnections = connections
+    server.on('drop', () => this.#tell('connections', undefined))
+    if (!isSecure) {
+      server.on('connection', (socket) => {
+        if (this.#admit(socket)) ready(socket)
+      })
+      return () => {}
+    }
+    const handshakes = new Map<string, Socket>()
+    server.on('connection', (socket) => {
+      if (!this.#admit(socket)) return
+      const peer = peerOf(socket)
+      handshakes.set(peer, socket)
+      socket.once('close', () => handshakes.delete(peer))
+    })
+    server.on('secureConnection', (socket: Socket) => {
+      handshakes.delete(peerOf(socket))
+      ready(socket)
+    })
+    // A handshake that fails is its client's to mend, and one that takes too long stays open otherwise.
+    server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy())
+    return () => {
+      for (const socket of handshakes.values()) socket.destroy()
+    }
+  }
+
+  /** Counts a connection for as long as it is open, or closes it when its address holds as many as it may. */
+  #admit(socket: Socket): boolean {
+    const { connectionsPerAddress } = this.#bounds
+    if (connectionsPerAddress === 0 || socket.remoteAddress === undefined) return true
+    const network = networkOf(socket.remoteAddress)
+    const held = this.#held.get(network) ?? 0
+    if (held >= connectionsPerAddress) {
+      socket.destroy()
+      this.#tell('connectionsPerAddress', network)
+      return false
+    }
+    this.#held.set(network, held + 1)
+    socket.once('close', () => {
+      const left = (this.#held.get(network) ?? 1) - 1
+      if (left === 0) this.#held.delete(network)
+      else this.#held.set(network, left)
+    })
+    return true
+  }
+
+  #tell(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
+    const now = performance.now()
+    if (now - (this.#toldAt.get(limit) ?? Number.NEGATIVE_INFINITY) < tellEveryMs) return
+    this.#toldAt.set(limit, now)
+    this.#log.warn({ limit, max: this.#bounds[limit], address, remedy: remedies[limit] }, 'connection.refused')
+  }
+}
+
+const remedies = {
+  connections: 'Raise ROUSE_CONNECTIONS, or find out who holds them.',
+  connectionsPerAddress: 'Raise ROUSE_CONNECTIONS_PER_ADDRESS; behind a proxy set it to 0 and count there.',
+}
+
+/** `host:port` of the other side, as gRPC names it too. */
+export function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`
+}

@@ -1,0 +1,76 @@
+import { type RequestHandler, type Response, Router } from 'express'
+import type { Caller } from '../registry/caller.ts'
+import type { Shares } from '../registry/shares.ts'
+import type { agentRates } from '../share-limits.ts'
+import { callerOf } from './auth.ts'
+
+const leaving = new WeakMap<Response, () => void>()
+
+/**
+ * Lets a caller in who has a share of the gateway left: counts the request, and has it wait while the caller has too many under
+ * way. After the key, before the body. Errors: `rate-limited`.
+ */
+export function takeShare(shares: Shares): RequestHandler {
+  return async (req, res, next) => {
+    const caller = callerOf(res)
+    try {
+      if (!(await enter(shares, caller, res))) return
+    } catch (refusal) {
+      if (!(await shares.mayRefuse(caller, untilGone(res)))) return void res.destroy()
+      throw refusal
+    }
+    const { socket } = req
+    const before = socket.bytesRead + socket.bytesWritten
+    res.once('close', () => shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before))
+    next()
+  }
+}
+
+function untilGone(res: Response): AbortSignal {
+  const gone = new AbortController()
+  if (res.closed) gone.abort()
+  else res.once('close', () => gone.abort())
+  return gone.signal
+}
+
+/** False: the client went away while it waited. */
+async function enter(shares: Shares, caller: Caller, res: Response): Promise<boolean> {
+  shares.spendRequest(caller)
+  const entered = shares.enter(caller)
+  const leave = typeof entered === 'function' ? entered : await entered
+  if (res.closed) {
+    leave()
+    return false
+  }
+  leaving.set(res, leave)
+  res.once('close', leave)
+  return true
+}
+
+/** Gives back the room of a request that stays open and waits: streams and blocking calls have limits of their own. */
+export function leaveDoor(res: Response): void {
+  leaving.get(res)?.()
+}
+
+/** Acts that cost others more than a request does, each with a rate of its own. */
+const ratesOfActs: readonly (readonly [method: 'post' | 'delete', path: string, rate: keyof typeof agentRates])[] = [
+  ['post', '/sessions', 'sessionStartsPerHour'],
+  ['post', '/wake-subscriptions/:id/test', 'testsPerMinute'],
+  ['post', '/wake-subscriptions/:id/resync', 'replaysPerMinute'],
+  ['post', '/wake-subscriptions/:id/replay', 'replaysPerMinute'],
+  ['post', '/permissions', 'grantsPerHour'],
+  ['delete', '/permissions/:id', 'grantsPerHour'],
+  ['post', '/agents/:handle/keys', 'keyMintsPerHour'],
+]
+
+/** Counts those acts of `/v1`. Errors: `rate-limited`. */
+export function meterActs(shares: Shares): Router {
+  const router = Router()
+  for (const [method, path, rate] of ratesOfActs) {
+    router[method](path, (_req, res, next) => {
+      shares.spend(callerOf(res), rate)
+      next()
+    })
+  }
+  return router
+}

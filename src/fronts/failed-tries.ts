@@ -1,0 +1,75 @@
+import { Problem, toProblem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { accessLimits } from '../limits.ts'
+import type { Logger } from '../logger.ts'
+import type { ClientAddress } from '../security/client-address.ts'
+import { networkOf } from '../security/ip-address.ts'
+
+/** Where a request came from: the other end of the connection, and what proxies say. */
+interface Origin {
+  readonly remote: string | undefined
+  readonly forwardedFor: string | undefined
+}
+
+interface Tries {
+  readonly since: number
+  count: number
+}
+
+const minuteMs = 60_000
+
+/** Counts wrong keys by the address that they come from. Who shows a right key never comes here. */
+export class FailedTries {
+  readonly #clock: Clock
+  readonly #log: Pick<Logger, 'warn'>
+  readonly #clientAddress: ClientAddress
+  readonly #max: number
+  readonly #tries = new Map<string, Tries>()
+
+  /** `max`: how many an address has within a minute; 0 is no limit. */
+  constructor(
+    { clock, log }: { clock: Clock; log: Pick<Logger, 'warn'> },
+    clientAddress: ClientAddress,
+    max: number = accessLimits.failedTries.max,
+  ) {
+    this.#max = max || Number.POSITIVE_INFINITY
+    this.#clientAddress = clientAddress
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /**
+   * What to answer: the error itself, unless it is about a key that proved nothing and too many came from its address within a minute. Then
+   * it is `rate-limited`. The first wrong key of an address in a minute is logged, and the first that is one too many.
+   */
+  judge(error: unknown, from: Origin, key: string | undefined): unknown {
+    if (key === undefined || toProblem(error).code !== 'unauthenticated') return error
+    const network = networkOf(this.#clientAddress(from.remote, from.forwardedFor))
+    const now = this.#clock.now()
+    const tries = this.#triesOf(network, now)
+    tries.count++
+    const max = this.#max
+    if (tries.count === 1) this.#log.warn({ address: network }, 'auth.failed')
+    if (tries.count === max + 1) this.#log.warn({ address: network, tries: tries.count }, 'auth.throttled')
+    if (tries.count <= max) return error
+    return new Problem('rate-limited', {
+      detail: `More than ${max} wrong keys came from this address within a minute. Send a right key, or wait a minute.`,
+      extra: {
+        limit: max,
+        limitName: 'failedTries',
+        retryAfterSeconds: Math.max(1, Math.ceil((tries.since + minuteMs - now) / 1000)),
+      },
+    })
+  }
+
+  #triesOf(from: string, now: number): Tries {
+    const known = this.#tries.get(from)
+    if (known && now - known.since < minuteMs) return known
+    // Those that began earliest stand first.
+    this.#tries.delete(from)
+    if (this.#tries.size >= accessLimits.failedAddresses.max) this.#tries.delete(this.#tries.keys().next().value!)
+    const tries = { since: now, count: 0 }
+    this.#tries.set(from, tries)
+    return tries
+  }
+}

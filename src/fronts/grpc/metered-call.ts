@@ -1,0 +1,97 @@
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import {
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerMethodDefinition,
+  type StatusObject,
+} from '@grpc/grpc-js'
+import type { Unsent } from '../unsent.ts'
+
+/** What a call is counted with. */
+export interface Meter {
+  readonly unsent: Unsent
+  readonly stallMs: number
+  readonly refusal: (error: unknown) => StatusObject
+}
+
+type Definition = ServerMethodDefinition<unknown, unknown>
+/** What an interceptor does with what goes out. */
+export type Responder = NonNullable<ConstructorParameters<typeof ServerInterceptingCall>[1]>
+
+/** A call whose answers are counted until its client has taken them. A client that takes nothing for a while is cut off. */
+export class MeteredCall extends ServerInterceptingCall {
+  readonly #wire: ServerInterceptingCallInterface
+  readonly #method: Definition
+  readonly #meter: Meter
+  #keyId: string | undefined
+
+  constructor(wire: ServerInterceptingCallInterface, responder: Responder, method: Definition, meter: Meter) {
+    super(wire, responder)
+    this.#wire = wire
+    this.#method = method
+    this.#meter = meter
+  }
+
+  /** Counts its answers for a key. */
+  count(keyId: string): void {
+    this.#keyId = keyId
+  }
+
+  override sendMessage(message: unknown, callback: () => void): void {
+    const { unsent, stallMs, refusal } = this.#meter
+    const keyId = this.#keyId ?? ''
+    // Encoded here, where its size can be refused; what writes it leaves bytes as they are.
+    const bytes = this.#method.responseSerialize(message)
+    try {
+      if (!this.#method.responseStream) unsent.requireRoom(keyId, bytes.length)
+    } catch (error) {
+      this.sendStatus(refusal(error))
+      return
+    }
+    const taken = unsent.add(keyId, bytes.length)
+    const stream = streamOf(this.#wire)
+    stream.once('close', taken)
+    // Node looks at what the stream has sent: a slow client is not one that takes nothing.
+    if (stream.listenerCount('timeout') === 0) {
+      stream.setTimeout(stallMs, () => {
+        if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
+      })
+    }
+    super.sendMessage(bytes, () => {
+      stream.off('close', taken)
+      taken()
+      callback()
+    })
+  }
+}
+
+/** grpc-js has no way to end a call whose client reads nothing: a status waits behind what it has not read. */
+function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
+  const { stream } = wire as unknown as { stream?: ServerHttp2Stream }
+  if (!stream) throw new Error('This version of @grpc/grpc-js keeps the HTTP/2 stream of a call elsewhere.')
+  return stream
+}
+
+type Service = Readonly<Record<string, Definition>>
+
+const sizes = new WeakMap<object, number>()
+
+/** How many bytes a message had on the wire, of a service that `takingBytes` has prepared. */
+export function bytesOf(message: object): number {
+  return sizes.get(message) ?? 0
+}
+
+/** The service, for calls that encode their answers themselves and want to know how large their requests are. */
+export function takingBytes<S extends object>(service: S): S {
+  const methods = Object.entries(service as Service).map(([name, method]) => {
+    const { responseSerialize, requestDeserialize } = method
+    const serialize = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : responseSerialize(value))
+    const deserialize = (bytes: Buffer): unknown => {
+      const message = requestDeserialize(bytes) as object
+      sizes.set(message, bytes.length)
+      return message
+    }
+    return [name, { ...method, responseSerialize: serialize, requestDeserialize: deserialize }]
+  })
+  return Object.fromEntries(methods) as S
+}

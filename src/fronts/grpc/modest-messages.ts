@@ -1,0 +1,92 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire'
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import { Problem } from '../../errors.ts'
+import { isStorable } from '../../lib/words.ts'
+import { inputLimits } from '../../limits.ts'
+
+/** A request that was refused while it was read. It takes the message's place until the call can be answered. */
+export class RefusedMessage {
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    this.problem = problem
+  }
+}
+
+/**
+ * A service whose requests are read with the bounds of JSON bodies: the number of values before they are made, the depth, and
+ * texts that can be stored. A request beyond them is read as a `RefusedMessage`.
+ */
+export function modest<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
+  const methods = Object.entries(service).map(([name, method]) => {
+    const decode = method.requestDeserialize as (bytes: Buffer) => object
+    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readModestly(decode, bytes) }]
+  })
+  return Object.fromEntries(methods) as Service
+}
+
+function readModestly(decode: (bytes: Buffer) => object, bytes: Buffer): object {
+  try {
+    // The generated readers take a reader in the place of the bytes, and read everything through it.
+    const message = decode(new CountingReader(bytes) as unknown as Buffer)
+    if (isDeep(message)) throw tooDeep()
+    return message
+  } catch (error) {
+    if (error instanceof Problem) return new RefusedMessage(error)
+    // Depth beyond the stack.
+    if (error instanceof RangeError && /call stack/.test(error.message)) return new RefusedMessage(tooDeep())
+    const detail = 'The request is not a message of this method in the wire format of protocol buffers.'
+    return new RefusedMessage(new Problem('invalid-request', { detail, cause: error }))
+  }
+}
+
+/** Counts what is read: every field begins with a tag, and every text and message with its length. */
+class CountingReader extends BinaryReader {
+  #left = 2 * inputLimits.jsonValues.max
+
+  constructor(bytes: Buffer) {
+    super(bytes)
+    const read = this.uint32
+    this.uint32 = () => {
+      if (this.#left-- === 0) throw tooMany()
+      return read.call(this)
+    }
+  }
+
+  override string(strict?: boolean): string {
+    const text = super.string(strict)
+    if (isStorable(text)) return text
+    throw new Problem('invalid-request', { detail: 'A text of the request holds U+0000. Take it out.' })
+  }
+}
+
+/** Whether objects and arrays lie deeper within each other than in a body of JSON. Without recursion. */
+function isDeep(message: object): boolean {
+  let level: object[] = [message]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > inputLimits.jsonDepth.max) return true
+    const next: object[] = []
+    for (const one of level) {
+      if (ArrayBuffer.isView(one)) continue
+      for (const value of Object.values(one)) if (typeof value === 'object' && value !== null) next.push(value)
+    }
+    level = next
+  }
+  return false
+}
+
+function tooDeep(): Problem {
+  const { max } = inputLimits.jsonDepth
+  return new Problem('invalid-request', {
+    detail: `The request has more than ${max} levels of messages and values within each other. Send a flatter value.`,
+    extra: { limit: 'jsonDepth', max },
+  })
+}
+
+function tooMany(): Problem {
+  const { max } = inputLimits.jsonValues
+  return new Problem('payload-too-large', {
+    detail: `The request holds more than ${max} values. Send fewer, or send the data as a file or a URL.`,
+    extra: { limit: 'jsonValues', max },
+  })
+}

@@ -1,0 +1,115 @@
+import { Problem } from '../errors.ts'
+import { cutText } from '../lib/cut-text.ts'
+import { unstorablePath } from '../lib/words.ts'
+import { inputLimits } from '../limits.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const letterU = 0x75
+const open = new Set([0x5b, 0x7b])
+const close = new Set([0x5d, 0x7d])
+
+/**
+ * Refuses a JSON text that nests too deeply or holds too many values, before it is parsed: parsing allocates many times the
+ * text's size, and what walks a deep value later may run out of stack. Takes any bytes; whether they are JSON is the parser's
+ * to say. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
+ */
+export function requireModestJson(text: Buffer): void {
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at]!
+    if (byte === quote) at = endOfString(text, at)
+    else if (byte === comma) values++
+    else if (open.has(byte)) {
+      depth++
+      values++
+      if (depth > inputLimits.jsonDepth.max) throw tooDeep()
+    } else if (close.has(byte)) depth--
+    if (values > inputLimits.jsonValues.max) throw tooMany()
+  }
+}
+
+/**
+ * Refuses a JSON text that says U+0000 or half of a surrogate pair: neither UTF-8 nor every store can carry them, and in UTF-8
+ * only an escape can say them. Runs after `requireModestJson`. Errors: `invalid-request` with the field.
+ */
+export function requireStorableJson(text: Buffer): void {
+  if (!hasUnstorableEscape(text)) return
+  const field = unstorablePath(parsed(text)) ?? ''
+  throw new Problem('invalid-request', {
+    ...(field === '' ? {} : { field: cutText(field, fieldMax) }),
+    detail: `${cutText(field, fieldMax) || 'The body'}: holds U+0000 or half of a surrogate pair. Take it out.`,
+  })
+}
+
+const fieldMax = 300
+
+/** What is no JSON is the parser's to refuse, and has no field. */
+function parsed(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString())
+  } catch {
+    return undefined
+  }
+}
+
+function hasUnstorableEscape(text: Buffer): boolean {
+  let at = text.indexOf('\\u')
+  if (at < 0) return false
+  while (text[at - 1] === backslash) at--
+  /** Where the second half of a pair has to begin. */
+  let lowAt = -1
+  for (; at < text.length; at++) {
+    if (text[at] !== backslash) continue
+    const begun = at
+    if (lowAt >= 0 && begun !== lowAt) return true
+    at++
+    if (text[at] !== letterU) continue
+    const code = hexAt(text, at + 1)
+    if (code === 0 || isHalf(code, 0xdc00) !== lowAt >= 0) return true
+    lowAt = isHalf(code, 0xd800) ? begun + 6 : -1
+    at += 4
+  }
+  return lowAt >= 0
+}
+
+/** Whether a code unit is one of the 1,024 halves that begin there. */
+const isHalf = (code: number, first: number): boolean => code >= first && code < first + 0x400
+
+/** Four hexadecimal digits; NaN for anything else. */
+function hexAt(text: Buffer, at: number): number {
+  let code = 0
+  for (let i = at; i < at + 4; i++) code = code * 16 + (hexDigits[text[i] ?? 0] ?? Number.NaN)
+  return code
+}
+
+const hexDigits: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, byte) => {
+  const digit = Number.parseInt(String.fromCharCode(byte), 16)
+  return Number.isNaN(digit) ? undefined : digit
+})
+
+/** The index of the quote that ends the string which begins at `start`, or of the last byte when none does. */
+function endOfString(text: Buffer, start: number): number {
+  for (let end = text.indexOf(quote, start + 1); end >= 0; end = text.indexOf(quote, end + 1)) {
+    let escapes = end - 1
+    while (text[escapes] === backslash) escapes--
+    if ((end - escapes) % 2 === 1) return end
+  }
+  return text.length
+}
+
+function tooDeep(): Problem {
+  return new Problem('invalid-request', {
+    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of arrays and objects within each other. Send a flatter value.`,
+    extra: { limit: 'jsonDepth', max: inputLimits.jsonDepth.max },
+  })
+}
+
+function tooMany(): Problem {
+  return new Problem('payload-too-large', {
+    detail: `The body holds more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
+    extra: { limit: 'jsonValues', max: inputLimits.jsonValues.max },
+  })
+}

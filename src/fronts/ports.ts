@@ -1,0 +1,88 @@
+import type { RequestListener } from 'node:http'
+import { Cleanup } from '../lib/cleanup.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../logger.ts'
+import { TlsFiles, type TlsPaths } from '../security/tls-files.ts'
+import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
+import { Connections } from './connections.ts'
+import { guardEdge, ownNames } from './edge.ts'
+import { exposureWarnings } from './exposure.ts'
+import type { GrpcServices } from './grpc/services.ts'
+import { GrpcServer } from './grpc-server.ts'
+import { HttpServer } from './http-server.ts'
+
+export interface PortsConfig {
+  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
+  readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
+  readonly tls: TlsPaths | undefined
+  readonly connections: { readonly max: number; readonly perAddress: number }
+  readonly webhooks: { readonly allow: readonly string[] }
+}
+
+interface World {
+  readonly clock: Clock
+  readonly log: Logger
+  /** What a test puts in the place of the table. */
+  readonly bounds: Partial<ConnectionBounds> | undefined
+}
+
+type LoadGrpc = (bounds: ConnectionBounds, proved: (peer: string) => void) => Promise<GrpcServices>
+
+/** Where a gateway listens: HTTP, and gRPC unless it is off. */
+export interface Ports extends AsyncDisposable {
+  readonly url: string
+  /** `host:port`; undefined: gRPC is off. */
+  readonly grpcTarget: string | undefined
+  /** What an operator should know of them, a sentence each. */
+  readonly warnings: readonly string[]
+  /** Answers from now on, what waits first. */
+  serve(front: RequestListener, loadGrpc: LoadGrpc): void
+}
+
+/** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
+export async function openPorts(config: PortsConfig, { clock, log, bounds: given }: World): Promise<Ports> {
+  const { http, grpc, connections: held } = config
+  const bounds = connectionBounds({ connections: held.max, connectionsPerAddress: held.perAddress, ...given })
+  await using undo = new Cleanup()
+  const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
+  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options }
+  const server = new HttpServer(options)
+  const grpcServer = new GrpcServer(options)
+  undo.defer(() => Promise.all([server.close(), grpcServer.close()]))
+  const url = await server.listen(http.host, http.port)
+  const grpcTarget = grpc.port === undefined ? undefined : await grpcServer.listen(http.host, grpc.port)
+  tls?.watch((certificate) => {
+    server.useCertificate(certificate)
+    grpcServer.useCertificate(certificate)
+  })
+  const warnings = exposureWarnings({ ...config, hasTls: tls !== undefined, url })
+  for (const warning of warnings) log.warn({ warning }, 'gateway.exposed')
+  const edge = {
+    bounds,
+    names: ownNames(http.host, http.publicUrl),
+    isSecure: tls !== undefined || http.publicUrl?.startsWith('https:') === true,
+    asksClients: tls?.options.ca !== undefined,
+  }
+  const open = undo.move()
+  return {
+    url,
+    grpcTarget,
+    warnings,
+    serve(front, loadGrpc) {
+      server.serve(guardEdge(edge, front))
+      grpcServer.serve(() => loadGrpc(bounds, (peer) => grpcServer.prove(peer)))
+    },
+    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+  }
+}
+
+/** Cards name the public host with the port that is listened on, unless the configuration knows better. */
+export function advertisedGrpc(
+  { http, grpc }: Pick<PortsConfig, 'http' | 'grpc'>,
+  listening: string | undefined,
+): { grpcTarget?: string } {
+  if (listening === undefined) return {}
+  if (grpc.publicTarget !== undefined) return { grpcTarget: grpc.publicTarget }
+  if (http.publicUrl === undefined) return { grpcTarget: listening }
+  return { grpcTarget: `${new URL(http.publicUrl).hostname}${listening.slice(listening.lastIndexOf(':'))}` }
+}

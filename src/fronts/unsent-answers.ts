@@ -1,0 +1,44 @@
+import { ServerResponse } from 'node:http'
+import type { Express, RequestHandler, Response } from 'express'
+import type { Problem } from '../errors.ts'
+import type { Caller } from '../registry/caller.ts'
+import type { Unsent } from './unsent.ts'
+
+/** What a socket takes without waiting for its reader. */
+const smallBytes = 16 * 1024
+
+/** Refuses what a key asks for while its readers leave too much of what it asked for before. The key is known by then. */
+export function requireRead(unsent: Unsent): RequestHandler {
+  return (_req, res, next) => {
+    unsent.requireRoom((res.locals.caller as Caller).keyId)
+    next()
+  }
+}
+
+/**
+ * Counts every answer of the app until its reader has taken it, by key or, without one, by address. One for which there is no
+ * room is answered by `refuse` instead.
+ */
+export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Response, error: unknown) => void): void {
+  const end = ServerResponse.prototype.end as (this: Response, ...given: unknown[]) => Response
+  app.response.end = function (this: Response, ...given: unknown[]) {
+    const bytes = sizeOf(given[0])
+    if (bytes < smallBytes) return end.apply(this, given)
+    const reader = (this.locals?.caller as Caller | undefined)?.keyId ?? `address:${this.req.socket.remoteAddress}`
+    try {
+      if (!this.headersSent) unsent.requireRoom(reader, bytes)
+    } catch (problem) {
+      for (const name of ['Content-Length', 'ETag']) this.removeHeader(name)
+      refuse(this, problem as Problem)
+      return this
+    }
+    const taken = unsent.add(reader, bytes)
+    this.once('close', taken)
+    return end.apply(this, given)
+  } as Response['end']
+}
+
+function sizeOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk)
+  return chunk instanceof Uint8Array ? chunk.length : 0
+}

@@ -1,0 +1,87 @@
+/** What is looked at for each new key, to be forgotten: none waits for the others. */
+const lookMax = 8
+
+/** How much of an allowance is used, as it was at an instant (ms). */
+interface Used {
+  level: number
+  at: number
+}
+
+/** `max` in `windowMs` ms. */
+export interface Allowance {
+  readonly max: number
+  readonly windowMs: number
+}
+
+/**
+ * Counts what many keys do against a rate, in memory. An allowance may be used all at once, and comes back evenly. Remembers at most
+ * `keysMax` keys; those whose allowance is whole again are forgotten first.
+ */
+export class RateMeter {
+  readonly #keysMax: number
+  readonly #used = new Map<string, Used>()
+
+  constructor(keysMax = 100_000) {
+    this.#keysMax = keysMax
+  }
+
+  /**
+   * Takes one of `max` in `windowMs` ms. Returns 0, or, where the allowance is used up and nothing was taken, how many ms it is to
+   * the next one.
+   */
+  spend(key: string, max: number, windowMs: number, now: number): number {
+    const used = this.#refreshed(key, { max, windowMs }, now, max)
+    const missing = used.level + 1 - max
+    // Sums of fractions are not exact.
+    if (missing > 1e-6) return Math.ceil((missing * windowMs) / max - 1e-6)
+    used.level++
+    return 0
+  }
+
+  /** Takes what was used already. More than is left becomes a debt, of ten allowances at most, that comes back first. */
+  charge(key: string, amount: number, { max, windowMs }: Allowance, now: number): void {
+    const debtMax = max * 10
+    const used = this.#refreshed(key, { max, windowMs }, now, debtMax)
+    used.level = Math.min(debtMax, used.level + amount)
+  }
+
+  /** How many ms it is until there is anything to take; 0: there is. Takes nothing. */
+  waitMs(key: string, { max, windowMs }: Allowance, now: number): number {
+    const { level } = this.#refreshed(key, { max, windowMs }, now, max * 10)
+    return level < max ? 0 : Math.max(1, Math.ceil(((level - max) * windowMs) / max))
+  }
+
+  get size(): number {
+    return this.#used.size
+  }
+
+  #refreshed(key: string, { max, windowMs }: Allowance, now: number, levelMax: number): Used {
+    const used = this.#usedBy(key, now)
+    // A clock that was set back gives nothing back and takes nothing away.
+    const back = (Math.max(0, now - used.at) * max) / windowMs
+    used.level = Math.min(Math.max(0, used.level - back), levelMax)
+    used.at = now
+    return used
+  }
+
+  #usedBy(key: string, now: number): Used {
+    const known = this.#used.get(key)
+    if (known) return known
+    this.#makeRoom(now)
+    const used: Used = { level: 0, at: now }
+    this.#used.set(key, used)
+    return used
+  }
+
+  /** Forgets keys that were not in use for an hour, which is the longest window, and the oldest where there is no room. */
+  #makeRoom(now: number): void {
+    let looked = 0
+    for (const [key, used] of this.#used) {
+      if (++looked > lookMax) return
+      this.#used.delete(key)
+      const isNeeded = now - used.at < 3_600_000
+      // Who is needed moves behind those that were not looked at.
+      if (isNeeded && this.#used.size < this.#keysMax - 1) this.#used.set(key, used)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** Lets somebody else in. More than once is the same as once. */
+export type Leave = () => void
+
+interface Line {
+  inside: number
+  /** How many may be inside, as it was last said; 0: any number. */
+  max: number
+  readonly waiting: (() => void)[]
+}
+
+/** Lets so many of each key in at a time; more wait in line, first come, first served. */
+export class Turnstile {
+  readonly #lines = new Map<string, Line>()
+
+  /**
+   * Returns how to leave, at once or when it is this one's turn; undefined where the line is full. `inside` of 0 lets everybody in.
+   * Whoever goes away while it waits must still leave when it is let in.
+   */
+  enter(key: string, { inside, waiting }: { inside: number; waiting: number }): Leave | Promise<Leave> | undefined {
+    const line = this.#lineOf(key)
+    line.max = inside
+    if (inside === 0 || line.inside < inside) {
+      line.inside++
+      return this.#leaveOnce(key, line)
+    }
+    if (waiting > 0 && line.waiting.length >= waiting) return undefined
+    return new Promise((resolve) => line.waiting.push(() => resolve(this.#leaveOnce(key, line))))
+  }
+
+  #lineOf(key: string): Line {
+    const known = this.#lines.get(key)
+    if (known) return known
+    const line: Line = { inside: 0, max: 0, waiting: [] }
+    this.#lines.set(key, line)
+    return line
+  }
+
+  #leaveOnce(key: string, line: Line): Leave {
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      const isTooFull = line.max > 0 && line.inside > line.max
+      const next = isTooFull ? undefined : line.waiting.shift()
+      // The next one takes the place, unless there are fewer places than before.
+      if (next) return next()
+      line.inside--
+      if (line.inside === 0) this.#lines.delete(key)
+    }
+  }
+}

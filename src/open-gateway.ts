@@ -1,0 +1,268 @@
+import { resolve } from 'node:path'
+import type { Express } from 'express'
+import { CardDocuments } from './agent-card/documents.ts'
+import { createLiveSigner } from './agent-card/live-signer.ts'
+import { Audit } from './audit/audit.ts'
+import { pruneAudit } from './audit/audit-store.ts'
+import type { Config } from './config.ts'
+import { renderPush } from './fronts/a2a/push-body.ts'
+import type { ConnectionBounds } from './fronts/connection-bounds.ts'
+import { FailedTries } from './fronts/failed-tries.ts'
+import { createFront } from './fronts/front.ts'
+import { advertisedGrpc, openPorts } from './fronts/ports.ts'
+import type { Unsent } from './fronts/unsent.ts'
+import { openKeys, requirePrivateDirectory, watchKeys } from './keys.ts'
+import { Cleanup } from './lib/cleanup.ts'
+import type { Clock } from './lib/clock.ts'
+import { LiveTail } from './log/live-tail.ts'
+import type { Logger } from './logger.ts'
+import { drain } from './mailbox/hand-out.ts'
+import { createHandOverMail } from './mailbox/hand-over.ts'
+import { createFindInHand } from './mailbox/in-hand.ts'
+import { recordMail } from './mailbox/mail.ts'
+import { pruneMessages } from './mailbox/retention.ts'
+import { SendMeter } from './mailbox/send-meter.ts'
+import { strategies } from './mailbox/strategies.ts'
+import { createAnnounce } from './mailbox/system-signals.ts'
+import { noteTold } from './mailbox/told.ts'
+import { openNeighbours } from './neighbours.ts'
+import { type Caller, operator } from './registry/caller.ts'
+import { KeySweeper } from './registry/key-sweeper.ts'
+import { KeyUse } from './registry/key-use.ts'
+import { OpenCallSweeper } from './registry/open-call-sweeper.ts'
+import { OpenCalls } from './registry/open-calls.ts'
+import { defaultProject, ensureProject } from './registry/project-store.ts'
+import { SessionActivity } from './registry/session-activity.ts'
+import { listPresentAgents, newestLiveSession } from './registry/session-store.ts'
+import { SessionSweeper } from './registry/session-sweeper.ts'
+import { Shares } from './registry/shares.ts'
+import { Usage } from './registry/usage.ts'
+import { createClientAddress } from './security/client-address.ts'
+import { JwtVerifier } from './security/jwt-verifier.ts'
+import type { NameResolverOptions } from './security/name-resolver.ts'
+import { createAskName } from './security/name-servers.ts'
+import { OutboundFetch } from './security/outbound-fetch.ts'
+import { openDatabase } from './storage/open-database.ts'
+import { ExpirySweeper } from './tasks/expiry-sweeper.ts'
+import type { Channels } from './wakes/channel.ts'
+import { Dispatcher } from './wakes/dispatcher.ts'
+import { createJournal } from './wakes/journal.ts'
+import { reclaimAll } from './wakes/lease-store.ts'
+import { Recorder } from './wakes/recorder.ts'
+import { RetentionSweeper } from './wakes/retention-sweeper.ts'
+import { createAttemptGate } from './webhooks/attempt-gate.ts'
+import { createPushChannel } from './webhooks/push-channel.ts'
+import { newSigningKey } from './webhooks/signature.ts'
+import { createWebhookChannel } from './webhooks/webhook-channel.ts'
+
+/** What a gateway says of itself once it has started. */
+export interface Started {
+  readonly url: string
+  readonly grpcTarget: string | undefined
+  /** Where the admin key is, if it was made here. */
+  readonly adminKeyFile: string | undefined
+  /** What the operator should know of how it can be reached. */
+  readonly warnings: readonly string[]
+}
+
+/** A gateway that is open. */
+export interface Running extends Started {
+  readonly adminKey: string
+  close(): Promise<void>
+}
+
+/** What a gateway runs in. */
+export interface World {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  readonly names: NameResolverOptions
+  readonly stopping: AbortSignal
+  readonly bounds: Partial<ConnectionBounds> | undefined
+  readonly unsent: Unsent
+}
+
+/** All wiring, in layer order. */
+export async function openGateway(config: Config, world: World): Promise<Running> {
+  const { clock, log, random } = world
+  await using undo = new Cleanup()
+
+  // storage
+  requirePrivateDirectory(config.dataDir, log)
+  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock))
+  await ensureProject(db, defaultProject)
+  const audit = undo.use(new Audit({ db, clock, log }))
+
+  // security
+  const keys = await openKeys(config, db, world)
+  const { secrets } = keys
+  const outbound = undo.use(new OutboundFetch({ allow: config.webhooks.allow, names: nameOptions(config, world) }))
+  const checkUrl = (url: string, field: string): URL => outbound.checkUrl(url, field)
+
+  // log and wakes
+  const tail = new LiveTail((keys) => neighbours.grew(keys))
+  const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
+  const journal = createJournal(tail, {
+    due: nudge,
+    offer: (agentId) => dispatcher.offer(agentId),
+    begin: (claim) => dispatcher.begin(claim),
+    hasOthers: () => neighbours.hasOthers(),
+    passedOn: () => {
+      neighbours.passedOn()
+      dispatcher.passedOn()
+    },
+  })
+  const { append } = journal
+  const { timeoutMs } = config.webhooks
+  const tools = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
+  const channels: Channels = {
+    'a2a-webhook': createWebhookChannel(tools, secrets),
+    push: createPushChannel(tools, secrets, renderPush(db), (token) => signer.signToken(token)),
+  }
+  const openCalls = new OpenCalls()
+  const openCallSweeper = undo.use(new OpenCallSweeper({ db, clock, log }, openCalls))
+  const neighbours = undo.use(
+    await openNeighbours(
+      config,
+      { db, clock, log, storeName: keys.storeName },
+      {
+        grown: (grown) => tail.touch(grown),
+        changed: (ids) => ids.forEach(interrupt),
+        revoked: (ids) => openCalls.end(ids),
+        missed: () => {
+          openCallSweeper.look()
+          tail.touchAll()
+          nudge()
+        },
+        due: nudge,
+      },
+    ),
+  )
+  const dispatcher: Dispatcher = undo.use(
+    new Dispatcher(
+      {
+        db,
+        clock,
+        log,
+        append,
+        channels,
+        tail,
+        recorder: new Recorder(db, journal, noteTold),
+        findInHand: createFindInHand(db),
+        identities: new Map(),
+        isSure: () => neighbours.isSure(),
+        hasOthers: () => neighbours.hasOthers(),
+      },
+      neighbours.id,
+    ),
+  )
+  // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
+  if (config.databaseUrl === undefined) await reclaimAll(db)
+
+  // features
+  const usage = undo.use(new Usage({ db, clock, log }))
+  const sends = undo.use(new SendMeter({ db, append, clock, log, limits: config.mail }))
+  const tasks = { db, clock, append, tail, recordMail, secrets, checkUrl, usage, sends }
+  const { isTurn } = neighbours
+  const sweeper = undo.use(new ExpirySweeper(tasks, log, isTurn))
+  const prune = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
+  const retention = undo.use(
+    new RetentionSweeper({ db, clock, log, retention: config.retention, pruneMessages: prune, pruneAudit, isTurn }),
+  )
+  const mail = { db, append, limits: config.mail, usage, strategies, findSession: newestLiveSession }
+  const claims = { db, append, sendHandOver: createHandOverMail(mail) }
+  const interrupt = (subscriptionId: string): void => {
+    dispatcher.interrupt(subscriptionId)
+    nudge()
+  }
+  const changed = (subscriptionId: string): void => {
+    interrupt(subscriptionId)
+    neighbours.changed(subscriptionId)
+  }
+  const shares = new Shares(clock)
+  const announce = createAnnounce(append, listPresentAgents)
+  const sessions = { db, clock, append, timeoutMs: config.sessions.timeoutMs, drain, announce, changed }
+  const activity = undo.use(new SessionActivity({ db, clock, log }))
+  const keyUse = undo.use(new KeyUse({ db, clock, log }))
+  const { revoked } = neighbours
+  const keySweeper = undo.use(new KeySweeper({ db, append, revoked, sessions }, clock, log, isTurn))
+  const tokens = openVerifier(config, world, undo)
+  const sessionSweeper = undo.use(new SessionSweeper(sessions, clock, log, isTurn))
+  const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
+
+  // fronts
+  const ports = undo.use(await openPorts(config, world))
+  const { url, grpcTarget, warnings } = ports
+  const publicUrl = config.http.publicUrl ?? url
+  const signer = await createLiveSigner(keys.cardKeys, publicUrl, clock)
+  const cards = new CardDocuments(signer, {
+    publicUrl,
+    ...advertisedGrpc(config, grpcTarget),
+    issuers: config.jwtIssuers,
+  })
+  const clientAddress = createClientAddress(config.trustedProxies)
+  const a2a = {
+    ...tasks,
+    log,
+    cards,
+    adminKey: keys.adminKey,
+    failedTries: new FailedTries(world, clientAddress, config.wrongKeysMax),
+    blockingTimeoutMs: config.a2a.blockingTimeoutMs,
+    stopping: world.stopping,
+    tokens,
+    saw: (caller: Caller) => {
+      activity.saw(caller)
+      keyUse.saw(caller)
+    },
+    audit,
+    clientAddress,
+    openCalls,
+    unsent: world.unsent,
+    shares,
+    revoked,
+    changed,
+  }
+  const front: Express = createFront({
+    ...a2a,
+    signer,
+    instanceKey: keys.instanceKey,
+    subscriptions,
+    mail,
+    claims,
+    sessions,
+    isReady: () => dispatcher.isRunning,
+  })
+  await neighbours.start()
+  dispatcher.start()
+  sweeper.start()
+  usage.start()
+  sends.start()
+  retention.start()
+  sessionSweeper.start()
+  keySweeper.start()
+  openCallSweeper.start()
+  undo.use(watchKeys(keys, signer, world, () => openCalls.interrupt([operator.keyId]))).start()
+  ports.serve(front, async (bounds, proved) =>
+    (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, bounds, proved),
+  )
+
+  const resources = undo.move()
+  return {
+    url,
+    grpcTarget,
+    adminKey: keys.adminKey.current,
+    adminKeyFile: keys.adminKeyFile,
+    warnings,
+    close: () => resources[Symbol.asyncDispose](),
+  }
+}
+
+/** Without issuers nobody verifies tokens. */
+function openVerifier({ jwtIssuers, webhooks }: Config, { clock, log }: World, undo: Cleanup): JwtVerifier | undefined {
+  if (jwtIssuers.length === 0) return undefined
+  return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))
+}
+
+function nameOptions({ webhooks: { nameServers } }: Config, { names }: World): NameResolverOptions {
+  return nameServers ? { ask: createAskName(nameServers), ...names } : names
+}

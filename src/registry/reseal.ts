@@ -1,0 +1,147 @@
+import { operationLimits } from '../limits.ts'
+import { markedKeyIds, markKeys, unmarkKeys } from '../security/key-marks.ts'
+import { keyIdOf, type SecretBox } from '../security/secret.ts'
+import { removeUnreadableShared, resealShared } from '../security/shared-secret.ts'
+import type { Database } from '../storage/database.ts'
+import { listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
+
+/** Sealed texts, by what they are. */
+export interface SealedCounts {
+  readonly signingKeys: number
+  readonly previousKeys: number
+  readonly pushTokens: number
+  readonly pushCredentials: number
+  readonly sharedSecrets: number
+}
+
+export interface ResealReport {
+  /** What was sealed anew. */
+  readonly resealed: SealedCounts
+  /** How many texts stay sealed with a key that is not listed, by the key's id. */
+  readonly unreadable: Readonly<Record<string, number>>
+  /** Ids of keys that the store no longer asks for. Empty while something is unreadable that is not given up. */
+  readonly unneeded: readonly string[]
+}
+
+interface ResealOptions {
+  /** Hears how many subscriptions were looked at. */
+  readonly progress?: (looked: number) => void
+  /** Gives up what is sealed with keys that are not listed: shared secrets are removed, the rest stays as it is and opens never more. */
+  readonly abandonsLost?: boolean
+  readonly signal?: AbortSignal
+}
+
+const none: SealedCounts = { signingKeys: 0, previousKeys: 0, pushTokens: 0, pushCredentials: 0, sharedSecrets: 0 }
+
+/** The sealed parts of a subscription, and what each is counted as. */
+const parts = {
+  signingKey: 'signingKeys',
+  previousKey: 'previousKeys',
+  token: 'pushTokens',
+  credentials: 'pushCredentials',
+} as const satisfies Partial<Record<keyof SealedSubscription, keyof SealedCounts>>
+const partNames = Object.keys(parts) as (keyof typeof parts)[]
+
+/**
+ * Seals everything of a store anew that an older key has sealed. Gateways may run beside it: a row that is changed meanwhile is left
+ * alone and looked at again in another pass. Begun again after an interruption, it goes on with what is left. Rejects when the signal
+ * aborts, and when there is always more to seal: a gateway still seals with an older key.
+ */
+export async function resealStore(db: Database, box: SecretBox, options: ResealOptions = {}): Promise<ResealReport> {
+  const newest = box.keyIds[0]!
+  await markKeys(db, box, [newest])
+  const { max: passesMax } = operationLimits.rekeyPasses
+  let resealed = none
+  for (let pass = 1; pass <= passesMax; pass++) {
+    const { found, replaced, unreadable } = await onePass(db, box, options)
+    resealed = sum(resealed, replaced)
+    if (found > 0) continue
+    if (options.abandonsLost) await removeUnreadableShared(db, box)
+    const isDone = options.abandonsLost || Object.keys(unreadable).length === 0
+    return { resealed, unreadable, unneeded: isDone ? await unmarkOthers(db, newest) : [] }
+  }
+  throw new Error(
+    `After ${passesMax} passes something is sealed with an older key again: a gateway still seals with it. Give every gateway the new key first in ROUSE_ENCRYPTION_KEY, then run this again.`,
+  )
+}
+
+/** The ids of the keys that subscriptions are sealed with. Reads all of them. */
+export async function findKeyIds(db: Database): Promise<string[]> {
+  const ids = new Set<string>()
+  for await (const page of pages(db, {})) {
+    for (const subscription of page) {
+      for (const part of partNames) if (subscription[part]) ids.add(keyIdOf(subscription[part]))
+    }
+  }
+  return [...ids]
+}
+
+async function onePass(db: Database, box: SecretBox, options: ResealOptions) {
+  const unreadable: Record<string, number> = {}
+  let found = 0
+  let replaced = none
+  const note = (id: string) => (unreadable[id] = (unreadable[id] ?? 0) + 1)
+  for await (const page of pages(db, options)) {
+    const stale = page.map((before) => resealOne(box, before, note)).filter(({ counts }) => counts !== none)
+    found += stale.length
+    // Writers that arrive together share a commit.
+    const written = await Promise.all(stale.map(({ after }) => db.transaction((tx) => replaceSealed(tx, after))))
+    for (const [at, isWritten] of written.entries()) if (isWritten) replaced = sum(replaced, stale[at]!.counts)
+  }
+  const shared = await resealShared(db, box)
+  shared.unreadable.forEach(note)
+  replaced = sum(replaced, { ...none, sharedSecrets: shared.resealed })
+  return { found: found + shared.resealed, replaced, unreadable }
+}
+
+/** A subscription with its texts under the newest key, and what was changed: `none` itself where nothing was. */
+function resealOne(
+  box: SecretBox,
+  before: SealedSubscription,
+  isUnreadable: (keyId: string) => void,
+): { after: SealedSubscription; counts: SealedCounts } {
+  const after = { ...before }
+  let counts = none
+  for (const part of partNames) {
+    const text = before[part]
+    if (!text) continue
+    if (!box.knows(text)) {
+      isUnreadable(keyIdOf(text))
+      continue
+    }
+    const sealed = box.reseal(text, before.id)
+    if (sealed === text) continue
+    after[part] = sealed
+    counts = sum(counts, { ...none, [parts[part]]: 1 })
+  }
+  return { after, counts }
+}
+
+async function* pages(db: Database, { progress, signal }: ResealOptions): AsyncGenerator<SealedSubscription[]> {
+  const { max: limit } = operationLimits.rekeyRows
+  for (let after = '', looked = 0; ; ) {
+    signal?.throwIfAborted()
+    const page = await listSealed(db, after, limit)
+    yield page
+    looked += page.length
+    if (page.length > 0) progress?.(looked)
+    if (page.length < limit) return
+    after = page.at(-1)!.id
+  }
+}
+
+async function unmarkOthers(db: Database, newest: string): Promise<string[]> {
+  const unneeded = (await markedKeyIds(db)).filter((id) => id !== newest)
+  await unmarkKeys(db, unneeded)
+  return unneeded
+}
+
+function sum(a: SealedCounts, b: SealedCounts): SealedCounts {
+  return {
+    signingKeys: a.signingKeys + b.signingKeys,
+    previousKeys: a.previousKeys + b.previousKeys,
+    pushTokens: a.pushTokens + b.pushTokens,
+    pushCredentials: a.pushCredentials + b.pushCredentials,
+    sharedSecrets: a.sharedSecrets + b.sharedSecrets,
+  }
+}

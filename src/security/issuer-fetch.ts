@@ -1,0 +1,70 @@
+import { Agent, type Dispatcher, request } from 'undici'
+import { keyLimits } from '../limits.ts'
+import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
+import { guardedLookup } from './guarded-lookup.ts'
+import { NameResolver } from './name-resolver.ts'
+import { judgeUrl } from './url-guard.ts'
+
+/** Names of issuers are looked up on the gateway's own account. */
+const payer = { projectId: '', agentId: 'issuers' }
+
+/**
+ * Reads the documents of issuers. An address that the operator configured is dialled as it is; one that an issuer names is
+ * judged like a webhook's. Redirects are not followed, and size and time are bounded.
+ */
+export class IssuerFetch implements AsyncDisposable {
+  readonly #policy: AddressPolicy
+  readonly #names = new NameResolver()
+  readonly #trusting: Dispatcher
+  readonly #guarded: Dispatcher
+
+  /** @param allow the ranges that webhooks may reach beside public addresses */
+  constructor(allow: readonly string[]) {
+    this.#policy = createAddressPolicy(allow)
+    const timeout = keyLimits.issuerAnswer.max * 1000
+    this.#trusting = new Agent({ connections: 2, connect: { timeout } })
+    this.#guarded = new Agent({
+      connections: 2,
+      connect: { timeout, lookup: guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer)) },
+    })
+  }
+
+  /** The JSON at a URL. Rejects with an Error that says why there is none. */
+  async readJson(url: string, trustedOrigins: readonly string[]): Promise<unknown> {
+    const isTrusted = trustedOrigins.includes(new URL(url).origin)
+    if (!isTrusted) this.#requireAllowed(url)
+    const answer = await request(url, {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      dispatcher: isTrusted ? this.#trusting : this.#guarded,
+      signal: AbortSignal.timeout(keyLimits.issuerAnswer.max * 1000),
+    })
+    const text = await readText(answer.body)
+    if (answer.statusCode !== 200) throw new Error(`${url} answered ${answer.statusCode}`)
+    return JSON.parse(text)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#names.close()
+    await Promise.all([this.#trusting.destroy(), this.#guarded.destroy()])
+  }
+
+  #requireAllowed(url: string): void {
+    const verdict = judgeUrl(url, this.#policy)
+    if (!verdict.ok) throw new Error(`${url}: ${verdict.detail}`)
+    if (verdict.url.protocol !== 'https:') throw new Error(`${url}: an issuer names its keys by https only`)
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > keyLimits.issuerDocument.max) {
+      throw new Error(`the document is larger than ${keyLimits.issuerDocument.max} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import type { Clock } from '../lib/clock.ts'
+import { keyLimits } from '../limits.ts'
+import type { Logger } from '../logger.ts'
+import { IssuerFetch } from './issuer-fetch.ts'
+import { IssuerKeys } from './issuer-keys.ts'
+import type { JwtIssuer } from './jwt-issuers.ts'
+
+/** A token whose signature, issuer, audience and time are right. */
+export interface VerifiedToken {
+  readonly issuer: JwtIssuer
+  /** `jwt:…`: the same for every use of the token, and for those of its login where the issuer names it. */
+  readonly keyId: string
+  /** ms since the epoch */
+  readonly expiresAt: number
+  readonly claims: JWTPayload
+}
+
+interface VerifierOptions {
+  readonly issuers: readonly JwtIssuer[]
+  /** The ranges that webhooks may reach beside public addresses. */
+  readonly allow: readonly string[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Verifies tokens of the issuers that the operator configured, and of nobody else. */
+export class JwtVerifier implements AsyncDisposable {
+  readonly #issuers: ReadonlyMap<string, { issuer: JwtIssuer; keys: IssuerKeys }>
+  readonly #fetch: IssuerFetch
+  readonly #clock: Clock
+  readonly #log: Logger
+
+  constructor({ issuers, allow, clock, log }: VerifierOptions) {
+    this.#clock = clock
+    this.#log = log
+    this.#fetch = new IssuerFetch(allow)
+    const keysOf = (issuer: JwtIssuer) =>
+      new IssuerKeys(issuer, {
+        clock,
+        readJson: (url, trusted) => this.#fetch.readJson(url, trusted),
+        failed: (error) => log.warn({ err: error, issuer: issuer.issuer }, 'issuer.unreadable'),
+      })
+    this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]))
+  }
+
+  /** The token, or undefined for one that proves nothing here, whatever the reason. Never rejects. */
+  async verify(token: string): Promise<VerifiedToken | undefined> {
+    if (token.length > keyLimits.bearer.max) return undefined
+    try {
+      const known = this.#issuers.get(decodeJwt(token).iss ?? '')
+      if (!known) return undefined
+      const { issuer, keys } = known
+      const { payload } = await jwtVerify(token, keys.find, {
+        issuer: issuer.issuer,
+        audience: [...issuer.audience],
+        algorithms: [...issuer.algorithms],
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: keyLimits.tokenSkew.max,
+        currentDate: new Date(this.#clock.now()),
+      })
+      const expiresAt = (payload.exp! + keyLimits.tokenSkew.max) * 1000
+      return { issuer, keyId: keyIdOf(payload), expiresAt, claims: payload }
+    } catch (error) {
+      this.#log.debug({ reason: (error as Error).message }, 'token.refused')
+      return undefined
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#fetch[Symbol.asyncDispose]()
+  }
+}
+
+/** By the token's own id, else by its login, else by when it was issued. */
+function keyIdOf({ iss, sub, jti, sid, iat }: JWTPayload): string {
+  const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? null])
+  return `jwt:${createHash('sha256').update(one).digest('hex').slice(0, 32)}`
+}

@@ -1,0 +1,52 @@
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { outboundLimits } from '../limits.ts'
+
+/** Addresses of a name, and how long name servers let them be kept. */
+export interface FoundAddresses {
+  readonly addresses: readonly LookupAddress[]
+  readonly ttlSeconds: number
+}
+
+/** Asks the network for the addresses of a name. Rejects when there are none, none came in time, or the signal aborted. */
+export type AskName = (hostname: string, signal: AbortSignal) => Promise<FoundAddresses>
+
+/** Before a server is asked again; the limit for all tries is `outboundLimits.nameLookup`. */
+const tryMs = 1_500
+const tries = 3
+/** Once one family has answered, the other has so long (RFC 8305 section 3 has less, for a person who waits). */
+const otherFamilyMs = 500
+
+/**
+ * Asks the machine's name servers, or those given as `address:port`, for A and AAAA at the same time. It runs in c-ares on the
+ * event loop: a name server that does not answer costs a timer and no thread. Each look-up has a resolver of its own (10 µs), so
+ * that cancelling it cancels nothing else, and a change of the machine's name servers is seen at once. Search domains are not
+ * applied: a name is what it says.
+ */
+export function createAskName(servers?: readonly string[]): AskName {
+  return async (hostname, signal) => {
+    const resolver = new Resolver({ timeout: tryMs, tries })
+    if (servers) resolver.setServers(servers)
+    const cancel = () => resolver.cancel()
+    let timer = setTimeout(cancel, outboundLimits.nameLookup.max * 1000)
+    const soon = () => {
+      clearTimeout(timer)
+      timer = setTimeout(cancel, otherFamilyMs)
+    }
+    const ttl = { ttl: true } as const
+    const asked = [resolver.resolve4(hostname, ttl), resolver.resolve6(hostname, ttl)]
+    for (const answer of asked) answer.then(soon, () => {})
+    signal.addEventListener('abort', cancel, { once: true })
+    const [v4, v6] = await Promise.allSettled(asked)
+    clearTimeout(timer)
+    signal.removeEventListener('abort', cancel)
+    const records = [...recordsOf(v4!, 4), ...recordsOf(v6!, 6)]
+    if (records.length === 0) throw (v4 as PromiseRejectedResult).reason ?? new Error('no address')
+    const addresses = records.map(({ address, family }) => ({ address, family }))
+    return { addresses, ttlSeconds: Math.min(...records.map((record) => record.ttl)) }
+  }
+}
+
+function recordsOf(answer: PromiseSettledResult<{ address: string; ttl: number }[]>, family: 4 | 6) {
+  return answer.status === 'fulfilled' ? answer.value.map((record) => ({ ...record, family })) : []
+}

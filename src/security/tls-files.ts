@@ -1,0 +1,148 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls'
+import { type Clock, sleep } from '../lib/clock.ts'
+import type { Logger } from '../logger.ts'
+
+/** Paths of PEM files. */
+export interface TlsPaths {
+  /** The certificate, and those between it and its root. */
+  readonly cert: string
+  readonly key: string
+  /** Those who sign the certificates of clients; undefined: clients show none. */
+  readonly clientCa: string | undefined
+}
+
+/** How often the files are read again. */
+const lookEveryMs = 10_000
+const soonMs = 14 * 24 * 60 * 60 * 1000
+
+/**
+ * The certificate that a gateway shows, from files that are replaced while it runs. A file that cannot be used changes nothing:
+ * the certificate from before is shown, and the log says why.
+ */
+export class TlsFiles implements AsyncDisposable {
+  readonly #paths: TlsPaths
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #stopping = new AbortController()
+  #read: string
+  #watching: Promise<void> | undefined
+  /** What `createServer` takes. */
+  readonly options: SecureContextOptions
+
+  private constructor(paths: TlsPaths, clock: Clock, log: Logger, files: Files) {
+    this.#paths = paths
+    this.#clock = clock
+    this.#log = log
+    this.#read = textOf(files)
+    this.options = optionsOf(files)
+  }
+
+  /** Reads the files. Errors: names the file or the variable that is wrong. */
+  static async open(paths: TlsPaths, clock: Clock, log: Logger): Promise<TlsFiles> {
+    const files = await readFiles(paths)
+    check(files, paths)
+    await warnOfMode(paths.key, log)
+    warnOfEnd(files, paths, clock, log)
+    return new TlsFiles(paths, clock, log, files)
+  }
+
+  /** Hands over the new certificate whenever the files have changed and can be used. */
+  watch(changed: (options: SecureContextOptions) => void): void {
+    this.#watching ??= this.#watch(changed)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#watching
+  }
+
+  async #watch(changed: (options: SecureContextOptions) => void): Promise<void> {
+    const { signal } = this.#stopping
+    let refused = ''
+    while (!signal.aborted) {
+      await sleep(this.#clock, lookEveryMs, signal)
+      if (signal.aborted) return
+      try {
+        const files = await readFiles(this.#paths)
+        const text = textOf(files)
+        if (text === this.#read || text === refused) continue
+        refused = text
+        check(files, this.#paths)
+        changed(optionsOf(files))
+        this.#read = text
+        refused = ''
+        warnOfEnd(files, this.#paths, this.#clock, this.#log)
+        this.#log.info({ cert: this.#paths.cert }, 'tls.reloaded')
+      } catch (error) {
+        this.#log.error({ reason: (error as Error).message }, 'tls.not_reloaded')
+      }
+    }
+  }
+}
+
+/**
+ * Whether the client of a connection has shown a certificate that the CAs vouch for. `authorized` alone does not say so: Node sets
+ * it for every session of TLS 1.3 that is resumed, one that began without a certificate too.
+ */
+export function isVouchedFor(socket: Socket): boolean {
+  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined
+}
+
+interface Files {
+  readonly cert: string
+  readonly key: string
+  readonly ca: string | undefined
+}
+
+async function readFiles({ cert, key, clientCa }: TlsPaths): Promise<Files> {
+  const [certText, keyText, caText] = await Promise.all([
+    readNamed('ROUSE_TLS_CERT', cert),
+    readNamed('ROUSE_TLS_KEY', key),
+    clientCa === undefined ? undefined : readNamed('ROUSE_TLS_CLIENT_CA', clientCa),
+  ])
+  return { cert: certText, key: keyText, ca: caText }
+}
+
+async function readNamed(variable: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, { cause: error })
+  }
+}
+
+function textOf({ cert, key, ca = '' }: Files): string {
+  return `${cert}\n${key}\n${ca}`
+}
+
+/** Throws when the certificate or the key cannot be used, or they are no pair. */
+function check(files: Files, paths: TlsPaths): void {
+  try {
+    createSecureContext(optionsOf(files))
+  } catch (error) {
+    const places = [paths.cert, paths.key, paths.clientCa].filter(Boolean).join(', ')
+    throw new Error(
+      `ROUSE_TLS_CERT and ROUSE_TLS_KEY are no certificate in PEM and its key (${places}): ${(error as Error).message}`,
+      { cause: error },
+    )
+  }
+}
+
+function optionsOf({ cert, key, ca }: Files): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) }
+}
+
+async function warnOfMode(path: string, log: Logger): Promise<void> {
+  const { mode } = await stat(path)
+  if ((mode & 0o007) === 0) return
+  log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
+}
+
+function warnOfEnd({ cert }: Files, paths: TlsPaths, clock: Clock, log: Logger): void {
+  const endsAt = Date.parse(new X509Certificate(cert).validTo)
+  if (endsAt - clock.now() < soonMs)
+    log.warn({ cert: paths.cert, validTo: new Date(endsAt).toISOString() }, 'tls.ends_soon')
+}

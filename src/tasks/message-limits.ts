@@ -1,0 +1,94 @@
+import { Problem } from '../errors.ts'
+import { isJsonObject } from '../lib/json.ts'
+import { isOneLine } from '../lib/words.ts'
+import { inputLimits, type Limit } from '../limits.ts'
+
+/** What is counted of a message before anything is done with it. The fields of an A2A message, of any version and binding. */
+interface Counted {
+  readonly messageId?: unknown
+  readonly contextId?: unknown
+  readonly taskId?: unknown
+  readonly parts?: unknown
+  readonly extensions?: unknown
+  readonly referenceTaskIds?: unknown
+  readonly metadata?: unknown
+}
+
+/**
+ * Refuses a message that is more than a message may be, or whose ids are no ids. Counts and lengths only: it costs the same
+ * whatever the message carries, but for its metadata. Errors: `invalid-request`, `payload-too-large`.
+ */
+export function requireModestMessage(message: Counted, requestMetadata?: unknown): void {
+  for (const field of ['messageId', 'contextId', 'taskId'] as const) {
+    const id = message[field]
+    if (typeof id === 'string') requireModestId(id, `message.${field}`)
+  }
+  requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest with another message.')
+  requireFew(message.extensions, 'message.extensions', inputLimits.messageExtensions, 'Name those that matter here.')
+  requireFew(message.referenceTaskIds, 'message.referenceTaskIds', inputLimits.messageReferences, 'Name the nearest.')
+  for (const uri of listOf(message.extensions)) requireShort(uri, 'message.extensions', inputLimits.url)
+  for (const id of listOf(message.referenceTaskIds)) requireShort(id, 'message.referenceTaskIds', inputLimits.messageId)
+  requireModestMetadata(message.metadata, 'message.metadata')
+  requireModestMetadata(requestMetadata, 'metadata')
+}
+
+/** Errors: `invalid-request`. The id is not repeated: it may be long, and it may hold anything. */
+export function requireModestId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
+  requireShort(id, field, limit)
+  if (isOneLine(id)) return
+  throw refused(field, 'is an id in one line of text, without control or bidirectional characters.')
+}
+
+/** Errors: `invalid-request`. */
+export function requireModestModes(modes: unknown): void {
+  const field = 'configuration.acceptedOutputModes'
+  requireFew(modes, field, inputLimits.outputModes, 'Name those that you prefer.')
+  for (const mode of listOf(modes)) requireShort(mode, field, inputLimits.outputMode)
+}
+
+/** What a message is about, out of metadata; what is no text is somebody else's. Errors: `invalid-request`. */
+export function requireModestConcepts(given: unknown): string[] {
+  const field = 'metadata.taggedConcepts'
+  requireFew(given, field, inputLimits.concepts, 'Name those that matter most.')
+  const concepts = listOf(given).filter((concept) => typeof concept === 'string')
+  let bytes = 0
+  for (const concept of concepts) {
+    requireShort(concept, field, inputLimits.concept)
+    if (!isOneLine(concept)) throw refused(field, 'are texts of one line, without control or bidirectional characters.')
+    bytes += Buffer.byteLength(concept)
+  }
+  if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', inputLimits.conceptsBytes)
+  return concepts
+}
+
+function requireModestMetadata(metadata: unknown, field: string): void {
+  if (!isJsonObject(metadata)) return
+  const { messageMetadata } = inputLimits
+  if (Buffer.byteLength(JSON.stringify(metadata)) > messageMetadata.max) {
+    throw tooMuch(field, 'messageMetadata', messageMetadata)
+  }
+}
+
+function requireFew(list: unknown, field: string, { max }: Limit, remedy: string): void {
+  if (listOf(list).length > max) throw refused(field, `has at most ${max} entries. ${remedy}`)
+}
+
+function requireShort(text: unknown, field: string, { max }: Limit): void {
+  if (typeof text === 'string' && text.length > max) throw refused(field, `has at most ${max} characters.`)
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function refused(field: string, reason: string): Problem {
+  return new Problem('invalid-request', { field, detail: `${field}: ${reason}` })
+}
+
+function tooMuch(field: string, limit: string, { max }: Limit): Problem {
+  return new Problem('payload-too-large', {
+    field,
+    detail: `${field}: is more than ${max} bytes. Send the rest as a part of the message, or name where it is.`,
+    extra: { limit, max },
+  })
+}

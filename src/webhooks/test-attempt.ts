@@ -1,0 +1,69 @@
+import { Problem } from '../errors.ts'
+import type { Place } from '../lib/fair-gate.ts'
+import { outboundLimits } from '../limits.ts'
+import type { Attempt, DeliveryOrder } from '../wakes/channel.ts'
+import { type BuildRequest, originOf, tryInPlace, type WebhookTools } from './attempts.ts'
+
+type TestOrder = Pick<DeliveryOrder, 'subscription' | 'signal'>
+
+const { testWait, testsOfAgent } = outboundLimits
+
+/**
+ * Makes tries that somebody asks for by hand. They take places among all others, and whoever owns the subscription pays for them:
+ * a few at a time, each with a short wait. Throws `rate-limited` when there is no place.
+ */
+export function createTestAttempt(
+  tools: WebhookTools,
+): (order: TestOrder, buildRequest: BuildRequest) => Promise<Attempt> {
+  const running = new Map<string, number>()
+
+  return async (order, buildRequest) => {
+    const { agentId } = order.subscription
+    const count = running.get(agentId) ?? 0
+    if (count >= testsOfAgent.max) {
+      throw noPlace(`This agent has ${testsOfAgent.max} tests under way. Wait for their answers.`, 1)
+    }
+    running.set(agentId, count + 1)
+    try {
+      return await attemptOnce(tools, order, buildRequest)
+    } finally {
+      const left = running.get(agentId)! - 1
+      if (left === 0) running.delete(agentId)
+      else running.set(agentId, left)
+    }
+  }
+}
+
+async function attemptOnce(
+  tools: WebhookTools,
+  { subscription, signal }: TestOrder,
+  buildRequest: BuildRequest,
+): Promise<Attempt> {
+  const place = await enterSoon(tools, subscription, originOf(subscription), signal)
+  const tried = place && (await tryInPlace(tools, place, subscription, buildRequest, signal))
+  if (tried === undefined || tried === 'no-room') {
+    throw noPlace('Too many tries for this agent or its project are in flight. Try again later.', testWait.max)
+  }
+  return tried.attempt
+}
+
+async function enterSoon(
+  { gate, clock }: WebhookTools,
+  subscription: TestOrder['subscription'],
+  origin: string,
+  signal: AbortSignal,
+): Promise<Place | undefined> {
+  const impatience = new AbortController()
+  const entering = gate.enter(subscription, origin, AbortSignal.any([signal, impatience.signal]))
+  if (!(entering instanceof Promise)) return entering
+  const cancel = clock.after(testWait.max * 1000, () => impatience.abort())
+  try {
+    return await entering
+  } finally {
+    cancel()
+  }
+}
+
+function noPlace(detail: string, retryAfterSeconds: number): Problem {
+  return new Problem('rate-limited', { detail, extra: { limit: testsOfAgent.max, retryAfterSeconds } })
+}

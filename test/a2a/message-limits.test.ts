@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { inputLimits } from '../../src/limits.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
+import { sixWays, ways } from './six-ways.ts'
+import { sending, wireTo } from './wire.ts'
+
+let gateway: TestGateway
+let mallory: TestAgent
+let donna: TestAgent
+let speak: ReturnType<typeof sixWays>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  mallory = await gateway.addAgent('mallory')
+  donna = await gateway.addAgent('donna')
+  speak = sixWays(gateway, donna, mallory)
+})
+
+afterAll(async () => {
+  speak[Symbol.dispose]()
+  await gateway[Symbol.asyncDispose]()
+})
+
+const many = (count: number, text = 'x'): string[] => Array.from({ length: count }, (_, n) => `${text}${n}`)
+const long = 'x'.repeat(201)
+
+describe.each(ways)('over %s', (way) => {
+  test.each<[what: string, message: JsonObject, field: RegExp]>([
+    ['1,001 parts', { parts: many(1_001).map((text) => ({ text })) }, /message\.parts: has at most 1000/],
+    ['a long messageId', { messageId: long }, /message\.messageId: has at most 200/],
+    ['a long contextId', { contextId: long }, /message\.contextId: has at most 200/],
+    ['a long taskId', { taskId: long }, /message\.taskId: has at most 200/],
+    ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: is an id in one line/],
+    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: is an id in one line/],
+    ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
+    ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
+    ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /texts of one line/],
+    [
+      'concepts of 60 KB',
+      { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } },
+      /taggedConcepts: is more than 20480/,
+    ],
+    ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: is more than 65536 bytes/],
+  ])('%s are refused by their name', async (_, message, field) => {
+    const said = await speak[way]!(message)
+    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(field)])
+    expect(said.refusal!.length).toBeLessThan(1_000)
+  })
+
+  test('metadata of the request is bounded like that of the message', async () => {
+    const said = await speak[way]!({}, { mine: 'x'.repeat(70_000) })
+    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: is more than 65536 bytes/)])
+  })
+
+  test('the most that is allowed is taken', async () => {
+    const taggedConcepts = many(100, 'x'.repeat(198))
+    const parts = many(1_000).map((text) => ({ text }))
+    const said = await speak[way]!({ parts, metadata: { taggedConcepts }, contextId: 'c'.repeat(200) })
+    expect(said.refusal).toBeUndefined()
+    expect(said.taskId).toBeTruthy()
+  })
+
+  test('U+0000 is refused in every text, and so is half of a surrogate pair', async () => {
+    const halves = way.startsWith('gRPC') ? [] : ['a\ud800', '\udc00b']
+    for (const word of ['a\0b', ...halves]) {
+      const messages: JsonObject[] = [
+        { parts: [{ text: word }] },
+        { messageId: word },
+        { contextId: word },
+        { metadata: { [word]: 1 } },
+        { metadata: { taggedConcepts: [word] } },
+      ]
+      for (const message of messages) expect(await speak[way]!(message)).toMatchObject({ isTheirs: true })
+    }
+    expect((await speak[way]!({ parts: [{ text: '😀 \u001b[31m\n is what a text may say' }] })).taskId).toBeTruthy()
+  })
+})
+
+/** v0.3's protobuf has no references. */
+const referring = ways.filter((way) => way !== 'HTTP+JSON 0.3' && way !== 'gRPC 0.3')
+
+test.each(referring)('over %s 101 references are refused, and 100 of the same are one', async (way) => {
+  const { id } = await gateway.send('donna', 'mine', { key: mallory.key })
+  expect((await speak[way]!({ referenceTaskIds: Array(100).fill(id) })).taskId).toBeTruthy()
+  const refused = await speak[way]!({ referenceTaskIds: Array(101).fill(id) })
+  expect(refused).toMatchObject({
+    isTheirs: true,
+    refusal: expect.stringMatching(/referenceTaskIds: has at most 100/),
+  })
+  const theirs = await gateway.send('donna', 'of the operator')
+  const unseen = await speak[way]!({ referenceTaskIds: [id, theirs.id] })
+  expect(unseen.refusal).toMatch(new RegExp(`no task ${theirs.id}`))
+})
+
+test('what goes wrong for one that sends U+0000 goes wrong for nobody beside it', async () => {
+  const bad = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({ parts: [{ text: 'a\0b' }] }))
+  const good = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({}))
+  for (const said of await Promise.all(bad)) expect(said.taskId).toBeUndefined()
+  for (const said of await Promise.all(good)) expect(said.taskId).toBeTruthy()
+})
+
+test('a thousand parts of a thousand types are judged by a hundred modes, each once', async () => {
+  const inputModes = [...many(99, 'type/'), 'last/*']
+  const sorter = await gateway.addAgent('sorter', { inputModes })
+  const parts = many(1_000).map((text) => ({ text, mediaType: `last/${text}` }))
+  const wire = wireTo(gateway, sorter, mallory.key)
+  expect((await wire.rpc('SendMessage', sending({ parts }))).body.result.task.id).toBeTruthy()
+  const odd = [...parts.slice(1), { text: 'x', mediaType: `odd/${'x'.repeat(100_000)}` }]
+  const { error } = (await wire.rpc('SendMessage', sending({ parts: odd }))).body
+  expect(error.message).toMatch(/mediaType: @sorter takes .*, not odd\/xx/)
+  expect(error.message.length).toBeLessThan(2_000)
+})
+
+test('historyLength is a number of int32, and tells no more than an answer carries', async () => {
+  const { id } = await gateway.send('donna', 'one', { key: mallory.key })
+  const wire = wireTo(gateway, donna, mallory.key)
+  for (const historyLength of [1e308, 2 ** 63, 2 ** 31, -1, 0.5]) {
+    const rpc = await wire.rpc('GetTask', { id, historyLength })
+    expect(rpc.body.error).toMatchObject({ message: expect.stringMatching(/^historyLength is/) })
+    const listed = await wire.rpc('ListTasks', { historyLength })
+    expect(listed.body.error.code).toBe(-32602)
+    const sent = await wire.rpc('SendMessage', sending({}, { historyLength }))
+    expect(sent.body.error.code).toBe(-32602)
+  }
+  for (const digits of ['2147483648', '9'.repeat(30), '-1']) {
+    expect((await wire.rest('GET', `/tasks/${id}?historyLength=${digits}`)).status).toBe(400)
+  }
+  expect((await wire.rpc('GetTask', { id, historyLength: 2 ** 31 - 1 })).body.result.history).toHaveLength(1)
+})
+
+test('a method that every object has is no method', async () => {
+  for (const version of ['1.0', '0.3']) {
+    for (const method of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
+      const { body, status } = await wireTo(gateway, donna, mallory.key).rpc(method, {}, { 'A2A-Version': version })
+      expect([status, body.error.code]).toEqual([200, -32601])
+    }
+  }
+})
+
+test('no answer repeats what is long', async () => {
+  const wire = wireTo(gateway, donna, mallory.key)
+  const huge = 'y'.repeat(1_000_000)
+  const answers = [
+    await wire.rpc(huge, {}),
+    await wire.post({ jsonrpc: '2.0', id: huge, method: 'GetTask', params: { id: 'x' } }),
+    await wire.rpc('GetTask', { id: huge }),
+    await wire.rpc('CancelTask', { id: huge }),
+    await wire.rpc('GetTaskPushNotificationConfig', { taskId: huge, id: huge }),
+    await wire.rpc('SendMessage', sending({ taskId: huge, referenceTaskIds: [huge] })),
+  ]
+  for (const { body } of answers) {
+    expect(body.error.code).not.toBe(-32603)
+    expect(JSON.stringify(body).length).toBeLessThan(2_000)
+  }
+  const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(50_000).map((key) => [key, 1])))
+  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsTold.max])
+})
+
+test('HTTP+JSON takes objects and nothing else', async () => {
+  const wire = wireTo(gateway, donna, mallory.key)
+  for (const body of ['"x"', '1', '[]', 'true']) {
+    for (const version of ['1.0', '0.3']) {
+      for (const path of ['/message:send', '/v1/message:send', '/v1/tasks/x:cancel']) {
+        const { status } = await wire.rest('POST', path, body, { 'A2A-Version': version })
+        expect([400, 404, 405]).toContain(status)
+      }
+    }
+  }
+})
+
+describe('without a key', () => {
+  test('nothing that an agent says about itself is read', async () => {
+    await gateway.addAgent('large')
+    // Whoever reads it fails.
+    await besideStore(gateway.dataDir, `update agent set skills = 'no JSON' where handle = ?`, '@large')
+    for (const key of [null, 'rk_wrong']) {
+      const { status } = await gateway.call('POST', '/agents/large', {}, { key })
+      expect(status).toBe(401)
+    }
+    expect((await gateway.call('POST', '/agents/large', {})).status).toBe(500)
+    await gateway.call('DELETE', '/v1/agents/large').catch(() => undefined)
+    await besideStore(gateway.dataDir, `update agent set skills = '[]' where handle = ?`, '@large')
+  })
+
+  test('an agent cannot say so much about itself', async () => {
+    const skill = (n: number) => ({
+      id: `s${n}`,
+      name: 'n',
+      description: 'd'.repeat(2_000),
+      examples: Array(20).fill('e'.repeat(2_000)),
+    })
+    const { status, body } = await gateway.call(
+      'PATCH',
+      '/v1/agents/mallory',
+      { skills: many(100).map((_, n) => skill(n)) },
+      mallory,
+    )
+    expect([status, body.code]).toEqual([413, 'payload-too-large'])
+    const few = [skill(0), skill(1)]
+    expect((await gateway.call('PATCH', '/v1/agents/mallory', { skills: few }, mallory)).status).toBe(200)
+  })
+})

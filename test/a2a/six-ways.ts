@@ -1,0 +1,90 @@
+import { SendMessageRequest } from '@a2a-js/sdk'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { bearer, rawClient } from '../grpc/raw-client.ts'
+import type { TestAgent, TestGateway } from '../support/gateway.ts'
+
+/** What is said of a send, whatever the binding: the task's id, or why it was refused. */
+export interface Said {
+  readonly taskId?: string | undefined
+  readonly refusal?: string | undefined
+  /** Whether the refusal is the request's fault, in the words of the binding. */
+  readonly isTheirs: boolean
+}
+
+export type Way = (message: JsonObject, more?: JsonObject) => Promise<Said>
+
+/** What differs from a message of v1.0: `request` metadata is beside the message everywhere. */
+const plain = { role: 'ROLE_USER', parts: [{ text: 'hello' }] }
+
+/** Sends by hand over every binding in both versions. `message` is ProtoJSON of v1.0; `more` is metadata of the request. */
+export function sixWays(gateway: TestGateway, to: TestAgent, from: TestAgent): Record<string, Way> & Disposable {
+  const path = `/agents/${to.handle.slice(1)}`
+  const tenant = path.slice(1)
+  const current = rawClient(gateway.grpcTarget)
+  const legacy = rawClient(gateway.grpcTarget, '0.3')
+  const call = (at: string, body: object, version: string) =>
+    gateway.call('POST', at, body, { key: from.key, headers: { 'A2A-Version': version } })
+  const whole = (message: JsonObject): JsonObject => ({ messageId: crypto.randomUUID(), ...plain, ...message })
+
+  return {
+    'JSON-RPC 1.0': async (message, metadata) => {
+      const params = { message: whole(message), configuration: { returnImmediately: true }, metadata }
+      return fromRpc((await call(path, { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }, '1.0')).body)
+    },
+    'HTTP+JSON 1.0': async (message, metadata) => {
+      const params = { message: whole(message), configuration: { returnImmediately: true }, metadata }
+      return fromRest(await call(`${path}/message:send`, params, '1.0'))
+    },
+    'gRPC 1.0': async (message, metadata) => {
+      const request = { tenant, message: whole(message), configuration: { returnImmediately: true }, metadata }
+      return fromGrpc(await current.unary('sendMessage', SendMessageRequest.fromJSON(request), bearer(from.key)))
+    },
+    'JSON-RPC 0.3': async (message, metadata) => {
+      const { parts, role: _, ...rest } = whole(message)
+      const said = { kind: 'message', role: 'user', ...rest, parts: (parts as JsonObject[]).map(legacyPart) }
+      const params = { message: said, configuration: { blocking: false }, metadata }
+      return fromRpc((await call(path, { jsonrpc: '2.0', id: 1, method: 'message/send', params }, '0.3')).body)
+    },
+    'HTTP+JSON 0.3': async (message, metadata) => {
+      const { parts, ...rest } = whole(message)
+      const params = { message: { ...rest, content: parts }, configuration: { blocking: false }, metadata }
+      return fromRest(await call(`${path}/v1/message:send`, params, '0.3'))
+    },
+    'gRPC 0.3': async (message, metadata) => {
+      const { parts, role: _, ...rest } = whole(message)
+      const content = (parts as JsonObject[]).map(({ text = '' }) => ({ part: { $case: 'text', value: text } }))
+      const request = { contextId: '', taskId: '', extensions: [], ...rest, role: 1, content }
+      const configuration = { acceptedOutputModes: [], historyLength: 0, blocking: false }
+      const sent = bearer(from.key, { 'a2a-tenant': tenant })
+      return fromGrpc(await legacy.unary('sendMessage', { request, configuration, metadata }, sent))
+    },
+    [Symbol.dispose]() {
+      current[Symbol.dispose]()
+      legacy[Symbol.dispose]()
+    },
+  } as Record<string, Way> & Disposable
+}
+
+function legacyPart({ text, mediaType, ...rest }: JsonObject): JsonObject {
+  return { kind: 'text', text: text ?? '', ...rest }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the wire carries
+function fromRpc({ result, error }: any): Said {
+  const isTheirs = error?.code !== undefined && error.code !== -32603
+  return { taskId: result?.task?.id ?? result?.id, refusal: error?.message, isTheirs }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the wire carries
+function fromRest({ status, body }: { status: number; body: any }): Said {
+  const refusal = status < 300 ? undefined : (body.error?.message ?? body.message)
+  return { taskId: body.task?.id ?? body.id, refusal, isTheirs: status >= 400 && status < 500 }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the wire carries
+function fromGrpc(answer: any): Said {
+  const theirs = [3, 5, 8, 9]
+  return { taskId: answer.value?.payload?.value?.id, refusal: answer.details, isTheirs: theirs.includes(answer.code) }
+}
+
+export const ways = ['JSON-RPC 1.0', 'HTTP+JSON 1.0', 'gRPC 1.0', 'JSON-RPC 0.3', 'HTTP+JSON 0.3', 'gRPC 0.3'] as const

@@ -1,0 +1,217 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { SubscribeToTaskRequest } from '@a2a-js/sdk'
+import { status } from '@grpc/grpc-js'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { Unsent } from '../../src/fronts/unsent.ts'
+import { openLimits } from '../../src/limits.ts'
+import { bearer, rawClient, refusalOf } from '../grpc/raw-client.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+const MB = 1_000_000
+const artifactBytes = 3.9 * MB
+const artifacts = 25
+const readers = 10
+const grpcReaders = 4
+/** The client's own buffer takes 16 events, whatever their size. */
+const eventBytes = 300_000
+
+/** Counts what waits for all readers together. */
+class Counted extends Unsent {
+  bytes = 0
+  most = 0
+
+  override add(keyId: string, bytes: number): () => void {
+    const taken = super.add(keyId, bytes)
+    this.bytes += bytes
+    this.most = Math.max(this.most, this.bytes)
+    let left = bytes
+    return () => {
+      this.bytes -= left
+      left = 0
+      taken()
+    }
+  }
+}
+
+const unsent = new Counted()
+let gateway: TestGateway
+let donna: TestAgent
+let mallory: TestAgent
+let bob: TestAgent
+let taskId: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ overrides: { connectionBounds: { readerStall: 2 }, unsent } })
+  await liftRates(gateway)
+  donna = await gateway.addAgent('donna')
+  mallory = await gateway.addAgent('mallory')
+  bob = await gateway.addAgent('bob')
+  taskId = (await gateway.send('donna', 'make a lot', { key: mallory.key })).id
+  for (let index = 0; index < artifacts; index += 1) {
+    const artifact = { artifactId: `a${index}`, parts: [{ text: 'x'.repeat(artifactBytes) }] }
+    const made = await gateway.call('POST', `/v1/tasks/${taskId}/artifacts`, { artifact }, { key: donna.key })
+    expect(made.status).toBe(201)
+  }
+}, 60_000)
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const opened: ClientRequest[] = []
+afterEach(() => {
+  for (const req of opened.splice(0)) req.destroy()
+})
+
+interface Unread {
+  readonly req: ClientRequest
+  readonly res: IncomingMessage
+}
+
+/** A request whose answer nobody reads: the sockets' buffers fill, then the gateway has to keep the rest. */
+function openUnread(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Unread> {
+  return new Promise((resolve, reject) => {
+    const req = request(gateway.url + path, {
+      method,
+      agent: false,
+      headers: {
+        authorization: `Bearer ${mallory.key}`,
+        'A2A-Version': '1.0',
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+    })
+    req.on('error', reject)
+    opened.push(req)
+    req.on('response', (res) => {
+      res.on('error', () => {})
+      res.pause()
+      resolve({ req, res })
+    })
+    req.end(body && JSON.stringify(body))
+  })
+}
+
+const afterFirst = { 'last-event-id': '1' }
+const streams = [
+  {
+    name: 'JSON-RPC',
+    open: () => openUnread('POST', '/agents/donna', rpc('SubscribeToTask', { id: taskId }), afterFirst),
+  },
+  {
+    name: 'HTTP+JSON',
+    open: () => openUnread('POST', `/agents/donna/tasks/${taskId}:subscribe`, undefined, afterFirst),
+  },
+  {
+    name: 'HTTP+JSON of v0.3',
+    open: () =>
+      openUnread('POST', `/agents/donna/v1/tasks/${taskId}:subscribe`, undefined, {
+        ...afterFirst,
+        'A2A-Version': '0.3',
+      }),
+  },
+]
+
+function rpc(method: string, params: object) {
+  return { jsonrpc: '2.0', id: 1, method, params }
+}
+
+/** Runs `act`, and waits until nothing is left for anybody to read. Answers the most bytes that were. */
+async function mostUnsent(act: () => Promise<unknown>): Promise<number> {
+  unsent.most = 0
+  await act()
+  await until(
+    () => unsent.bytes,
+    (bytes) => bytes === 0,
+  )
+  return unsent.most
+}
+
+describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
+  test('cost the gateway a few events, and are cut off', async () => {
+    const most = await mostUnsent(async () => {
+      const unread = await Promise.all(Array.from({ length: readers }, open))
+      expect(unread.map(({ res }) => res.statusCode)).toEqual(new Array(readers).fill(200))
+      const health = await gateway.call('GET', '/v1/tasks', undefined, { key: bob.key })
+      expect(health.status).toBe(200)
+    })
+    expect(most).toBeGreaterThan(artifactBytes)
+    // Of each stream one event, and no more than the key may leave unread.
+    expect(most).toBeLessThan(openLimits.unsentBytes.max + openLimits.loadingEvents.max * artifactBytes)
+  })
+
+  test('tell a slow reader everything, in order', async () => {
+    const { res } = await open()
+    const found: string[] = []
+    let tail = ''
+    // Longer than a turn of the reader's own buffers, and shorter than the deadline.
+    for await (const chunk of res) {
+      const text = tail + (chunk as Buffer).toString('latin1')
+      for (const [, id] of text.matchAll(/"artifactId":"(a\d+)"/g)) found.push(id!)
+      tail = text.slice(-40).replace(/"artifactId":"(a\d+)"/g, '')
+      await new Promise(setImmediate)
+      if (found.length === artifacts) break
+    }
+    expect(found).toEqual(Array.from({ length: artifacts }, (_, index) => `a${index}`))
+  })
+})
+
+test('answers that nobody reads are refused to the key that asks for them, and to nobody else', async () => {
+  const read = () => openUnread('GET', `/v1/tasks/${taskId}`)
+  const unread = await Promise.all(Array.from({ length: readers }, read))
+  const statuses = unread.map(({ res }) => res.statusCode)
+  expect(statuses.filter((code) => code === 200).length).toBeLessThan(readers)
+  expect(statuses.filter((code) => code === 429).length).toBeGreaterThan(0)
+  const again = await gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key: mallory.key })
+  expect(again).toMatchObject({ status: 429, body: { code: 'limit-exceeded', limit: 'unsentBytes' } })
+  expect(again.headers.get('retry-after')).toBe('1')
+  const overA2a = await gateway.call('GET', `/agents/donna/tasks/${taskId}`, undefined, {
+    key: mallory.key,
+    headers: { 'A2A-Version': '1.0' },
+  })
+  expect(overA2a).toMatchObject({ status: 429, body: { error: { status: 'RESOURCE_EXHAUSTED' } } })
+  using client = rawClient(gateway.grpcTarget)
+  const overGrpc = await client.unary('getTask', { tenant: 'agents/donna', id: taskId }, bearer(mallory.key))
+  expect(overGrpc).toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: 'LIMIT_EXCEEDED' })
+  expect((await gateway.call('GET', '/v1/tasks', undefined, { key: bob.key })).status).toBe(200)
+  for (const { req } of unread) req.destroy()
+  const { status: later } = await until(
+    () => gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key: mallory.key }),
+    ({ status }) => status !== 429,
+  )
+  expect(later).toBe(200)
+})
+
+test('streams over gRPC that nobody reads are cut off, and the connection is not', async () => {
+  using client = rawClient(gateway.grpcTarget)
+  const { id } = await gateway.send('donna', 'make a lot', { key: mallory.key })
+  const wanted = SubscribeToTaskRequest.fromJSON({ tenant: 'agents/donna', id })
+  const most = await mostUnsent(async () => {
+    const unread = Array.from({ length: grpcReaders }, () =>
+      client.stream('subscribeToTask', wanted, bearer(mallory.key)),
+    )
+    const failures = unread.map(
+      (stream) => new Promise((resolve) => stream.on('error', (error) => resolve(refusalOf(error as never)))),
+    )
+    await Promise.all(unread.map((stream) => new Promise((resolve) => stream.once('data', resolve))))
+    for (const stream of unread) stream.pause()
+    for (let index = 0; index < 25; index += 1) {
+      const artifact = { artifactId: `a${index}`, parts: [{ text: 'x'.repeat(eventBytes) }] }
+      await gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact }, { key: donna.key })
+    }
+    await until(
+      () => unsent.bytes,
+      (bytes) => bytes === 0,
+    )
+    for (const stream of unread) stream.resume()
+    for (const failure of failures) expect(await failure).toMatchObject({ code: status.CANCELLED })
+  })
+  expect(most).toBeGreaterThan(eventBytes)
+  // One event of each stream.
+  expect(most).toBeLessThan(1.1 * grpcReaders * eventBytes)
+  expect(await client.unary('getTask', { tenant: 'agents/donna', id, historyLength: 0 }, bearer(bob.key))).toBeDefined()
+})

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
+import type { Operation } from '../../src/fronts/access/operation.ts'
+import { connect, type Dialect, dialects, saying } from '../a2a/connect.ts'
+import { sending, wireTo } from '../a2a/wire.ts'
+import type { TestAgent } from '../support/gateway.ts'
+import { a2aCalls, type PlantedTask, plantTask } from './a2a-requests.ts'
+import { everybody, secret, startWorld, type Who, type World } from './world.ts'
+
+let world: World
+let desk: TestAgent
+beforeAll(async () => {
+  world = await startWorld()
+  desk = await world.gateway.addAgent('desk')
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
+
+/** desk takes messages from its project; the task is donna's and desk's. */
+function expected({ name, agent, scope, operator }: Operation, who: Who): Expected {
+  if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
+  if (who === 'zoe' || who === 'manager elsewhere') return 'forbidden'
+  if (who === 'viewer') return scope !== 'read' ? 'forbidden' : operator === 'own' ? 'hidden' : 'ok'
+  if (who.startsWith('donna')) return who === 'donna' || who === `donna, ${scope} only` ? 'ok' : 'forbidden'
+  if (who === 'operator') return operator === 'own' ? 'hidden' : 'ok'
+  // A list is of the caller's own tasks there.
+  return agent === 'welcome' || name === 'ListTasks' ? 'ok' : 'hidden'
+}
+
+/** How each binding says it, by the detail that all of them carry. */
+const words: Record<Exclude<Expected, 'ok'>, RegExp> = {
+  unauthenticated: /Send the header|API key is unknown/,
+  forbidden: /takes the scope|takes messages from its own project|operator key is not for the project/,
+  hidden: /No task|No push/,
+}
+
+describe.each(dialects)('A2A $version over $binding', (dialect) => {
+  // v0.3 has no list of tasks.
+  const operations = a2aOperations.filter(({ name }) => dialect.version === '1.0' || name !== 'ListTasks')
+
+  test.each(operations)('$name changes nothing and shows nothing where it is refused', async (row) => {
+    const planted = await plantTask(world)
+    const before = await world.heads()
+    for (const who of everybody.filter((one) => expected(row, one) !== 'ok')) {
+      const told = await callAs(row, who, dialect, planted)
+      expect(told, who).toMatch(words[expected(row, who) as Exclude<Expected, 'ok'>])
+      expect(told, who).not.toMatch(/CANARY/)
+    }
+    expect(await world.changesSince(before)).toEqual([])
+  })
+
+  test.each(operations)('$name is done for whom the table lets do it', async (row) => {
+    for (const who of everybody.filter((one) => expected(row, one) === 'ok')) {
+      const told = await callAs(row, who, dialect, await plantTask(world))
+      expect(told, who).toMatch(/^ok/)
+      if (who === 'mike' || who === 'gina') expect(told, who).not.toContain(secret)
+    }
+  })
+})
+
+/** `ok` and the answer, or the refusal's message. */
+async function callAs(row: Operation, who: Who, dialect: Dialect, planted: PlantedTask): Promise<string> {
+  const client = await connect(world.gateway, desk, world.keyOf(who) ?? '', dialect)
+  try {
+    return `ok ${JSON.stringify(await a2aCalls[row.name as keyof typeof a2aCalls](client, planted, world))}`
+  } catch (error) {
+    return String((error as Error).message)
+  }
+}
+
+describe('a scope that is missing', () => {
+  test('is 403 over HTTP, before parameters are looked at', async () => {
+    const wire = wireTo(world.gateway, desk, world.keyOf('donna, read only'))
+    const rpc = await wire.rpc('SendMessage', {})
+    expect([rpc.status, rpc.body.error.data[0].reason]).toEqual([403, 'FORBIDDEN'])
+    const rest = await wire.rest('POST', '/message:send', {})
+    expect([rest.status, rest.body.error.status]).toEqual([403, 'PERMISSION_DENIED'])
+    const legacy = await wire.rest('POST', '/v1/message:send', {}, { 'A2A-Version': '0.3' })
+    expect([legacy.status, legacy.body.code]).toEqual([403, -32603])
+    const tenant = await wire.rest('POST', '/any/message:send', {})
+    expect(tenant.status).toBe(403)
+  })
+
+  test('a push config that comes with a message takes `manage`, and without it nothing is sent', async () => {
+    const before = await world.heads()
+    const config = { taskPushNotificationConfig: { id: 'c', url: world.receiver.url } }
+    for (const dialect of dialects) {
+      const client = await connect(world.gateway, desk, world.keyOf('donna, send only')!, dialect)
+      const sent = client.sendMessage(saying('hello', {}, { returnImmediately: true, ...config }))
+      await expect(sent, `${dialect.version} ${dialect.binding}`).rejects.toThrow(
+        /CreateTaskPushNotificationConfig takes the scope "manage"/,
+      )
+    }
+    expect(await world.changesSince(before)).toEqual([])
+    const all = wireTo(world.gateway, desk, world.keyOf('donna'))
+    expect((await all.rpc('SendMessage', sending({}, config))).body.result.task.id).toBeTruthy()
+  })
+})

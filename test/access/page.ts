@@ -1,0 +1,92 @@
+import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
+import type { Audited, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
+import { publicRoutes, restOperations } from '../../src/fronts/access/rest-operations.ts'
+
+const reaches: Record<Reach, string> = {
+  project: 'everything in its project',
+  own: 'what is its own',
+  party: 'what it takes part in: as sender, recipient, originator or assignee',
+  granted: "its own, and another's that granted it",
+  contacts: 'agents that take mail from it',
+  welcome: 'agents that take its messages over A2A',
+  never: 'nothing',
+}
+const operators: Record<OperatorReach, string> = {
+  any: 'yes',
+  admin: 'of all projects',
+  own: 'on what is its own',
+  never: 'no',
+}
+const audits: Record<Audited, string> = {
+  first: 'before the answer',
+  soon: 'within 100 ms',
+  operator: 'of an operator',
+  no: '',
+}
+
+const headings = ['operation', 'scope', 'operator', 'agent', 'agent of another project', 'audited']
+
+/** docs/access.md, as the code has it. */
+export function accessPage(): string {
+  return `# Who may do what
+
+Written by \`npm run access:docs\` from \`src/fronts/access\`; a test compares them. The table is enforced in one place for each transport, before anything but the
+key is read. A request that has no row is refused, and a route without a row fails the tests.
+
+- **scope**: what the key must be allowed to do. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
+  takes \`manage\` too. Mail that waits (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
+  \`any\` is about the key itself: each may revoke itself. Another key takes \`mint\`, another token \`manage\`.
+- **operator**: whether an operator may, of its projects or only one of all projects. A viewer has the scope \`read\` alone.
+- **agent**, **agent of another project**: on what it may, of this project. What a caller may not see answers as what does not exist.
+- **audited**: when the audit has it once it was done. What is refused (\`unauthenticated\`, \`forbidden\`) is audited for every operation, and each other failure of
+  what is audited: those alike within a minute are one record with a count.
+
+${list(Object.entries(reaches).map(([word, meaning]) => `\`${word}\`: ${meaning}`))}
+
+## REST
+
+${table(
+  ['route', ...headings],
+  restOperations.map((row) => [code(row.route), ...cells(row)]),
+)}
+
+## A2A
+
+The same for JSON-RPC, HTTP+JSON and gRPC, v1.0 and v0.3.
+
+${table(
+  [...headings, 'HTTP+JSON', 'JSON-RPC v0.3', 'gRPC v0.3'],
+  a2aOperations.map((row) => [...cells(row), row.http.map(path).join(', '), code(row.legacyRpc), code(row.legacyGrpc)]),
+)}
+
+## For everybody
+
+Without a key, or with any:
+
+${list(publicRoutes.map((route) => code(route)))}
+
+A private agent's card answers its own project only.
+`
+}
+
+function cells({ name, scope, operator, agent, peer, audited }: Operation): string[] {
+  return [code(name), code(scope), operators[operator], code(agent), code(peer), audits[audited]]
+}
+
+function path(route: string): string {
+  return code(route.replaceAll('\\', ''))
+}
+
+function code(text: string | undefined): string {
+  return text === undefined ? '' : `\`${text}\``
+}
+
+function list(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n')
+}
+
+function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = names.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))
+  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
+  return [line(names), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}

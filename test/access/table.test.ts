@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as legacy from '@a2a-js/sdk/compat/v0_3'
+import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
+import { restHandler } from '@a2a-js/sdk/server/express'
+import { A2AService } from '@a2a-js/sdk/server/grpc'
+import { describe, expect, test } from 'vitest'
+import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/access/a2a-operations.ts'
+import { authorise } from '../../src/fronts/access/authorise.ts'
+import { isRestPath, matchRest } from '../../src/fronts/access/rest-match.ts'
+import { publicRoutes, restOperations } from '../../src/fronts/access/rest-operations.ts'
+import { createFront, type FrontContext } from '../../src/fronts/front.ts'
+import { operator } from '../../src/registry/caller.ts'
+import { accessPage } from './page.ts'
+import { routesOf } from './routes.ts'
+
+test('every route has a row, and every row a route', () => {
+  // Only the routes are looked at: nothing is called.
+  const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims: {} } as unknown as FrontContext
+  const routes = new Set(routesOf(createFront(context).router))
+  const rows = [...restOperations.map(({ route }) => route), ...publicRoutes]
+  expect([...routes].sort()).toEqual([...new Set(rows)].sort())
+  expect(rows.length).toBe(routes.size)
+})
+
+test('names are unique: the audit is read by them', () => {
+  const names = [...restOperations, ...a2aOperations].map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+describe('A2A', () => {
+  test('the paths of HTTP+JSON are those of the SDK, in its order', () => {
+    const sdk = restHandler({
+      requestHandler: {} as never,
+      userBuilder: async () => ({ isAuthenticated: false, userName: '' }),
+      legacyCompat: { enabled: true },
+    })
+    const withTenant = (route: string) => [route, route.replace(' ', ' /:tenant')]
+    const [legacyRoutes, routes] = [routesOf(sdk).slice(0, 11), routesOf(sdk).slice(11)]
+    expect(routes).toEqual(a2aOperations.flatMap(({ http }) => http.flatMap(withTenant)))
+    // Here a task's subscription and its end may be tried in either order: no path is both.
+    expect(legacyRoutes.sort()).toEqual(a2aOperations.flatMap(({ legacyHttp }) => legacyHttp).sort())
+  })
+
+  test('every method of JSON-RPC that the SDK has is an operation', () => {
+    const methods = Object.entries(legacy).filter(([name]) => name.startsWith('LEGACY_METHOD_'))
+    expect(methods.length).toBe(10)
+    for (const [, method] of methods) {
+      expect(rpcOperation(method as string, true)?.name, String(method)).toBe(
+        legacy.legacyJsonRpcToV1Method(method as string),
+      )
+    }
+    for (const { name } of a2aOperations) {
+      expect(legacy.isV1JsonRpcMethod(name)).toBe(true)
+      expect(rpcOperation(name, false)?.name).toBe(name)
+    }
+    for (const none of ['__proto__', 'constructor', 'sendMessage', 'undefined', '']) {
+      expect([rpcOperation(none, false), rpcOperation(none, true)]).toEqual([undefined, undefined])
+    }
+  })
+
+  test('every method of gRPC is an operation', () => {
+    for (const { path } of Object.values(A2AService)) {
+      expect(grpcOperation(path)?.name).toBe(path.split('/')[2])
+    }
+    for (const { path } of Object.values(LegacyA2AService)) expect(grpcOperation(path)?.legacyGrpc, path).toBeDefined()
+    expect(grpcOperation('/lf.a2a.v1.A2AService/__proto__')).toBeUndefined()
+    expect(grpcOperation('/another.Service/SendMessage')).toBeUndefined()
+  })
+})
+
+describe('a path is read as Express reads it', () => {
+  test.each([
+    ['GET', '/v1/agents', 'agent.list'],
+    ['HEAD', '/v1/agents/', 'agent.list'],
+    ['DELETE', '/V1/Agents/donna', 'agent.remove'],
+    ['PATCH', '/v1/agents/a%2Fkeys', 'agent.change'],
+    ['POST', '/v1/claims/HANDOFF', 'claim.handOff'],
+  ])('%s %s', (method, path, name) => {
+    expect(matchRest(method, path)?.operation.name).toBe(name)
+  })
+
+  test.each([
+    '/v1',
+    '/v1/',
+    '/v1/agents//',
+    '/v1//agents',
+    '/v1/agents/a/b',
+    '/v1/%61gents',
+    '/v1/audit/x',
+    '/v1/nothing',
+  ])('%s is none', (path) => {
+    expect([matchRest('GET', path), isRestPath(path)]).toEqual([undefined, false])
+  })
+})
+
+test('an operator that is not one of all projects makes no projects; without its scope it does nothing', () => {
+  const row = restOperations.find(({ name }) => name === 'project.make')!
+  expect(() => authorise(row, operator)).not.toThrow()
+  expect(() => authorise(row, { ...operator, role: 'manager' })).toThrow(/role admin/)
+  expect(() => authorise(row, { ...operator, scopes: [] })).toThrow(/takes the scope "manage".* has none/)
+})
+
+test('docs/access.md is what the code has: npm run access:docs', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../docs/access.md'), 'utf8')).toBe(accessPage())
+})

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation, RestOperation } from '../../src/fronts/access/operation.ts'
+import { restOperations } from '../../src/fronts/access/rest-operations.ts'
+import { type RestCase, restCases } from './rest-requests.ts'
+import { everybody, must, projectSecret, secret, startWorld, type Who, type World } from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('every row has a request', () => {
+  expect(Object.keys(restCases).sort()).toEqual(restOperations.map(({ name }) => name).sort())
+})
+
+type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
+
+/** What the table says: `hidden` is refused where the row that it is about was read, as forbidden or as absent. */
+function expected(row: Operation, who: Who, { atHome }: RestCase): Expected {
+  if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
+  if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
+  if (who === 'viewer' || who === 'manager elsewhere') return expectedOfOperator(row, who, atHome)
+  if (row.agent === 'never') return 'forbidden'
+  if (row.scope === 'any') return revokes(who) || atHome ? 'ok' : 'hidden'
+  if (who.startsWith('donna')) return who === 'donna' || who === `donna, ${row.scope} only` ? 'ok' : 'forbidden'
+  const reach = who === 'zoe' ? row.peer : row.agent
+  if (atHome || reach === 'project' || reach === 'contacts') return 'ok'
+  return reach === 'granted' && who === 'gina' ? 'ok' : 'hidden'
+}
+
+function expectedOfOperator(row: Operation, who: 'viewer' | 'manager elsewhere', atHome?: true): Expected {
+  if (row.operator === 'admin' || row.operator === 'never') return 'forbidden'
+  if (who === 'viewer' && row.scope !== 'any' && row.scope !== 'read') return 'forbidden'
+  if (who === 'viewer' && row.scope === 'read') return 'ok'
+  return atHome ? 'ok' : 'hidden'
+}
+
+/** A key of donna's, which is not the one that asks. */
+const revokes = (who: Who): boolean => who === 'donna' || who === 'donna, mint only'
+
+const codes: Record<Exclude<Expected, 'ok'>, readonly number[]> = {
+  unauthenticated: [401],
+  forbidden: [403],
+  hidden: [403, 404, 409],
+}
+
+describe.each(restOperations)('$route', (row) => {
+  const one = restCases[row.name]!
+  const refused = everybody.filter((who) => expected(row, who, one) !== 'ok')
+  const allowed = everybody.filter((who) => expected(row, who, one) === 'ok')
+
+  test('changes nothing and shows nothing where it is refused', async () => {
+    const { path, body } = await one.plant(world)
+    const before = await world.heads()
+    for (const who of refused) {
+      const answer = await callAs(row, who, path, body)
+      const outcome = expected(row, who, one) as Exclude<Expected, 'ok'>
+      expect(codes[outcome], `${who}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+      expect(shown(answer), who).not.toMatch(/CANARY/)
+    }
+    expect(await world.changesSince(before)).toEqual([])
+  })
+
+  test('is done for whom the table lets do it', async () => {
+    for (const who of allowed) {
+      const { path, body } = await one.plant(world)
+      const answer = await callAs(row, who, path, body)
+      const done = one.answers === undefined ? answer.status < 300 : answer.status === one.answers
+      expect(done, `${who}: ${answer.status} ${JSON.stringify(answer.body)}`).toBe(true)
+      if (who === 'zoe' || who === 'manager elsewhere') expect(shown(answer), who).not.toMatch(/CANARY/)
+      if (who === 'mike') expect(shown(answer), who).not.toContain(secret)
+    }
+  })
+})
+
+/** Of a scope that is missing the refusal says which, and what to do. */
+test.each(restOperations.filter(({ agent, scope }) => agent !== 'never' && scope !== 'any'))(
+  '$route names the scope that is missing',
+  async (row) => {
+    const { path, body } = await restCases[row.name]!.plant(world)
+    const other = row.scope === 'read' ? 'send' : 'read'
+    const answer = await callAs(row, `donna, ${other} only`, path, body)
+    expect(answer.body).toMatchObject({ status: 403, code: 'forbidden', scope: row.scope })
+    expect(answer.body.detail).toBe(
+      `${row.name} takes the scope "${row.scope}", and this key has "${other}". Use a key that has it, or have one made: POST /v1/agents/{handle}/keys.`,
+    )
+  },
+)
+
+function callAs(row: RestOperation, who: Who, path: string, body: unknown) {
+  const [method = ''] = row.route.split(' ')
+  const sent = method === 'GET' ? undefined : (body ?? (method === 'POST' ? {} : undefined))
+  return world.gateway.call(method, path, sent, { key: world.keyOf(who) })
+}
+
+/** An answer as its reader sees it. Mail that came along was for the reader. */
+function shown({ body, headers }: { body: unknown; headers: Headers }): string {
+  const rest = typeof body === 'object' ? { ...body, pendingSignals: undefined } : body
+  return `${JSON.stringify(rest)} ${[...headers].join(' ')}`
+}
+
+test('the canaries are there to be found', async () => {
+  const { gateway, donna } = world
+  const own = await gateway.call('GET', '/v1/agents/donna/keys', undefined, { key: donna.key })
+  expect(shown(own)).toContain(secret)
+  const read = await gateway.call('GET', '/v1/agents/donna', undefined, { key: world.keyOf('mike') })
+  expect(shown(read)).toContain(projectSecret)
+})
+
+test('mail that waits goes along with answers to keys that read and work, and waits past all others', async () => {
+  const { gateway, donna } = world
+  await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
+  await must(gateway.call('POST', '/v1/messages', { to: 'donna', subject: secret }))
+  for (const who of everybody.filter((one) => one.startsWith('donna, '))) {
+    const row = restOperations.find(({ agent, scope }) => agent !== 'never' && who === `donna, ${scope} only`)!
+    const { path, body } = await restCases[row.name]!.plant({ ...world, asDonna: notAsDonna })
+    expect((await callAs(row, who, path, body)).body).not.toHaveProperty('pendingSignals')
+  }
+  const { body } = await gateway.call('GET', '/v1/agents', undefined, { key: donna.key })
+  expect(body.pendingSignals).toContainEqual(expect.objectContaining({ subject: secret }))
+})
+
+/** What donna does with her own key would take the mail along. */
+async function notAsDonna(): Promise<never> {
+  throw new Error('Plant something that donna has no hand in.')
+}
+
+test('operators share one mailbox and one name, and what is there of a project is for those who have it', async () => {
+  const { gateway } = world
+  const { messageId, threadId } = await world.asDonna('POST', '/v1/messages', { to: 'operator', subject: secret })
+  const task = await gateway.send('donna', secret)
+  const readAs = (who: Who, path: string) => gateway.call('GET', path, undefined, { key: world.keyOf(who) })
+  for (const path of ['inbox', 'inbox?unread=true', 'messages', 'tasks', 'tasks?role=originator']) {
+    const answer = await readAs('manager elsewhere', `/v1/${path}`)
+    expect(shown(answer), path).not.toMatch(/CANARY/)
+    expect(answer.body.totalSize ?? 0).toBe(0)
+  }
+  for (const path of [`messages/${messageId}`, `threads/${threadId}`, `tasks/${task.id}`]) {
+    expect((await readAs('manager elsewhere', `/v1/${path}`)).status, path).toBe(404)
+    expect((await readAs('viewer', `/v1/${path}`)).status, path).toBe(200)
+  }
+  const marked = { key: world.keyOf('manager elsewhere') }
+  expect((await gateway.call('POST', `/v1/messages/${messageId}/status`, { status: 'seen' }, marked)).status).toBe(404)
+  expect(shown(await readAs('operator', '/v1/inbox?order=newest'))).toContain(secret)
+  expect(shown(await readAs('operator', '/v1/tasks?role=originator'))).toContain(secret)
+})

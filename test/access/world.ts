@@ -1,0 +1,151 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { type Scope, scopes } from '../../src/registry/scopes.ts'
+import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * Who calls. `mike`: another agent of the project. `gina`: one with donna's permissions. `zoe`: an agent of another project.
+ * `viewer`: an operator who reads. `manager elsewhere`: an operator of zoe's project alone.
+ */
+export type Who =
+  | 'nobody'
+  | 'unknown key'
+  | 'revoked key'
+  | 'expired key'
+  | 'operator'
+  | 'viewer'
+  | 'manager elsewhere'
+  | 'donna'
+  | 'mike'
+  | 'gina'
+  | 'zoe'
+  | `donna, ${Scope} only`
+
+export const everybody: readonly Who[] = [
+  'nobody',
+  'unknown key',
+  'revoked key',
+  'expired key',
+  'operator',
+  'viewer',
+  'manager elsewhere',
+  'donna',
+  'mike',
+  'gina',
+  'zoe',
+  ...scopes.map((scope) => `donna, ${scope} only` as const),
+]
+
+/** Texts that stand in donna's own things, and nobody else's. */
+export const secret = 'CANARY-of-donna'
+/** A text that her whole project may read. */
+export const projectSecret = 'CANARY-of-the-project'
+
+export type Heads = Readonly<Record<string, number>>
+
+/** A gateway with everything that donna has in it, and one key for each who calls. */
+export interface World extends AsyncDisposable {
+  readonly gateway: TestGateway
+  readonly receiver: Receiver
+  readonly donna: TestAgent
+  readonly mike: TestAgent
+  keyOf(who: Who): string | null
+  /** As donna; throws unless it succeeds. */
+  asDonna(method: string, path: string, body?: unknown): Promise<JsonObject>
+  /** Where both projects' logs end. */
+  heads(): Promise<Heads>
+  /** What callers have written to the logs since. */
+  changesSince(heads: Heads): Promise<string[]>
+}
+
+export async function startWorld(): Promise<World> {
+  const receiver = await startReceiver()
+  const env = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_TURNS: '0', ROUSE_STORM_MESSAGES: '0' }
+  // All callers come from one address, and half of them with a wrong key.
+  const gateway = await startGateway({ env: { ...env, ROUSE_WRONG_KEYS_PER_MINUTE: '0' } })
+  await liftRates(gateway)
+  const donna = await gateway.addAgent('donna', { description: projectSecret })
+  const [mike, gina] = [await gateway.addAgent('mike'), await gateway.addAgent('gina')]
+  await must(gateway.call('POST', '/v1/projects', { project: 'elsewhere' }))
+  const zoe = (await must(gateway.call('POST', '/v1/agents', { handle: 'zoe', project: 'elsewhere' }))).apiKey
+  for (const scope of ['CAN_READ_INBOX_OF', 'CAN_MANAGE_SUBSCRIPTIONS_OF', 'CAN_REPLY_TO']) {
+    await must(gateway.call('POST', '/v1/permissions', { grantee: 'gina', scope }, { key: donna.key }))
+  }
+  const revoked = await must(gateway.call('POST', '/v1/agents/donna/keys', { label: secret }, { key: donna.key }))
+  await gateway.call('DELETE', `/v1/agents/donna/keys/${revoked.keyId}`, undefined, { key: donna.key })
+  const operatorKey = async (fields: JsonObject) =>
+    String((await must(gateway.call('POST', '/v1/operator-keys', { ...fields, label: secret }))).operatorKey)
+  const keys = new Map<Who, string | null>([
+    ['nobody', null],
+    ['unknown key', 'rk_unknown'],
+    ['revoked key', String(revoked.apiKey)],
+    ['expired key', await expiredKey(gateway, donna)],
+    ['operator', gateway.adminKey],
+    ['viewer', await operatorKey({ role: 'viewer' })],
+    ['manager elsewhere', await operatorKey({ role: 'manager', projects: ['elsewhere'] })],
+    ['donna', donna.key],
+    ['mike', mike.key],
+    ['gina', gina.key],
+    ['zoe', String(zoe)],
+  ])
+  for (const scope of scopes) {
+    const made = gateway.call('POST', '/v1/agents/donna/keys', { label: secret, scopes: [scope] }, { key: donna.key })
+    keys.set(`donna, ${scope} only`, String((await must(made)).apiKey))
+  }
+  return {
+    gateway,
+    receiver,
+    donna,
+    mike,
+    keyOf: (who) => keys.get(who)!,
+    asDonna: (method, path, body) => must(gateway.call(method, path, body, { key: donna.key })),
+    async heads() {
+      const heads: Record<string, number> = {}
+      for (const project of projects) heads[project] = (await readLog(gateway, project, '')).lastLogId
+      return heads
+    },
+    async changesSince(heads) {
+      const changes: string[] = []
+      for (const project of projects) {
+        const { events } = await readLog(gateway, project, `&since=${heads[project]}`)
+        for (const { type, actor } of events)
+          if (!isEngine(actor, type)) changes.push(`${project}: ${type} by ${actor}`)
+      }
+      return changes
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]()
+      await receiver[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What the gateway does by itself meanwhile: deliveries of what was done before, and the end of keys. */
+function isEngine(actor: string, type: string): boolean {
+  return actor === '@gateway' && /^(wake|subscription|key)\./.test(type)
+}
+
+const projects = ['default', 'elsewhere']
+
+async function readLog(gateway: TestGateway, project: string, query: string) {
+  const headers = { 'Rouse-Project': project }
+  return (await gateway.call('GET', `/v1/events?limit=1000${query}`, undefined, { headers })).body
+}
+
+export async function must(answer: Promise<Answer>): Promise<JsonObject> {
+  const { status, body } = await answer
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+async function expiredKey(gateway: TestGateway, { handle, key }: TestAgent): Promise<string> {
+  const { apiKey } = await must(
+    gateway.call('POST', `/v1/agents/${handle.slice(1)}/keys`, { expiresInSeconds: 1 }, { key }),
+  )
+  await until(
+    () => gateway.call('GET', '/v1/agents', undefined, { key: String(apiKey) }),
+    ({ status }) => status === 401,
+  )
+  return String(apiKey)
+}

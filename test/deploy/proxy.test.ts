@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { connectionLimits, inputLimits } from '../../src/limits.ts'
+
+const nginx = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
+const [beforeHttp, http, grpc] = nginx.split(/^ {2}server \{$/m) as [string, string, string]
+
+const units: Record<string, number> = { '': 1, k: 1024, m: 1024 * 1024, s: 1, h: 3600 }
+
+/** The value of a directive in bytes or seconds. */
+function value(text: string, directive: string): number {
+  const [, count, unit] = new RegExp(`^ *${directive} (\\d+)(\\w?);$`, 'm').exec(text) ?? []
+  return Number(count) * units[unit ?? '']!
+}
+
+test('it takes the bodies that a gateway takes, and keeps none of those that have shown no key', () => {
+  const { max } = inputLimits.a2aBody
+  expect(value(http, 'client_max_body_size')).toBe(max)
+  // The message and the five bytes before it.
+  expect(value(grpc, 'client_max_body_size')).toBeGreaterThanOrEqual(max + 5)
+  expect(value(grpc, 'client_max_body_size')).toBeLessThanOrEqual(max + 1024 * 1024)
+  expect(http).toMatch(/^ {4}proxy_request_buffering off;$/m)
+})
+
+test('what it keeps to ask the other gateway with is small, and in memory', () => {
+  const [, location] = http.split('location @repeatable {') as [string, string]
+  expect(location).toMatch(/^ *proxy_request_buffering on;$/m)
+  const [, digits] =
+    /map \$content_length \$is_small \{\s+"~\^\[0-9\]\{1,(\d)\}\$" 1;\s+default 0;/.exec(beforeHttp) ?? []
+  expect(10 ** Number(digits)).toBeLessThanOrEqual(value(location, 'client_body_buffer_size'))
+  expect(beforeHttp).toContain('map $request_method$has_key$takes_key$is_small $may_repeat')
+})
+
+test('who drips, or holds more than a gateway lets one address hold, is ended', () => {
+  for (const directive of ['client_header_timeout', 'client_body_timeout']) {
+    expect(value(beforeHttp, directive)).toBeLessThanOrEqual(connectionLimits.headers.max)
+  }
+  expect(value(beforeHttp, 'limit_conn connections')).toBe(connectionLimits.connectionsPerAddress.max)
+  expect(beforeHttp).toMatch(/limit_conn_zone \$binary_remote_addr zone=connections:\d+m;/)
+  expect(beforeHttp).toMatch(/limit_req_zone \$binary_remote_addr zone=requests:\d+m rate=\d+r\/s;/)
+  expect(beforeHttp).toMatch(/limit_req zone=requests burst=\d+ nodelay;/)
+  for (const limit of ['limit_conn_status', 'limit_req_status']) expect(beforeHttp).toContain(`${limit} 429;`)
+})
+
+test('it lets an idle connection to a gateway go before the gateway does', () => {
+  const upstream = /upstream gateways \{([\s\S]*?)\}/.exec(beforeHttp)?.[1] ?? ''
+  expect(value(upstream, 'keepalive_timeout')).toBeLessThan(connectionLimits.keepAlive.max)
+  const [, grpcUpstream] = /upstream gateways_grpc \{([\s\S]*?)\}/.exec(beforeHttp) ?? []
+  expect(value(grpcUpstream ?? '', 'keepalive_timeout')).toBeLessThan(connectionLimits.grpcIdle.max)
+})
+
+test('a stream lives as long as it likes', () => {
+  expect(value(http, 'proxy_read_timeout')).toBeGreaterThanOrEqual(900)
+  expect(http).toMatch(/^ *proxy_buffering off;$/m)
+  expect(value(grpc, 'grpc_read_timeout')).toBe(86_400)
+})

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ownNames } from '../../src/fronts/edge.ts'
+import { connectionLimits } from '../../src/limits.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+
+let gateway: TestGateway
+let proxied: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  proxied = await startGateway({ env: { ROUSE_PUBLIC_URL: 'https://rouse.example/gateway' } })
+  await gateway.addAgent('donna')
+})
+
+afterAll(() => Promise.all([gateway, proxied].map((each) => each[Symbol.asyncDispose]())))
+
+/** The whole answer to a request with these header lines. */
+async function ask(to: TestGateway, lines: readonly string[], target = '/healthz', method = 'GET'): Promise<string> {
+  using connection = await connectRaw(to.url)
+  connection.socket.write(`${[`${method} ${target} HTTP/1.1`, ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  await connection.closed
+  return connection.text()
+}
+
+describe('a page that has its own name point to this machine', () => {
+  test.each([
+    'evil.example',
+    'evil.example:4520',
+    '10.0.0.1',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '[::2]',
+  ])('is told nothing under the name %s, by any route', async (host) => {
+    for (const target of ['/healthz', '/v1/agents', '/agents/donna/.well-known/agent-card.json', '/nowhere']) {
+      const answer = await ask(gateway, [`Host: ${host}`, `Authorization: Bearer ${gateway.adminKey}`], target)
+      expect(answer).toMatch(/^HTTP\/1.1 421 /)
+      expect(answer).toContain('"code":"misdirected-request"')
+      expect(answer).toContain('ROUSE_PUBLIC_URL')
+      expect(answer).not.toContain('donna"')
+    }
+  })
+
+  test('cannot hide the name behind a target with another', async () => {
+    expect(await ask(gateway, ['Host: evil.example'], 'http://localhost/healthz')).toMatch(/^HTTP\/1.1 421 /)
+  })
+
+  test.each(['localhost', 'LOCALHOST:4520', 'rouse.localhost', '127.0.0.1', '127.0.0.2:1', '[::1]:4520'])(
+    'is not what asks under the name %s',
+    async (host) => expect(await ask(gateway, [`Host: ${host}`])).toMatch(/^HTTP\/1.1 200 /),
+  )
+
+  test('nor under the name of the public URL, which a proxy passes on', async () => {
+    expect(await ask(proxied, ['Host: rouse.example'])).toMatch(/^HTTP\/1.1 200 /)
+    expect(await ask(proxied, ['Host: evil.example'])).toMatch(/^HTTP\/1.1 421 /)
+  })
+
+  test('beyond loopback any name will do: a page can do there what anybody can', () => {
+    expect(ownNames('0.0.0.0', 'https://rouse.example')).toBeUndefined()
+    expect(ownNames('::1', 'http://[fd00::1]/')).toEqual(new Set(['::1', 'fd00::1']))
+  })
+})
+
+describe('what browsers are told', () => {
+  const safe = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  }
+
+  test.each([
+    ['GET', '/healthz'],
+    ['GET', '/.well-known/jwks.json'],
+    ['GET', '/agents/donna/.well-known/agent-card.json'],
+    ['GET', '/v1/tasks'],
+    ['POST', '/agents/donna'],
+    ['GET', '/agents/donna/tasks'],
+    ['GET', '/nowhere'],
+  ])('%s %s is no page, whoever asks', async (method, path) => {
+    for (const key of [null, gateway.adminKey]) {
+      const { headers } = await gateway.call(method, path, undefined, { key })
+      expect(Object.fromEntries(headers)).toMatchObject(safe)
+      expect(headers.get('strict-transport-security')).toBeNull()
+    }
+  })
+
+  test('behind https, to come by https only', async () => {
+    const { headers } = await proxied.call('GET', '/healthz')
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+  })
+
+  test('nothing of this is shared with another origin', async () => {
+    for (const [method, path] of [
+      ['OPTIONS', '/v1/agents'],
+      ['OPTIONS', '/agents/donna'],
+      ['OPTIONS', '/agents/donna/message:send'],
+      ['GET', '/agents/donna/.well-known/agent-card.json'],
+      ['GET', '/v1/agents'],
+    ] as const) {
+      const asked = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+      for (const key of [null, gateway.adminKey]) {
+        const { headers } = await gateway.call(method, path, undefined, { key, headers: asked })
+        expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+      }
+    }
+  })
+})
+
+test('too many header lines, or too large ones, are refused', async () => {
+  const lines = (count: number) => ['Host: localhost', ...Array.from({ length: count }, (_, i) => `X-${i}: 1`)]
+  const { headerLines, headerBytes } = connectionLimits
+  expect(await ask(gateway, lines(headerLines.max - 2))).toMatch(/^HTTP\/1.1 200 /)
+  const answer = await ask(gateway, lines(headerLines.max * 3))
+  expect(answer).toMatch(/^HTTP\/1.1 431 /)
+  expect(answer).toContain(`more than ${headerLines.max} header lines`)
+  expect(await ask(gateway, ['Host: localhost', `X: ${'x'.repeat(headerBytes.max)}`])).toMatch(/^HTTP\/1.1 431 /)
+})

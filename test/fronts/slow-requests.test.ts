@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { judgeArrival } from '../../src/fronts/body-watch.ts'
+import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+
+/** Short, so that nobody waits for the table's seconds. */
+const bounds = { headers: 0.4, request: 20, bodyGrace: 0.4, bodyRate: 1_000, linger: 0.2, wireBody: 2_000_000 }
+let gateway: TestGateway
+let host: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ overrides: { connectionBounds: bounds } })
+  host = new URL(gateway.url).host
+  await gateway.addAgent('donna')
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const head = (path: string, length: string, key: string | undefined = undefined) =>
+  `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n${length}\r\n` +
+  `${key === undefined ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`
+
+const paths = ['/v1/tasks', '/agents/donna', '/agents/donna/message:send', '/agents/donna/v1/message:send']
+
+test('silence, and headers that drip, are ended at the deadline', async () => {
+  using silent = await connectRaw(gateway.url)
+  using dripping = await connectRaw(gateway.url)
+  const drip = setInterval(() => dripping.socket.write('X'), 50)
+  dripping.socket.write('GET /healthz HTTP/1.1\r\n')
+  expect(await silent.closed).toBeLessThan(5)
+  expect(await dripping.closed).toBeLessThan(5)
+  clearInterval(drip)
+  for (const { text } of [silent, dripping]) expect(text()).toMatch(/^$|^HTTP\/1.1 408 /)
+})
+
+test.each(paths)('a body that drips is ended with a reason, although its key is valid: %s', async (path) => {
+  using dripping = await connectRaw(gateway.url)
+  dripping.socket.write(head(path, 'Content-Length: 100000', gateway.adminKey))
+  const drip = setInterval(() => dripping.socket.write(' '), 50)
+  const answer = await dripping.answered('"code":"request-timeout"')
+  expect(answer).toMatch(/^HTTP\/1.1 408 /)
+  expect(answer).toContain('at less than 1000 bytes a second')
+  expect(await dripping.closed).toBeLessThan(10)
+  clearInterval(drip)
+})
+
+test.each(paths)('without a key not a byte of a body is waited for: %s', async (path) => {
+  using asking = await connectRaw(gateway.url)
+  asking.socket.write(head(path, 'Transfer-Encoding: chunked'))
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+  let isStuck = false
+  let sent = 0
+  // As fast as it is taken.
+  const send = () => {
+    while (sent < 200_000_000 && !asking.socket.destroyed) {
+      sent += chunk.length
+      if (!asking.socket.write(chunk)) {
+        isStuck = true
+        asking.socket.once('drain', () => {
+          isStuck = false
+          send()
+        })
+        return
+      }
+    }
+  }
+  send()
+  const answer = await asking.answered('\r\n\r\n')
+  expect(answer).toMatch(/^HTTP\/1.1 401 /)
+  expect(answer).toMatch(/^Connection: close\r$/m)
+  await asking.closed
+  expect(isStuck || asking.socket.destroyed).toBe(true)
+  // What the buffers of this machine hold between two processes' sockets.
+  expect(sent).toBeLessThan(30_000_000)
+})
+
+test('a body without an end is ended at the size, although its key is valid and it comes fast', async () => {
+  using endless = await connectRaw(gateway.url)
+  endless.socket.write(head('/v1/tasks', 'Transfer-Encoding: chunked', gateway.adminKey))
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+  const send = () => {
+    if (!endless.socket.destroyed && endless.socket.write(chunk)) setImmediate(send)
+    else endless.socket.once('drain', send)
+  }
+  send()
+  expect(await endless.answered('"code":"payload-too-large"')).toMatch(/^HTTP\/1.1 413 /)
+  await endless.closed
+})
+
+test('a client that asks before it sends is told to go on with a key, and refused without one', async () => {
+  const body = JSON.stringify({ handle: 'asks-first' })
+  const length = `Content-Length: ${body.length}\r\nExpect: 100-continue`
+  using refused = await connectRaw(gateway.url)
+  refused.socket.write(head('/v1/agents', length))
+  expect(await refused.answered('unauthenticated')).toMatch(/^HTTP\/1.1 401 /)
+  await refused.closed
+  using taken = await connectRaw(gateway.url)
+  taken.socket.write(head('/v1/agents', length, gateway.adminKey))
+  expect(await taken.answered('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  taken.socket.write(body)
+  expect(await taken.answered('apiKey')).toContain('HTTP/1.1 201 ')
+})
+
+test('an answer that comes before a whole body reaches a client that goes on sending', async () => {
+  const response = await fetch(`${gateway.url}/agents/donna`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: 'x'.repeat(15_000_000),
+  })
+  expect([response.status, await response.text()]).toEqual([401, expect.stringContaining('rk_')])
+})
+
+test('a request without a body leaves its connection open, whatever the answer', async () => {
+  using asking = await connectRaw(gateway.url)
+  asking.socket.write(`GET /v1/tasks HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  expect(await asking.answered('unauthenticated')).not.toMatch(/^Connection: close\r$/m)
+  asking.socket.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  expect(await asking.answered('"status":"ok"')).toContain('HTTP/1.1 200 ')
+})
+
+test.each([
+  ['nothing in the grace', 0, 9_999, undefined],
+  ['too little after it', 20_000, 10_001, 'request-timeout'],
+  ['enough after it', 20_500, 10_001, undefined],
+  ['fast, and too much', 33_554_433, 10, 'payload-too-large'],
+])('a body of which %s has come', (_what, bytes, waitedMs, code) => {
+  expect(judgeArrival(bytes, waitedMs, connectionBounds())?.code).toBe(code)
+})

@@ -1,0 +1,282 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { SendMessageRequest } from '@a2a-js/sdk'
+import { ClientFactory } from '@a2a-js/sdk/client'
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
+import { credentials } from '@grpc/grpc-js'
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../src/logger.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+import { until } from '../support/until.ts'
+
+const folder = (name: string) => join(import.meta.dirname, '../faults', name)
+const pem = (name: string, file = 'certificate') => readFileSync(join(folder(name), `${file}.pem`), 'utf8')
+/** For `localhost`. */
+const ours = 'vouched-for'
+const another = 'self-signed'
+
+/** Certificate and key as files of the test's own, with what the gateway's environment says of them. */
+function tlsFiles() {
+  const directory = dataDirectory()
+  const [cert, key] = [join(directory.path, 'cert.pem'), join(directory.path, 'key.pem')]
+  const use = (name: string) => {
+    copyFileSync(join(folder(name), 'certificate.pem'), cert)
+    copyFileSync(join(folder(name), 'key.pem'), key)
+    chmodSync(key, 0o600)
+  }
+  use(ours)
+  const env = { ROUSE_TLS_CERT: cert, ROUSE_TLS_KEY: key, ROUSE_HOST: 'localhost' }
+  return { cert, key, env, use, [Symbol.dispose]: () => directory[Symbol.dispose]() }
+}
+
+async function handshake(address: string, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const { hostname, port } = new URL(address.includes('//') ? address : `tcp://${address}`)
+  const socket = connect({ host: hostname, port: Number(port), servername: 'localhost', ca: pem(ours), ...options })
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** One request over a connection of its own. */
+function ask(gateway: TestGateway, path: string, options: ConnectionOptions = {}) {
+  return new Promise<{ status: number | undefined; headers: object; body: string }>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${gateway.adminKey}` }
+    request(`${gateway.url}${path}`, { ca: pem(ours), headers, agent: false, ...options }, (res) => {
+      let body = ''
+      res.setEncoding('utf8').on('data', (part) => (body += part))
+      res.on('end', () => resolve({ status: res.statusCode, headers: res.headers, body }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+function logged() {
+  const lines: string[] = []
+  const note = (fields: object, event: string) => void lines.push(`${event} ${JSON.stringify(fields)}`)
+  return { lines, log: { ...silentLogger, info: note, warn: note, error: note } }
+}
+
+const shown = (socket: TLSSocket) => socket.getPeerX509Certificate()?.fingerprint256
+const fingerprint = (name: string) => new X509Certificate(pem(name)).fingerprint256
+
+test('HTTP speaks TLS: the URL and the cards say https, browsers are told to stay, plain text is not answered', async () => {
+  using files = tlsFiles()
+  await using gateway = await startGateway({ env: files.env })
+  expect(gateway.url).toMatch(/^https:\/\/localhost:\d+$/)
+  expect((await ask(gateway, '/readyz')).headers).toMatchObject({ 'strict-transport-security': 'max-age=31536000' })
+  const { body } = await ask(gateway, '/v1/agents')
+  expect(JSON.parse(body)).toMatchObject({ agents: [] })
+  using plain = await connectRaw(gateway.url)
+  plain.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await plain.closed
+  expect(plain.text()).not.toContain('HTTP')
+})
+
+test('nothing older than TLS 1.2 is spoken, on either port', async () => {
+  using files = tlsFiles()
+  await using gateway = await startGateway({ env: files.env })
+  for (const address of [gateway.url, `tcp://${gateway.grpcTarget}`]) {
+    const old = { minVersion: 'TLSv1' as const, maxVersion: 'TLSv1.1' as const, ciphers: 'DEFAULT@SECLEVEL=0' }
+    await expect(handshake(address, old)).rejects.toThrow()
+    const socket = await handshake(address, { maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] })
+    expect(socket.getProtocol()).toBe('TLSv1.2')
+    socket.destroy()
+  }
+})
+
+test('gRPC speaks TLS: the SDK finds the agent by its card over https and calls it', async () => {
+  using files = tlsFiles()
+  await using gateway = await startGateway({ env: files.env })
+  const registered = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' }
+    request(`${gateway.url}/v1/agents`, { method: 'POST', ca: pem(ours), headers, agent: false }, (res) => {
+      res.resume().on('end', () => resolve(res.statusCode))
+    })
+      .on('error', reject)
+      .end('{"handle":"donna"}')
+  })
+  expect(registered).toBe(201)
+  const card = JSON.parse((await ask(gateway, '/agents/donna/.well-known/agent-card.json')).body)
+  expect(card.supportedInterfaces.map(({ url }: { url: string }) => url)).toContain(`${gateway.url}/agents/donna`)
+  const factory = new GrpcTransportFactory({ grpcChannelCredentials: credentials.createSsl(Buffer.from(pem(ours))) })
+  const client = await new ClientFactory({ transports: [factory] }).createFromAgentCard(card)
+  const sent = SendMessageRequest.fromJSON({
+    message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+    configuration: { returnImmediately: true },
+  })
+  const task = await client.sendMessage(sent, {
+    serviceParameters: { authorization: `Bearer ${gateway.adminKey}` },
+  })
+  expect(task).toMatchObject({ id: expect.any(String) })
+})
+
+test('a new certificate is shown to new connections, and the open ones stay', async () => {
+  using files = tlsFiles()
+  const clock = new FakeClock()
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
+  const ports = [gateway.url, `tcp://${gateway.grpcTarget}`]
+  const before = await Promise.all(ports.map((port) => handshake(port, { ALPNProtocols: ['h2', 'http/1.1'] })))
+  expect(before.map(shown)).toEqual([fingerprint(ours), fingerprint(ours)])
+
+  // The key of another certificate is no key of this one: the old pair stays.
+  writeFileSync(files.cert, pem(another))
+  await until(
+    () => {
+      clock.advance(10_000)
+      return lines
+    },
+    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
+  )
+  expect(shown(await handshake(gateway.url, { rejectUnauthorized: false }))).toBe(fingerprint(ours))
+
+  files.use(another)
+  await until(
+    () => {
+      clock.advance(10_000)
+      return lines
+    },
+    (all) => all.some((line) => line.startsWith('tls.reloaded')),
+  )
+  for (const port of ports) {
+    const socket = await handshake(port, { rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
+    expect(shown(socket)).toBe(fingerprint(another))
+    socket.destroy()
+  }
+  before[0]?.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [answer] = await once(before[0]!, 'data')
+  expect(String(answer)).toContain('"status":"ok"')
+  for (const socket of before) {
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
+  }
+})
+
+test('a file that cannot be read later is logged, and the certificate from before is shown', async () => {
+  using files = tlsFiles()
+  const clock = new FakeClock()
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
+  writeFileSync(files.key, 'no key')
+  await until(
+    () => {
+      clock.advance(10_000)
+      return lines
+    },
+    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
+  )
+  expect((await ask(gateway, '/healthz')).status).toBe(200)
+})
+
+test('a pair that cannot be used, or a file that is not there, ends the start in words', async () => {
+  using files = tlsFiles()
+  writeFileSync(files.cert, pem(another))
+  await expect(startGateway({ env: files.env })).rejects.toThrow(/ROUSE_TLS_CERT and ROUSE_TLS_KEY are no certificate/)
+  const env = { ...files.env, ROUSE_TLS_CERT: '/nowhere/cert.pem' }
+  await expect(startGateway({ env })).rejects.toThrow('ROUSE_TLS_CERT: /nowhere/cert.pem cannot be read (ENOENT)')
+})
+
+test('a key that everybody on the machine can read is told', async () => {
+  using files = tlsFiles()
+  chmodSync(files.key, 0o644)
+  const { lines, log } = logged()
+  await using _ = await startGateway({ env: files.env, overrides: { log } })
+  expect(lines.find((line) => line.startsWith('tls.key_open'))).toContain('chmod 640')
+})
+
+test('with a CA for clients, only those with its certificate are answered, health checks aside', async () => {
+  using files = tlsFiles()
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
+  await using gateway = await startGateway({ env })
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  const stranger = { cert: pem(ours), key: pem(ours, 'key') }
+  for (const options of [{}, stranger]) {
+    const refused = await ask(gateway, '/v1/agents', options)
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('ROUSE_TLS_CLIENT_CA')])
+    expect((await ask(gateway, '/readyz', options)).status).toBe(200)
+    const socket = await handshake(`tcp://${gateway.grpcTarget}`, { ALPNProtocols: ['h2'], ...options }).catch(
+      () => undefined,
+    )
+    // In TLS 1.3 the refusal comes after the client's side of the handshake.
+    if (socket && !socket.destroyed)
+      await new Promise((resolve) => socket.once('close', resolve).once('error', () => {}))
+  }
+  expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  const socket = await handshake(`tcp://${gateway.grpcTarget}`, { ALPNProtocols: ['h2'], ...client })
+  const [settings] = await once(socket, 'data')
+  expect(settings).toBeInstanceOf(Buffer)
+  socket.destroy()
+})
+
+test('a resumed session vouches for nobody: what had no certificate at first has none later', async () => {
+  using files = tlsFiles()
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
+  await using gateway = await startGateway({ env })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const sessions: Buffer[] = []
+    const first = await handshake(gateway.url, { maxVersion })
+    first.on('session', (session) => sessions.push(session))
+    first.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    await once(first.resume(), 'close')
+    const kept = sessions.at(-1) ?? first.getSession()
+    const refused = await ask(gateway, '/v1/agents', { maxVersion, ...(kept === undefined ? {} : { session: kept }) })
+    expect([maxVersion, refused.status]).toEqual([maxVersion, 403])
+  }
+  // The gRPC port ends the first connection, but its client may have got a session by then.
+  const port = `tcp://${gateway.grpcTarget}`
+  const tickets: Buffer[] = []
+  const options = { ALPNProtocols: ['h2'] }
+  const refused = await handshake(port, options).catch(() => undefined)
+  refused?.on('session', (session) => tickets.push(session)).on('error', () => {})
+  if (refused && !refused.closed) await new Promise((resolve) => refused.once('close', resolve))
+  for (const session of tickets) {
+    const resumed = await handshake(port, { ...options, session }).catch(() => undefined)
+    resumed?.on('error', () => {})
+    let said = 0
+    resumed?.on('data', () => said++)
+    if (resumed && !resumed.closed) await new Promise((resolve) => resumed.once('close', resolve))
+    expect(said).toBe(0)
+  }
+})
+
+test('a client with a certificate may resume its session', async () => {
+  using files = tlsFiles()
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
+  await using gateway = await startGateway({ env })
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  const first = await handshake(gateway.url, client)
+  const session = new Promise<Buffer>((resolve) => first.once('session', resolve))
+  first.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  first.resume()
+  const answer = await ask(gateway, '/v1/agents', { ...client, session: await session })
+  expect(answer.status).toBe(200)
+  first.destroy()
+})
+
+test('a handshake that does not end is ended, holds no stop up, and a body is watched as over plain text', async () => {
+  using files = tlsFiles()
+  const connectionBounds = { handshake: 0.3, bodyGrace: 0.3, bodyRate: 1_000, linger: 0.2 }
+  const gateway = await startGateway({ env: files.env, overrides: { connectionBounds } })
+  using silentHttp = await connectRaw(gateway.url)
+  using silentGrpc = await connectRaw(`tcp://${gateway.grpcTarget}`)
+  expect(await silentHttp.closed).toBeLessThan(5)
+  expect(await silentGrpc.closed).toBeLessThan(5)
+  const dripping = await handshake(gateway.url)
+  dripping.write('POST /v1/agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n')
+  dripping.write(`Content-Length: 1000\r\nAuthorization: Bearer ${gateway.adminKey}\r\n\r\n{`)
+  const [answer] = await once(dripping, 'data')
+  expect(String(answer)).toContain('HTTP/1.1 408 ')
+  dripping.destroy()
+  using held = await connectRaw(gateway.url)
+  const startedAt = performance.now()
+  await gateway[Symbol.asyncDispose]()
+  await held.closed
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { connect, dialects, saying, sendForTask, tell } from '../a2a/connect.ts'
+import { openEventStream } from '../support/event-stream.ts'
+import { until } from '../support/until.ts'
+import { startTwo } from './two-gateways.ts'
+
+/** What a revocation on one gateway may take to be felt on another. */
+const withinMs = 1_000
+
+test('what is revoked on one gateway ends on the other within a second, on every binding', async () => {
+  await using two = await startTwo()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  const spy = await a.addAgent('spy')
+  const { id } = await b.send('donna', 'hello', { key: spy.key })
+  const clients = await Promise.all(dialects.map((dialect) => connect(b, donna, spy.key, dialect)))
+  const streams = clients.map((client) => client.resubscribeTask({ tenant: '', id }))
+  for (const stream of streams) expect(tell((await stream.next()).value!)).toBe('task submitted')
+  await using log = await openEventStream(`${b.url}/v1/events`, { authorization: `Bearer ${spy.key}` })
+  const waiting = expect(sendForTask(clients[0]!, saying('wait'))).rejects.toThrow(/revoked/)
+  await until(
+    () => a.call('GET', '/v1/tasks'),
+    ({ body }) => body.totalSize === 2,
+  )
+
+  const { body } = await a.call('GET', '/v1/agents/spy/keys')
+  await a.call('DELETE', `/v1/agents/spy/keys/${body.keys[0].keyId}`)
+  const revokedAt = performance.now()
+  const endings = streams.map((stream) => expect(stream.next()).rejects.toThrow(/revoked/))
+  await Promise.all([...endings, waiting])
+  const told = await log.take(100)
+  expect(performance.now() - revokedAt).toBeLessThan(withinMs)
+  expect(told.at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+})
+
+test('an agent that is removed on one gateway hears nothing more on the other', async () => {
+  await using two = await startTwo()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  const spy = await a.addAgent('spy')
+  const { id } = await b.send('donna', 'hello', { key: spy.key })
+  const client = await connect(b, donna, spy.key, dialects[0]!)
+  const stream = client.resubscribeTask({ tenant: '', id })
+  await stream.next()
+  const revokedAt = performance.now()
+  await a.call('DELETE', '/v1/agents/spy')
+  await expect(stream.next()).rejects.toThrow(/revoked/)
+  expect(performance.now() - revokedAt).toBeLessThan(withinMs)
+})

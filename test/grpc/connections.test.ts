@@ -1,0 +1,112 @@
+import { connect as connectHttp2 } from 'node:http2'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+import { until } from '../support/until.ts'
+import { bearer, rawClient } from './raw-client.ts'
+
+/** Short, so that nobody waits for the table's seconds. */
+const bounds = { grpcFirstCall: 0.4, grpcIdle: 1, grpcCalls: 3 }
+let gateway: TestGateway
+let donna: TestAgent
+
+beforeAll(async () => {
+  gateway = await startGateway({ overrides: { connectionBounds: bounds } })
+  donna = await gateway.addAgent('donna')
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const target = () => `http://${gateway.grpcTarget}`
+
+/** An HTTP/2 connection that answers pings, and the promise of its end. */
+function session() {
+  const client = connectHttp2(target())
+  client.on('error', () => {})
+  const openedAt = performance.now()
+  const closed = new Promise<number>((done) => client.once('close', () => done((performance.now() - openedAt) / 1000)))
+  return { client, closed, [Symbol.dispose]: () => client.destroy() }
+}
+
+test('a connection that says nothing is ended', async () => {
+  using silent = await connectRaw(target())
+  expect(await silent.closed).toBeLessThan(5)
+})
+
+test('one that answers pings and calls without a key is ended too', async () => {
+  using pinging = session()
+  using calling = session()
+  const pings = setInterval(() => pinging.client.closed || pinging.client.ping(() => {}), 50)
+  const path = '/lf.a2a.v1.A2AService/GetTask'
+  const calls = setInterval(() => {
+    if (calling.client.closed) return
+    const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' }
+    calling.client
+      .request(headers)
+      .on('error', () => {})
+      .end()
+  }, 50)
+  expect(await pinging.closed).toBeLessThan(5)
+  expect(await calling.closed).toBeLessThan(5)
+  clearInterval(pings)
+  clearInterval(calls)
+})
+
+test('one that has shown a key stays while a stream is open on it, and is ended when it is idle', async () => {
+  const { id } = await gateway.send('donna', 'long work')
+  using client = rawClient(gateway.grpcTarget)
+  const stream = client.stream('subscribeToTask', { tenant: 'agents/donna', id }, bearer(gateway.adminKey))
+  await new Promise((resolve) => stream.once('metadata', resolve))
+  const events: unknown[] = []
+  stream.on('data', (event) => events.push(event)).on('error', () => {})
+  // Longer than both deadlines.
+  using measure = session()
+  await measure.closed
+  using another = session()
+  await another.closed
+  using third = session()
+  await third.closed
+  const before = events.length
+  await gateway.move(donna, id, 'working')
+  await until(
+    () => events.length,
+    (count) => count > before,
+  )
+  stream.cancel()
+  // After the idle time the client connects anew.
+  const request = { tenant: 'agents/donna', id }
+  expect(await client.unary('getTask', request, bearer(gateway.adminKey))).toMatchObject({ value: { id } })
+})
+
+test('a connection holds as many calls as it may, and the next one waits for its turn', async () => {
+  const { id } = await gateway.send('donna', 'long work')
+  using limited = session()
+  const open = { tenant: 'agents/donna', id }
+  const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
+    limited.client.once('remoteSettings', resolve),
+  )
+  expect(settings.maxConcurrentStreams).toBe(3)
+  using client = rawClient(gateway.grpcTarget)
+  const streams = [1, 2, 3].map(() => client.stream('subscribeToTask', open, bearer(gateway.adminKey)))
+  for (const stream of streams) {
+    stream.on('error', () => {})
+    await new Promise((resolve) => stream.once('metadata', resolve))
+  }
+  const waiting = client.unary('getTask', open, bearer(gateway.adminKey))
+  streams[0]?.cancel()
+  expect(await waiting).toMatchObject({ value: { id } })
+  for (const stream of streams) stream.cancel()
+})
+
+test('metadata beyond 64 KiB ends the call, and nobody else’s', async () => {
+  using client = rawClient(gateway.grpcTarget)
+  const large = bearer(gateway.adminKey, { 'x-large': 'x'.repeat(100_000) })
+  expect(await client.unary('getTask', { tenant: 'agents/donna', id: 'a' }, large)).toMatchObject({
+    code: expect.any(Number),
+  })
+  using other = rawClient(gateway.grpcTarget)
+  const { id } = await gateway.send('donna', 'hello')
+  expect(await other.unary('getTask', { tenant: 'agents/donna', id }, bearer(gateway.adminKey))).toMatchObject({
+    value: { id },
+  })
+})

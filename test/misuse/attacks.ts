@@ -1,0 +1,284 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { SubscribeToTaskRequest } from '@a2a-js/sdk'
+import { A2AService } from '@a2a-js/sdk/server/grpc'
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { Agent, request } from 'undici'
+
+/** Where an attacker goes, and as whom. */
+export interface Target {
+  readonly url: string
+  readonly grpcTarget: string
+  readonly key: string
+  readonly handle: string
+}
+
+/** Gets ready, then attacks until the signal aborts. */
+type Attack = (target: Target, ready: () => void, signal: AbortSignal) => Promise<void>
+
+/** One agent with a key, each bad in a way of its own. */
+export const attacks = {
+  /** As many requests as 64 connections take, of reads and sends. */
+  floods: async (target, ready, signal) => {
+    ready()
+    await manyTimes(64, signal, async (turn) => {
+      if (turn % 2) await call(target, 'GET', '/v1/agents')
+      else await send(target, 'flood')
+    })
+  },
+  /** Bodies of brackets, small and large, compressed by their sender's word. */
+  nests: async (target, ready, signal) => {
+    const small = `{"artifact":{"parts":[{"data":${'['.repeat(4_000)}${']'.repeat(4_000)}}]}}`
+    const wide = `[${'{},'.repeat(1_000_000)}{}]`
+    ready()
+    await manyTimes(8, signal, async (turn) => {
+      if (turn % 2) await call(target, 'POST', '/v1/tasks/x/artifacts', small)
+      else await call(target, 'POST', `/agents/${target.handle}`, wide, { 'a2a-version': '1.0' })
+    })
+  },
+  /** Receivers that accept and say nothing, tried by `test`; and calls that block for as long as they may. */
+  hangs: async (target, ready, signal) => {
+    const silent = await silentReceiver(signal)
+    const ids = await subscribeMany(target, 20, () => silent)
+    ready()
+    await Promise.all([
+      manyTimes(100, signal, async (turn) => {
+        await call(target, 'POST', `/v1/wake-subscriptions/${ids[turn % Math.max(1, ids.length)]}/test`)
+      }),
+      manyTimes(100, signal, async () => {
+        await send(target, 'wait for me', {})
+      }),
+    ])
+  },
+  /** Connections that send a header or a body, one byte at a time. */
+  drips: async ({ url, key }, ready, signal) => {
+    const { hostname, port } = new URL(url)
+    const sockets = new Set<Socket>()
+    const open = (head: string): void => {
+      const socket = connect(Number(port), hostname)
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+      socket.write(head)
+    }
+    for (let count = 0; count < 300; count++) {
+      open('GET /v1/agents HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: ')
+      open(
+        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{"a":"`,
+      )
+    }
+    ready()
+    while (!signal.aborted) {
+      for (const socket of sockets) socket.write('x')
+      await pause(200, signal)
+    }
+    for (const socket of sockets) socket.destroy()
+  },
+  /** 10,000 connections that say nothing, and bodies that never end. */
+  idles: async ({ url, key }, ready, signal) => {
+    const { hostname, port } = new URL(url)
+    const sockets: Socket[] = []
+    const open = (): Socket => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      sockets.push(socket)
+      return socket
+    }
+    for (let count = 0; count < 10_000 && !signal.aborted; count++) {
+      open()
+      if (count % 100 === 0) await pause(10, signal)
+    }
+    const endless = Array.from({ length: 50 }, () => {
+      const socket = open()
+      socket.write(
+        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
+      )
+      return socket
+    })
+    ready()
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
+    while (!signal.aborted) {
+      for (const socket of endless) if (socket.writableLength === 0) socket.write(chunk)
+      await pause(20, signal)
+    }
+    for (const socket of sockets) socket.destroy()
+  },
+  /** 3,000 streams, over HTTP and gRPC, that nobody reads, while their agent's log grows. */
+  streams: async (target, ready, signal) => {
+    const { hostname, port } = new URL(target.url)
+    const sockets: Socket[] = []
+    for (let count = 0; count < 3_000; count++) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(
+        `GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${target.key}\r\nAccept: text/event-stream\r\n\r\n`,
+      )
+      sockets.push(socket)
+      if (count % 50 === 0) await pause(20, signal)
+    }
+    const task = await send(target, 'watched')
+    const client = new Client(target.grpcTarget, credentials.createInsecure())
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${target.key}`)
+    const { path, requestSerialize } = A2AService.subscribeToTask
+    const bytes = requestSerialize(SubscribeToTaskRequest.fromJSON({ tenant: `agents/${target.handle}`, id: task }))
+    for (let count = 0; count < 300; count++) {
+      const same = (value: Buffer) => value
+      const stream = client.makeServerStreamRequest(path, same, same, bytes, metadata)
+      stream.on('error', () => {})
+      stream.pause()
+    }
+    ready()
+    await manyTimes(1, signal, async () => {
+      await send(target, 'x'.repeat(1_000))
+      await pause(20, signal)
+    })
+    for (const socket of sockets) socket.destroy()
+    client.close()
+  },
+  /** 1,500 subscriptions to receivers that accept and say nothing, and mail to oneself. */
+  subscribes: async (target, ready, signal) => {
+    const receivers = await Promise.all(Array.from({ length: 150 }, () => silentReceiver(signal)))
+    await subscribeMany(target, 1_500, (index) => receivers[index % receivers.length]!)
+    ready()
+    await manyTimes(1, signal, async () => {
+      await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
+      await pause(100, signal)
+    })
+  },
+  /** Receivers under names whose name server never answers. */
+  names: async (target, ready, signal) => {
+    const ids = await subscribeMany(target, 100, (index) => `http://h${index}.slow-dns.example/`)
+    ready()
+    await Promise.all([
+      manyTimes(40, signal, async (turn) => {
+        await call(target, 'POST', `/v1/wake-subscriptions/${ids[turn % Math.max(1, ids.length)]}/test`)
+      }),
+      manyTimes(1, signal, async () => {
+        await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
+        await pause(200, signal)
+      }),
+    ])
+  },
+  /** The largest message, mail, artifact and card that is taken, and the largest answers to them. */
+  largest: async (target, ready, signal) => {
+    const text = 'x'.repeat(3_000_000)
+    const concepts = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(200, 'c'))
+    const task = await send(target, 'large')
+    ready()
+    await manyTimes(4, signal, async (turn) => {
+      const act = turn % 5
+      if (act === 0) await send(target, text, { returnImmediately: true }, { taggedConcepts: concepts })
+      if (act === 1)
+        await call(
+          target,
+          'POST',
+          '/v1/messages',
+          JSON.stringify({
+            to: `@${target.handle}`,
+            subject: 's',
+            body: 'b'.repeat(262_144),
+            taggedConcepts: concepts,
+          }),
+        )
+      if (act === 2)
+        await call(target, 'POST', `/v1/tasks/${task}/artifacts`, JSON.stringify({ artifact: { parts: [{ text }] } }))
+      if (act === 3) await call(target, 'GET', `/v1/tasks/${task}`)
+      if (act === 4) await call(target, 'GET', '/v1/tasks?historyLength=100&includeArtifacts=true&pageSize=100')
+    })
+  },
+} as const satisfies Record<string, Attack>
+
+export type AttackName = keyof typeof attacks
+
+const dispatcher = new Agent({ connections: 256, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+
+async function call(
+  target: Target,
+  method: string,
+  path: string,
+  body?: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  try {
+    const answer = await request(target.url + path, {
+      dispatcher,
+      method: method as 'GET',
+      headers: {
+        authorization: `Bearer ${target.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    })
+    return await answer.body.text()
+  } catch {
+    return ''
+  }
+}
+
+/** Sends an A2A message to the attacker itself. Returns the task's id, or nothing. */
+async function send(
+  target: Target,
+  text: string,
+  configuration: object = { returnImmediately: true },
+  metadata: object = {},
+): Promise<string> {
+  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], metadata }
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } }
+  const answer = await call(target, 'POST', `/agents/${target.handle}`, JSON.stringify(body), { 'a2a-version': '1.0' })
+  return /"task":\{"id":"([^"]+)"/.exec(answer)?.[1] ?? ''
+}
+
+async function subscribeMany(target: Target, count: number, urlOf: (index: number) => string): Promise<string[]> {
+  const ids: string[] = []
+  for (let index = 0; index < count; index++) {
+    const metadata = { url: urlOf(index), coalesceWindow: 0 }
+    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata }
+    const answer = await call(target, 'POST', '/v1/wake-subscriptions', JSON.stringify(input))
+    const [, id] = /"subscriptionId":"([^"]+)"/.exec(answer) ?? []
+    // What is refused once is refused again: a limit is reached.
+    if (id === undefined) break
+    ids.push(id)
+  }
+  return ids
+}
+
+/** A port that accepts and says nothing. */
+async function silentReceiver(signal: AbortSignal): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  signal.addEventListener('abort', () => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const { port } = server.address() as { port: number }
+  return `http://127.0.0.1:${port}/`
+}
+
+/** Runs in so many lanes until the signal aborts. A lane that is refused at once goes on at once: an attacker does not wait. */
+async function manyTimes(lanes: number, signal: AbortSignal, act: (turn: number) => Promise<void>): Promise<void> {
+  let turn = 0
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (!signal.aborted) {
+        await act(turn++)
+        await new Promise(setImmediate)
+      }
+    }),
+  )
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

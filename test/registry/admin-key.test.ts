@@ -1,0 +1,101 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { keyWatchMs } from '../../src/security/key-watch.ts'
+import { run } from '../cli/terminal.ts'
+import { openEventStream } from '../support/event-stream.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { storeEnv } from '../support/store.ts'
+import { until } from '../support/until.ts'
+
+async function rotate(gateway: TestGateway, ...flags: string[]) {
+  const env = { ROUSE_DATA_DIR: gateway.dataDir, ...(await storeEnv(gateway.dataDir)) }
+  const result = await run(['admin-key', 'rotate', ...flags], env)
+  expect(result.code, result.stderr).toBe(0)
+  const key = readFileSync(join(gateway.dataDir, 'admin.key'), 'utf8').trim()
+  expect(result.stdout + result.stderr).not.toContain(key)
+  return key
+}
+
+const statusWith = async (gateway: TestGateway, key: string) =>
+  (await gateway.call('GET', '/v1/agents', undefined, { key })).status
+
+test('a running gateway takes the new admin key at once, and the old one until the overlap is over', async () => {
+  const clock = new FakeClock(Date.now())
+  await using gateway = await startGateway({ overrides: { clock } })
+  const old = gateway.adminKey
+  const key = await rotate(gateway, '--overlap', '3600')
+  expect(key).toMatch(/^rk_[\w-]{43}$/)
+  expect(key).not.toBe(old)
+  expect(await statusWith(gateway, key)).toBe(200)
+  expect(await statusWith(gateway, old)).toBe(200)
+  clock.advance(3_700_000)
+  await until(
+    () => statusWith(gateway, old),
+    (status) => status === 401,
+  )
+  expect(await statusWith(gateway, key)).toBe(200)
+  expect(statSync(join(gateway.dataDir, 'admin.key')).mode & 0o777).toBe(0o600)
+})
+
+test('a key that has leaked ends without an overlap', async () => {
+  const clock = new FakeClock(Date.now())
+  await using gateway = await startGateway({ overrides: { clock } })
+  const old = gateway.adminKey
+  const key = await rotate(gateway, '--overlap', '0')
+  clock.advance(keyWatchMs)
+  await until(
+    () => statusWith(gateway, old),
+    (status) => status === 401,
+  )
+  expect(await statusWith(gateway, key)).toBe(200)
+})
+
+test('what the operator holds open under a key that ended ends with it, and opens again under the new one', async () => {
+  const clock = new FakeClock(Date.now())
+  await using gateway = await startGateway({ overrides: { clock } })
+  const open = (key: string) => openEventStream(`${gateway.url}/v1/events?since=0`, { authorization: `Bearer ${key}` })
+  await gateway.addAgent('donna')
+  await using stream = await open(gateway.adminKey)
+  await stream.take(1)
+  const key = await rotate(gateway, '--overlap', '0')
+  expect(await statusWith(gateway, key)).toBe(200)
+  clock.advance(keyWatchMs)
+  // It ends: however many are asked for, no more come.
+  await stream.take(1_000)
+  await using again = await open(key)
+  expect(again.status).toBe(200)
+  expect(await again.take(1)).toHaveLength(1)
+})
+
+test('rotated twice, each of the former keys has its own end; a restart changes nothing of it', async () => {
+  const clock = new FakeClock(Date.now())
+  const first = await startGateway({ overrides: { clock } })
+  const keys = [first.adminKey, await rotate(first, '--overlap', '7200'), await rotate(first, '--overlap', '600')]
+  await first.stop()
+  await using second = await startGateway({ dataDir: first.dataDir, overrides: { clock } })
+  for (const key of keys) expect(await statusWith(second, key)).toBe(200)
+  clock.advance(700_000)
+  const statuses = () => Promise.all(keys.map((key) => statusWith(second, key)))
+  expect(await until(statuses, ([, next]) => next === 401)).toEqual([200, 401, 200])
+})
+
+test('given keys are a list: each is taken, and a generated one is not', async () => {
+  const keys = ['the-new-key-of-the-operator', 'the-old-key-of-the-operator']
+  await using gateway = await startGateway({ env: { ROUSE_ADMIN_KEY: keys.join(' ') } })
+  for (const key of keys) expect(await statusWith(gateway, key)).toBe(200)
+  expect(await statusWith(gateway, keys.join(' '))).toBe(401)
+  const env = { ROUSE_DATA_DIR: gateway.dataDir, ROUSE_ADMIN_KEY: keys.join(' ') }
+  expect(await run(['admin-key', 'rotate'], env)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('put a new one first in it'),
+  })
+})
+
+test('where no gateway has been, there is no key to rotate', async () => {
+  expect(await run(['admin-key', 'rotate'], { ROUSE_DATA_DIR: '/nonexistent' })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('No admin key is kept here yet'),
+  })
+})

@@ -1,0 +1,238 @@
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
+import { until } from '../support/until.ts'
+
+const mint = async (gateway: TestGateway, key: string, input: JsonObject = {}) =>
+  (await gateway.call('POST', '/v1/agents/donna/keys', input, { key })).body as { keyId: string; apiKey: string }
+const revoke = (gateway: TestGateway, keyId: string, query = '', agent?: { key: string }) =>
+  gateway.call('DELETE', `/v1/agents/donna/keys/${keyId}${query}`, undefined, agent)
+const statusOf = async (gateway: TestGateway, key: string) =>
+  (await gateway.call('GET', '/v1/tasks', undefined, { key })).status
+const stateOf = async (gateway: TestGateway, id: string) =>
+  (await gateway.call('GET', `/v1/wake-subscriptions/${id}`)).body as JsonObject
+const tell = (gateway: TestGateway, subject: string) =>
+  gateway.call('POST', '/v1/messages', { to: '@donna', subject, wakePolicy: 'immediate' })
+const pushConfigs = async (gateway: TestGateway, donna: TestAgent, taskId: string) => {
+  const body = { jsonrpc: '2.0', id: 1, method: 'ListTaskPushNotificationConfigs', params: { taskId } }
+  const options = { key: donna.key, headers: { 'A2A-Version': '1.0' } }
+  return ((await gateway.call('POST', '/agents/donna', body, options)).body.result.configs ?? []) as JsonObject[]
+}
+
+/** Everything that somebody with a key of donna's can leave behind. */
+async function settleIn(gateway: TestGateway, key: string, url: string) {
+  const stolen = { handle: '@donna', key }
+  const { id } = await gateway.subscribe(stolen, url, { trigger: 'SENT_TO_ME' })
+  const task = await gateway.send('donna', 'note to self', {
+    key,
+    configuration: { taskPushNotificationConfig: { url: `${url}push`, id: 'left-behind' } },
+  })
+  const started = await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, { key })
+  expect(started.status).toBe(201)
+  return { id, taskId: task.id, sessionId: started.body.sessionId as string }
+}
+
+// The attack: a leaked key subscribes, registers a push config, starts a session, and is revoked.
+test('what was made with a key that is revoked ends with it, and says why', async () => {
+  await using gateway = await startGateway()
+  await using elsewhere = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const leaked = await mint(gateway, donna.key)
+  const left = await settleIn(gateway, leaked.apiKey, elsewhere.url)
+  const own = await gateway.subscribe(donna, elsewhere.url, { trigger: 'SENT_TO_ME' })
+  await gateway.call('PATCH', `/v1/wake-subscriptions/${own.id}`, { status: 'paused' }, donna)
+  await elsewhere.waitFor(1)
+  expect((await revoke(gateway, leaked.keyId, '', donna)).status).toBe(204)
+
+  expect(await statusOf(gateway, leaked.apiKey)).toBe(401)
+  expect(await stateOf(gateway, left.id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
+  expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
+  expect((await gateway.call('GET', `/v1/sessions/${left.sessionId}`, undefined, donna)).body).toMatchObject({
+    status: 'ended',
+    reason: 'key-revoked',
+  })
+  const { events } = (await gateway.call('GET', '/v1/events?limit=1000')).body
+  const since = events.slice(events.findLastIndex(({ type }: JsonObject) => type === 'key.created') + 1)
+  expect(since.map(({ type, data }: { type: string; data: JsonObject }) => [type, data.reason])).toEqual(
+    expect.arrayContaining([
+      ['subscription.updated', 'key-revoked'],
+      ['push_config.deleted', 'key-revoked'],
+      ['peer.left', 'key-revoked'],
+      ['key.revoked', 'key-revoked'],
+    ]),
+  )
+  const sent = elsewhere.wakes.length
+  await tell(gateway, 'after the revocation')
+  await gateway.call('PATCH', `/v1/wake-subscriptions/${own.id}`, { status: 'active' }, donna)
+  await elsewhere.waitFor(sent + 1)
+  expect(elsewhere.wakes.slice(sent).map(({ body }) => body.subscriptionId)).toEqual([own.id])
+})
+
+// The attack: requests that are begun before the revocation, and whose bodies arrive after it.
+test.each([
+  [
+    'a subscription',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', harnessTargetMetadata: { url: 'http://127.0.0.1:9/' } },
+  ],
+  ['a session', '/v1/sessions', { surface: 'codex' }],
+  ['a key', '/v1/agents/donna/keys', {}],
+])('%s that is asked for before a revocation and sent after it is not made', async (_what, path, body) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const leaked = await mint(gateway, donna.key, { scopes: ['read', 'send', 'work', 'manage', 'mint'] })
+  const begun = begin(gateway, path, leaked.apiKey, JSON.stringify(body))
+  // A key that was shown is seen by the gateway before the body is asked for.
+  await begun.shown
+  await revoke(gateway, leaked.keyId, '', donna)
+  expect(await begun.finish()).toBe(401)
+  const { events } = (await gateway.call('GET', '/v1/events?limit=1000')).body
+  expect(events.at(-1)).toMatchObject({ type: 'key.revoked' })
+})
+
+// The same, by a writer of another gateway that had not seen the revocation yet.
+test('what is written beside a revocation is found and ended', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const leaked = await mint(gateway, donna.key)
+  await revoke(gateway, leaked.keyId)
+  const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
+  await besideStore(gateway.dataDir, 'update subscription set key_id = ? where id = ?', leaked.keyId, id)
+  await until(
+    async () => {
+      clock.advance(15_000)
+      return stateOf(gateway, id)
+    },
+    ({ reason }) => reason === 'key-revoked',
+  )
+})
+
+// The attack: somebody points the owner's subscription elsewhere with a leaked key.
+test('a subscription hangs on the key that last said where it goes', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const leaked = await mint(gateway, donna.key)
+  const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/own', { trigger: 'SENT_TO_ME' })
+  const patch = (key: string, body: JsonObject) => gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, body, { key })
+  await patch(leaked.apiKey, { filters: { priority: 'high' } })
+  const other = await mint(gateway, donna.key)
+  await patch(other.apiKey, { harnessTargetMetadata: { url: 'http://127.0.0.1:9/elsewhere' } })
+  await revoke(gateway, leaked.keyId)
+  expect(await stateOf(gateway, id)).toMatchObject({ status: 'active' })
+  await revoke(gateway, other.keyId)
+  expect(await stateOf(gateway, id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
+  const again = { harnessTargetMetadata: { url: 'http://127.0.0.1:9/own' }, status: 'active' }
+  expect((await patch(donna.key, again)).body.currentState).toMatchObject({ status: 'active', reason: null })
+})
+
+// The attack: the leaked key has made others, which made others, before it is revoked.
+test('a revocation takes the keys with it that the key made, and those that they made, if it is asked to', async () => {
+  await using gateway = await startGateway()
+  await using elsewhere = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const withMint = { scopes: ['read', 'send', 'work', 'manage', 'mint'] }
+  const leaked = await mint(gateway, donna.key, withMint)
+  const child = await mint(gateway, leaked.apiKey, withMint)
+  const grandchild = await mint(gateway, child.apiKey, withMint)
+  const left = await settleIn(gateway, grandchild.apiKey, elsewhere.url)
+  await revoke(gateway, child.keyId)
+  expect(await statusOf(gateway, grandchild.apiKey)).toBe(200)
+  expect((await revoke(gateway, leaked.keyId, '?minted=true', donna)).status).toBe(204)
+  for (const { apiKey } of [leaked, child, grandchild]) expect(await statusOf(gateway, apiKey)).toBe(401)
+  expect(await statusOf(gateway, donna.key)).toBe(200)
+  expect(await stateOf(gateway, left.id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
+  expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
+})
+
+test('who rotates a key keeps what hangs on it, and from then on it hangs on the key that revoked', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const [{ keyId: first }] = (await gateway.call('GET', '/v1/agents/donna/keys')).body.keys
+  const left = await settleIn(gateway, donna.key, 'http://127.0.0.1:9/')
+  const next = await mint(gateway, gateway.adminKey)
+  const renewed = { handle: '@donna', key: next.apiKey }
+  expect((await revoke(gateway, first, '?keep=true', { key: donna.key })).body).toMatchObject({
+    status: 400,
+    field: 'keep',
+  })
+  expect((await revoke(gateway, first, '?keep=true', renewed)).status).toBe(204)
+  expect(await statusOf(gateway, donna.key)).toBe(401)
+  expect((await stateOf(gateway, left.id)).reason).not.toBe('key-revoked')
+  expect(await pushConfigs(gateway, renewed, left.taskId)).toMatchObject([{ id: 'left-behind' }])
+  const session = () => gateway.call('GET', `/v1/sessions/${left.sessionId}`, undefined, renewed)
+  expect((await session()).body.status).toBe('live')
+  await revoke(gateway, next.keyId)
+  expect(await stateOf(gateway, left.id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
+})
+
+test('what hangs on a key that expires ends as it does with a revocation', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const brief = await mint(gateway, donna.key, { expiresInSeconds: 60 })
+  const left = await settleIn(gateway, brief.apiKey, 'http://127.0.0.1:9/')
+  clock.advance(60_000)
+  await until(
+    async () => {
+      clock.advance(15_000)
+      return stateOf(gateway, left.id)
+    },
+    ({ reason }) => reason === 'key-expired',
+  )
+  expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
+  const { keys } = (await gateway.call('GET', '/v1/agents/donna/keys')).body
+  expect(keys).toContainEqual(expect.objectContaining({ keyId: brief.keyId, revokedAt: expect.any(String) }))
+})
+
+test('a removed agent leaves nothing that goes on: no push config, nothing that it pointed somewhere for others', async () => {
+  await using gateway = await startGateway()
+  const [donna, mike] = [await gateway.addAgent('donna'), await gateway.addAgent('mike')]
+  await gateway.send('donna', 'hello', {
+    key: mike.key,
+    configuration: { taskPushNotificationConfig: { url: 'http://127.0.0.1:9/push', id: 'of-mike' } },
+  })
+  const manage = { grantee: '@mike', scope: 'CAN_MANAGE_SUBSCRIPTIONS_OF' }
+  await gateway.call('POST', '/v1/permissions', manage, donna)
+  const made = await gateway.call(
+    'POST',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', agentIdentity: '@donna', harnessTargetMetadata: { url: 'http://127.0.0.1:9/of-mike' } },
+    mike,
+  )
+  expect(await besideStore(gateway.dataDir, "select id from subscription where kind = 'push'")).toHaveLength(1)
+  await gateway.call('DELETE', '/v1/agents/mike')
+  expect(await stateOf(gateway, made.body.subscriptionId)).toMatchObject({ status: 'paused', reason: 'grant-revoked' })
+  expect(await besideStore(gateway.dataDir, "select id from subscription where kind = 'push'")).toEqual([])
+})
+
+/** A request whose headers are sent, and whose body waits. */
+function begin(gateway: TestGateway, path: string, key: string, body: string) {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    expect: '100-continue',
+  }
+  const sent = request(gateway.url + path, { method: 'POST', headers })
+  const status = new Promise<number>((resolve, reject) => {
+    sent.on('response', (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    sent.on('error', reject)
+  })
+  const shown = new Promise<void>((resolve) => sent.on('continue', resolve))
+  sent.flushHeaders()
+  return {
+    shown,
+    finish() {
+      sent.end(body)
+      return status
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { outputLimits } from '../../src/limits.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+
+let gateway: TestGateway
+let reader: TestAgent
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  for (let n = 0; n < 60; n++) {
+    await gateway.addAgent(`agent-${`${n}`.padStart(2, '0')}`, {
+      skills: [{ id: 's', name: 'n', tags: n === 59 ? ['rare'] : [] }],
+    })
+  }
+  reader = await gateway.addAgent('zed')
+}, 60_000)
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+interface Page {
+  readonly cards: readonly { readonly name: string }[]
+  readonly nextPageToken: string
+}
+
+async function pages(query: string): Promise<Page[]> {
+  const all: Page[] = []
+  for (let token: string | undefined; token !== ''; ) {
+    const at = `/v1/catalog?${query}${token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`}`
+    const { status, body } = await gateway.call('GET', at, undefined, reader)
+    expect(status).toBe(200)
+    all.push(body)
+    token = body.nextPageToken as string
+  }
+  return all
+}
+
+test('is read page by page, each card once, by handle', async () => {
+  const all = await pages('limit=7')
+  const names = all.flatMap(({ cards }) => cards.map(({ name }) => name))
+  expect(names).toEqual([...names].sort())
+  expect([names.length, new Set(names).size, all.length]).toEqual([61, 61, 9])
+  expect((await pages(''))[0]?.cards).toHaveLength(61)
+})
+
+test('finds what is rare, however far it lies', async () => {
+  const all = await pages('tag=rare&limit=5')
+  expect(all.flatMap(({ cards }) => cards)).toHaveLength(1)
+})
+
+test('one call reads no more than a bound of what agents say about themselves', async () => {
+  const skills = Array.from({ length: 25 }, (_, n) => ({
+    id: `${n}`,
+    name: 'n',
+    examples: [1, 2].map(() => 'x'.repeat(2_000)),
+  }))
+  for (let n = 0; n < 60; n++) {
+    await gateway.call('PATCH', `/v1/agents/agent-${`${n}`.padStart(2, '0')}`, { skills })
+  }
+  const all = await pages('limit=200')
+  expect(all.length).toBeGreaterThan(1)
+  expect(all.flatMap(({ cards }) => cards)).toHaveLength(61)
+  for (const page of all) expect(JSON.stringify(page).length).toBeLessThan(2 * outputLimits.catalogPage.max)
+}, 60_000)

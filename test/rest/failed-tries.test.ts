@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { accessLimits } from '../../src/limits.ts'
+import type { Logger } from '../../src/logger.ts'
+import { bearer, rawClient } from '../grpc/raw-client.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+
+const { max } = accessLimits.failedTries
+
+function noting() {
+  const lines: { event: string; fields: object }[] = []
+  const note = (fields: object, event: string) => void lines.push({ event, fields })
+  const log: Logger = { debug() {}, info() {}, warn: note, error() {} }
+  return { lines, log }
+}
+
+test('an address that tries one key after another is told to wait, on every front; a right key from there is taken', async () => {
+  const clock = new FakeClock()
+  const { lines, log } = noting()
+  await using gateway = await startGateway({ overrides: { clock, log } })
+  const donna = await gateway.addAgent('donna')
+  using grpc = rawClient(gateway.grpcTarget)
+  const tenant = 'agents/donna'
+  const rest = (key: string) => gateway.call('GET', '/v1/tasks', undefined, { key })
+  const rpc = (key: string) =>
+    gateway.call(
+      'POST',
+      '/agents/donna',
+      { jsonrpc: '2.0', id: 1, method: 'ListTasks' },
+      { key, headers: { 'A2A-Version': '1.0' } },
+    )
+  for (let i = 0; i < max - 2; i++) expect((await rest(`guess-${i}`)).status).toBe(401)
+  expect((await rpc('guess')).status).toBe(401)
+  expect(await grpc.unary('getTask', { tenant, id: 'none' }, bearer('guess'))).toMatchObject({ code: 16 })
+
+  const refused = await rest('one-too-many')
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate-limited'])
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  const overRpc = await rpc('one-too-many')
+  expect([overRpc.status, overRpc.headers.get('retry-after') !== null]).toEqual([429, true])
+  expect(overRpc.body.error.data[0].reason).toBe('RATE_LIMITED')
+  expect(await grpc.unary('getTask', { tenant, id: 'none' }, bearer('one-too-many'))).toMatchObject({
+    code: 8,
+    reason: 'RATE_LIMITED',
+  })
+
+  expect((await rest(donna.key)).status).toBe(200)
+  expect((await rest(gateway.adminKey)).status).toBe(200)
+  expect((await rpc(donna.key)).status).toBe(200)
+  // Who shows no key guesses none.
+  expect((await gateway.call('GET', '/v1/tasks', undefined, { key: null })).status).toBe(401)
+
+  clock.advance(60_000)
+  expect((await rest('guess')).status).toBe(401)
+  const told = lines.filter(({ event }) => event.startsWith('auth.')).map(({ event }) => event)
+  expect(told).toEqual(['auth.failed', 'auth.throttled', 'auth.failed'])
+  expect(JSON.stringify(lines)).not.toContain('guess')
+})

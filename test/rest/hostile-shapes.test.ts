@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+let gateway: TestGateway
+let mallory: TestAgent
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  mallory = await gateway.addAgent('mallory')
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+describe('a body that nests too deeply', () => {
+  test('is refused by every REST endpoint that takes one, with the limit', async () => {
+    const { id } = await gateway.send('mallory', 'to myself', { key: mallory.key })
+    const body = `{"artifact":{"parts":[{"data":${nested(4183)}}]}}`
+    const { status, body: problem } = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, body, {
+      key: mallory.key,
+    })
+    expect([status, problem.code, problem.limit]).toEqual([400, 'invalid-request', 'jsonDepth'])
+    expect((await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key: mallory.key })).status).toBe(200)
+  })
+
+  test('is refused over JSON-RPC and HTTP+JSON alike', async () => {
+    const message = `{"messageId":"m","role":"ROLE_USER","parts":[{"data":${nested(4185)}}]}`
+    const rpc = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":${message}}}`
+    const headers = { 'A2A-Version': '1.0' }
+    const overRpc = await gateway.call('POST', '/agents/mallory', rpc, { key: mallory.key, headers })
+    expect(overRpc.body.error).toMatchObject({ code: -32600, message: expect.stringContaining('64 levels') })
+    const overRest = await gateway.call('POST', '/agents/mallory/message:send', `{"message":${message}}`, {
+      key: mallory.key,
+      headers,
+    })
+    expect([overRest.status, overRest.body.error.status]).toEqual([400, 'INVALID_ARGUMENT'])
+  })
+})
+
+test('a million parts are refused before anything looks at them', async () => {
+  const parts = `[${'{},'.repeat(999_999)}{}]`
+  const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":${parts}}}}`
+  const answer = await gateway.call('POST', '/agents/mallory', body, {
+    key: mallory.key,
+    headers: { 'A2A-Version': '1.0' },
+  })
+  expect(answer.body.error.message).toContain('100000 values')
+})
+
+test('a body in another encoding than UTF-8 is refused: its shape cannot be seen', async () => {
+  const { status } = await gateway.call(
+    'POST',
+    '/v1/messages',
+    Buffer.from('{"to":"@mallory"}', 'utf16le').toString('latin1'),
+    {
+      headers: { 'content-type': 'application/json; charset=utf-16le' },
+    },
+  )
+  expect(status).toBe(415)
+})
+
+test('a URL of 200,000 dots is refused by its length, at once', async () => {
+  const url = `http://${'.'.repeat(200_000)}a/`
+  const params = {
+    message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] },
+    configuration: { returnImmediately: true, taskPushNotificationConfig: { url } },
+  }
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+  const start = performance.now()
+  const answer = await gateway.call('POST', '/agents/mallory', body, {
+    key: mallory.key,
+    headers: { 'A2A-Version': '1.0' },
+  })
+  expect(answer.body.error.message).toContain('longer than 2048 characters')
+  expect(performance.now() - start).toBeLessThan(2_000)
+})

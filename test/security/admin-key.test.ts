@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { AdminKey, type AdminKeys, givenAdminKeys, rotateAdminKey } from '../../src/security/admin-key.ts'
+import { KeyFile } from '../../src/security/key-files.ts'
+import { newApiKey } from '../../src/security/secret.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+
+function kept(first: string) {
+  let keys: AdminKeys = { current: first, former: [] }
+  let reads = 0
+  const read = async () => {
+    reads++
+    return keys
+  }
+  return {
+    key: new AdminKey(keys, read, () => 1_000),
+    replace(next: AdminKeys) {
+      keys = next
+    },
+    reads: () => reads,
+  }
+}
+
+test('a key that ended is told once, also when a request has found out first', async () => {
+  const [old, next] = [newApiKey(), newApiKey()]
+  const { key, replace } = kept(old)
+  expect(await key.refresh()).toBe(false)
+  replace({ current: next, former: [] })
+  expect(await key.matchesAnew(next)).toBe(true)
+  expect(key.matches(old)).toBe(false)
+  expect(await key.refresh()).toBe(true)
+  expect(await key.refresh()).toBe(false)
+})
+
+test('a former key is taken until its end, and that it ended is told', async () => {
+  const [old, next] = [newApiKey(), newApiKey()]
+  let now = 1_000
+  const keys = { current: next, former: [{ key: old, until: 2_000 }] }
+  const key = new AdminKey(
+    keys,
+    async () => keys,
+    () => now,
+  )
+  expect([key.matches(old), await key.refresh()]).toEqual([true, false])
+  now = 2_000
+  expect([key.matches(old), await key.refresh(), key.matches(next)]).toEqual([false, true, true])
+})
+
+test('a flood of wrong keys costs one look a turn, and none when they cannot be keys', async () => {
+  const { key, reads } = kept(newApiKey())
+  const tries = await Promise.all(Array.from({ length: 200 }, () => key.matchesAnew(newApiKey())))
+  expect([tries.includes(true), reads()]).toEqual([false, 1])
+  await Promise.all(['', 'guess', 'rk_short', `rk_${'a'.repeat(44)}`].map((guess) => key.matchesAnew(guess)))
+  expect(reads()).toBe(1)
+})
+
+test('given keys are taken for as long as they are listed', () => {
+  const keys = givenAdminKeys(['new', 'old'])
+  const key = new AdminKey(
+    keys,
+    async () => keys,
+    () => Number.MAX_SAFE_INTEGER,
+  )
+  expect(['new', 'old', 'other', ''].map((one) => key.matches(one))).toEqual([true, true, false, false])
+})
+
+test('one that is replaced by somebody else meanwhile is not replaced again', async () => {
+  using directory = dataDirectory()
+  const file = (name: string) => new KeyFile(directory.path, name)
+  const place = { current: file('admin.key'), former: file('admin.key.former') }
+  await place.current.load(newApiKey)
+  const other = newApiKey()
+  const late = {
+    ...place,
+    former: {
+      read: () => place.former.read(),
+      load: async (make: () => string | Promise<string>) => {
+        const before = (await place.current.read()) as string
+        await place.current.replace(before, other)
+        return place.former.load(make)
+      },
+      replace: async () => false,
+    },
+  }
+  await expect(rotateAdminKey(late, { now: 0, overlapMs: 1 })).rejects.toThrow('Somebody else replaced the admin key')
+  expect(await place.current.read()).toBe(other)
+})

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outputLimits, taskLimits } from '../../src/limits.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
+
+let gateway: TestGateway
+let donna: TestAgent
+let mallory: TestAgent
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  await liftRates(gateway)
+  donna = await gateway.addAgent('donna')
+  mallory = await gateway.addAgent('mallory')
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const MiB = 1024 * 1024
+const read = (id: string, query = '') => gateway.call('GET', `/v1/tasks/${id}${query}`, undefined, donna)
+const say = (taskId: string, text: string) => gateway.send('donna', text, { key: mallory.key, message: { taskId } })
+/** Of others' tasks these are as absent as the task. */
+test.each(['messages', 'artifacts'])('the %s of a task are for its parties', async (part) => {
+  const id = await start()
+  const other = await gateway.addAgent(`other-${part}`)
+  expect((await gateway.call('GET', `/v1/tasks/${id}/${part}`, undefined, other)).status).toBe(404)
+  expect((await gateway.call('GET', `/v1/tasks/${id}/${part}`, undefined, mallory)).status).toBe(200)
+})
+
+const addPiece = (id: string, artifact: object, more: object = {}) =>
+  gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact, ...more }, donna)
+const start = async () => (await gateway.send('donna', 'go', { key: mallory.key })).id
+const set = (id: string, column: string, value: number) =>
+  besideStore(gateway.dataDir, `update task set ${column} = ? where id = ?`, value, id)
+const sizeOf = async (id: string) =>
+  Number((await besideStore(gateway.dataDir, 'select size from task where id = ?', id))[0]?.size)
+
+describe('a task that is full', () => {
+  test('takes no more messages, and says where to go on', async () => {
+    const id = await start()
+    await set(id, 'message_count', taskLimits.messages.max)
+    await expect(say(id, 'one more')).rejects.toThrow(/holds at most 10000 messages.*new task.*referenceTaskIds/)
+    const moved = await gateway.move(donna, id, 'working', { message: 'on it' })
+    expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'messages'])
+    expect((await gateway.move(donna, id, 'completed')).status).toBe(200)
+  })
+
+  test('takes no more pieces of artifacts', async () => {
+    const id = await start()
+    await set(id, 'chunk_count', taskLimits.pieces.max)
+    const { status, body } = await addPiece(id, { parts: [{ text: 'x' }] })
+    expect([status, body.limit]).toEqual([413, 'pieces'])
+  })
+
+  test('takes no more bytes, whoever brings them, and comes to its end all the same', async () => {
+    const id = await start()
+    await set(id, 'size', taskLimits.bytes.max - 1_000)
+    const large = 'x'.repeat(2_000)
+    await expect(say(id, large)).rejects.toThrow(/holds at most 134217728 bytes/)
+    expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('bytes')
+    const together = [{ parts: [{ text: 'x'.repeat(400) }] }, { parts: [{ text: 'x'.repeat(600) }] }]
+    expect((await gateway.move(donna, id, 'working', { artifacts: together })).body.limit).toBe('bytes')
+    await say(id, 'a word')
+    expect((await gateway.move(donna, id, 'failed', { message: 'full' })).status).toBe(200)
+  })
+
+  test('fails when nobody takes it in time, by the gateway’s own word', async () => {
+    const metadata = { expiresAt: new Date(Date.now() + 1_500).toISOString() }
+    const { id } = await gateway.send('donna', 'soon', { key: mallory.key, message: { metadata } })
+    await set(id, 'size', taskLimits.bytes.max)
+    await expect.poll(async () => (await read(id)).body.state, { timeout: 15_000 }).toBe('failed')
+  })
+})
+
+test('what a task holds is counted with everything that is kept', async () => {
+  const id = await start()
+  await say(id, 'äöü')
+  await addPiece(id, { artifactId: 'a', parts: [{ text: 'one' }] })
+  await gateway.move(donna, id, 'input-required', { message: 'which?', artifacts: [{ parts: [{ text: 'two' }] }] })
+  await say(id, 'that one')
+  await gateway.move(donna, id, 'completed', { message: 'done' })
+  const [held] = await besideStore(
+    gateway.dataDir,
+    `select (select sum(size) from task_message where task_id = ?) as messages,
+      (select sum(size) from task_chunk where task_id = ?) as pieces`,
+    id,
+    id,
+  )
+  expect(await sizeOf(id)).toBe(Number(held?.messages) + Number(held?.pieces))
+  expect(await sizeOf(id)).toBeGreaterThan(500)
+})
+
+describe('an answer', () => {
+  /** Nine artifacts of 3 MiB, and a message of as much before and behind each. */
+  async function startLarge(): Promise<string> {
+    const id = await start()
+    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: `a${n}`, parts: [{ text: `${n}`.repeat(3 * MiB) }] })
+    await say(id, 'm'.repeat(5 * MiB))
+    await say(id, 'the newest')
+    return id
+  }
+
+  test('has the first pieces and the newest messages that fit, and counts the rest', async () => {
+    const id = await startLarge()
+    const { body } = await read(id)
+    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.task.max + MiB)
+    expect(body.artifacts.map((artifact: { artifactId: string }) => artifact.artifactId)).toEqual(
+      Array.from({ length: 8 }, (_, n) => `a${n}`),
+    )
+    expect(body.history.map((message: { parts: { text: string }[] }) => message.parts[0]?.text)).toEqual(['the newest'])
+    expect(body.omitted).toEqual({ messages: 2, artifactPieces: 1 })
+    const messages: string[] = []
+    const pieces: string[] = []
+    for (let token = ''; ; ) {
+      const page = (await read(id, `/messages?limit=2${token && `&pageToken=${token}`}`)).body
+      messages.push(
+        ...page.messages.map((message: { parts: { text: string }[] }) => message.parts[0]!.text.slice(0, 3)),
+      )
+      token = page.nextPageToken
+      if (!token) break
+    }
+    for (let token = ''; ; ) {
+      const page = (await read(id, `/artifacts${token && `?pageToken=${token}`}`)).body
+      expect(JSON.stringify(page).length).toBeLessThan(outputLimits.task.max + MiB)
+      pieces.push(...page.pieces.map((piece: { artifact: { artifactId: string } }) => piece.artifact.artifactId))
+      token = page.nextPageToken
+      if (!token) break
+    }
+    expect(messages).toEqual(['go', 'mmm', 'the'])
+    expect(pieces).toEqual(Array.from({ length: 9 }, (_, n) => `a${n}`))
+    const { result } = (await overA2a('GetTask', { id })).body
+    expect([result.artifacts.length, result.history.length]).toEqual([8, 1])
+    expect(result.metadata.omitted).toEqual({ messages: 2, artifactPieces: 1 })
+  }, 60_000)
+
+  test('does not count what an artifact no longer consists of', async () => {
+    const id = await start()
+    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: 'a', parts: [{ text: `${n}`.repeat(3 * MiB) }] })
+    await addPiece(id, { artifactId: 'a', parts: [{ text: 'and more' }] }, { append: true })
+    const { body } = await read(id)
+    expect(body.artifacts).toHaveLength(1)
+    expect(body.artifacts[0].parts.map(({ text }: { text: string }) => text.slice(0, 8))).toEqual([
+      '88888888',
+      'and more',
+    ])
+    expect(body.omitted).toBeUndefined()
+  }, 60_000)
+
+  test('with many tasks ends where it has no more room, and the next page goes on there', async () => {
+    const team = await gateway.addAgent('team')
+    const ids: string[] = []
+    for (let n = 0; n < 9; n++) ids.unshift((await gateway.send('team', 'x'.repeat(4 * MiB), { key: mallory.key })).id)
+    const headers = { 'A2A-Version': '1.0' }
+    const pageOf = (path: string, token: string) =>
+      gateway.call('GET', `${path}${token && `&pageToken=${token}`}`, undefined, { key: team.key, headers })
+    for (const path of ['/v1/tasks?pageSize=100', '/agents/team/tasks?pageSize=100']) {
+      const told: string[] = []
+      const sizes: number[] = []
+      for (let token: string | undefined = ''; token !== undefined; ) {
+        const { body } = await pageOf(path, token)
+        told.push(...body.tasks.map(({ id }: { id: string }) => id))
+        sizes.push(JSON.stringify(body).length)
+        token = body.nextPageToken || undefined
+      }
+      expect(told).toEqual(ids)
+      expect(sizes.length).toBe(2)
+      expect(Math.max(...sizes)).toBeLessThan(outputLimits.taskPage.max + MiB)
+    }
+    // Without history there is room for all of them.
+    expect((await pageOf('/v1/tasks?pageSize=100&historyLength=0', '')).body.tasks).toHaveLength(9)
+  }, 60_000)
+
+  function overA2a(method: string, params: object) {
+    const headers = { 'A2A-Version': '1.0' }
+    return gateway.call(
+      'POST',
+      '/agents/donna',
+      { jsonrpc: '2.0', id: 1, method, params },
+      { key: mallory.key, headers },
+    )
+  }
+})
+
+test('a hundred messages of small values are told as far as an answer reaches, in little time', async () => {
+  const id = await start()
+  const data = Array(45_000).fill([])
+  const message = { taskId: id, parts: [{ data }] }
+  for (let n = 0; n < 30; n++)
+    await gateway.send('donna', '', { key: mallory.key, message, configuration: { historyLength: 0 } })
+  const { body } = await read(id)
+  expect(body.omitted.messages).toBeGreaterThan(5)
+  expect(body.history.length).toBeGreaterThan(5)
+  expect(body.history.length + body.omitted.messages).toBe(31)
+}, 60_000)
+
+test('ten thousand pieces are put together in the time it takes to read them', async () => {
+  const id = await start()
+  await addPiece(id, { artifactId: 'a', parts: [{ text: '0' }] })
+  const piece = '{"artifactId":"a","parts":[{"text":"x"}]}'
+  await besideStore(
+    gateway.dataDir,
+    `insert into task_chunk (task_id, seq, artifact_id, append, last_chunk, artifact, created_at)
+      with recursive n(i) as (select 2 union all select i + 1 from n where i < 10000)
+      select ?, i, 'a', 1, 0, ?, 0 from n`,
+    id,
+    piece,
+  )
+  await set(id, 'chunk_count', 10_000)
+  const started = performance.now()
+  const { body } = await read(id)
+  expect(body.artifacts[0].parts).toHaveLength(10_000)
+  expect(performance.now() - started).toBeLessThan(5_000)
+})

@@ -1,0 +1,254 @@
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../src/logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startNameServer } from '../support/name-server.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { advanceUntil, deliveriesOf, type Json, sendMany, stateOf, untilAttempts } from './acts.ts'
+
+const tests = (gateway: TestGateway, id: string, key: string) =>
+  gateway.call('POST', `/v1/wake-subscriptions/${id}/test`, undefined, { key })
+
+const mailTo = (gateway: TestGateway, from: TestAgent, to: string) =>
+  gateway.call('POST', '/v1/messages', { to, subject: 'hello', body: 'hello' }, { key: from.key })
+
+/** Ports that take connections and say nothing. */
+async function startSilence(ports: number) {
+  const sockets = new Set<Socket>()
+  const servers: Server[] = []
+  for (let i = 0; i < ports; i++) {
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+      socket.resume()
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    servers.push(server)
+  }
+  return {
+    urls: servers.map((server) => `http://127.0.0.1:${(server.address() as { port: number }).port}/`),
+    open: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+    },
+  }
+}
+
+test('1,280 tries to silent receivers hold 128 places: the wakes of others arrive', async () => {
+  await using silence = await startSilence(20)
+  await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' } })
+  await using receiver = await startReceiver()
+  const mallory = await gateway.addAgent('mallory')
+  const victim = await gateway.addAgent('victim')
+  await gateway.subscribe(victim, receiver.url)
+  for (const url of silence.urls) {
+    await gateway.subscribe(mallory, url, { harnessTargetMetadata: { maxInFlight: 64 } })
+  }
+  await sendMany(gateway, 'mallory', 64)
+  await until(silence.open, (open) => open === 128)
+  await sendMany(gateway, 'victim', 20)
+  expect(await receiver.waitFor(20)).toHaveLength(20)
+  expect(silence.open()).toBe(128)
+})
+
+test('of 4,000 tests four are made at a time, the others are refused with a time to come back', async () => {
+  await using gateway = await startGateway()
+  await liftRates(gateway)
+  const held: ServerResponse[] = []
+  await using slow = await startReceiver((_, res) => held.push(res))
+  await using receiver = await startReceiver()
+  const mallory = await gateway.addAgent('mallory')
+  const victim = await gateway.addAgent('victim')
+  const { id } = await gateway.subscribe(mallory, slow.url)
+  const own = await gateway.subscribe(victim, receiver.url)
+  const refused: Answer[] = []
+  let taken = 0
+  let asked = 0
+  const askOnAndOn = async () => {
+    while (asked++ < 4_000) {
+      const answer = await tests(gateway, id, mallory.key)
+      if (answer.status === 429) refused.push(answer)
+      else taken++
+    }
+  }
+  const asking = Array.from({ length: 16 }, askOnAndOn)
+  await until(
+    () => refused.length,
+    (count) => count === 3_996,
+    18_000,
+  )
+  expect(slow.wakes).toHaveLength(4)
+  expect(refused[0]!.body).toMatchObject({ code: 'rate-limited', detail: expect.stringContaining('4 tests') })
+  expect(refused[0]!.headers.get('retry-after')).toBe('1')
+  expect((await tests(gateway, own.id, victim.key)).body.attempt).toMatchObject({ status: 200 })
+  for (const res of held) res.end()
+  await Promise.all(asking)
+  expect(taken).toBe(4)
+})
+
+test('a test takes a place among all tries: where none comes in time it is refused, and holds none', async () => {
+  const clock = new FakeClock()
+  await using silence = await startSilence(1)
+  await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' }, overrides: { clock } })
+  const mallory = await gateway.addAgent('mallory')
+  const { id } = await gateway.subscribe(mallory, silence.urls[0]!, { harnessTargetMetadata: { maxInFlight: 64 } })
+  await sendMany(gateway, 'mallory', 64)
+  await until(silence.open, (open) => open === 64)
+  let answer: Json
+  void tests(gateway, id, mallory.key).then((came) => {
+    answer = came
+  })
+  await advanceUntil(
+    clock,
+    1_000,
+    () => answer,
+    (came) => came !== undefined,
+  )
+  expect(answer.status).toBe(429)
+  expect(answer.headers.get('retry-after')).toBe('5')
+  expect(silence.open()).toBe(64)
+})
+
+test('a name server that never answers delays nobody whose names resolve', async () => {
+  await using server = await startNameServer((name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']))
+  await using gateway = await startGateway({ overrides: { names: server.names } })
+  await using receiver = await startReceiver()
+  const mallory = await gateway.addAgent('mallory')
+  const victim = await gateway.addAgent('victim')
+  for (let i = 0; i < 40; i++) await gateway.subscribe(mallory, `http://slow${i}.test:${receiver.port}/`)
+  const { id } = await gateway.subscribe(victim, `http://victim.test:${receiver.port}/`)
+  await gateway.send('mallory', 'look them all up')
+  await until(
+    () => new Set(server.asked).size,
+    (count) => count >= 8,
+  )
+  await sendMany(gateway, 'victim', 10)
+  const wakes = await receiver.waitFor(10)
+  expect(wakes.every(({ headers }) => headers.host === `victim.test:${receiver.port}`)).toBe(true)
+  expect(await stateOf(gateway, victim, id)).toMatchObject({ status: 'active', failedInARow: 0 })
+})
+
+test('a name that does not exist and one that leads inside look alike to an agent, not to the operator', async () => {
+  const clock = new FakeClock()
+  const zone = (name: string) => (name === 'inside.test' ? ['10.0.0.5'] : ('no such name' as const))
+  await using server = await startNameServer(zone)
+  const logged: object[] = []
+  const log = { ...silentLogger, info: (fields: object, event: string) => logged.push({ event, ...fields }) }
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0, names: server.names, log } })
+  const donna = await gateway.addAgent('donna')
+  const ids: string[] = []
+  for (const name of ['inside.test', 'absent.test']) ids.push((await gateway.subscribe(donna, `http://${name}/`)).id)
+  const words = async (key: string) => {
+    const answers = []
+    for (const id of ids) answers.push((await tests(gateway, id, key)).body.attempt.error)
+    return answers
+  }
+  expect(await words(donna.key)).toEqual(['unreachable', 'unreachable'])
+  expect(await words(gateway.adminKey)).toEqual(['refused', 'dns'])
+
+  await gateway.send('donna', 'try both')
+  for (const id of ids) {
+    await advanceUntil(
+      clock,
+      1_000,
+      async () => (await deliveriesOf(gateway, donna, id))[0],
+      (delivery) => delivery?.outcome === 'failed',
+    )
+  }
+  const [inside, absent] = await Promise.all(ids.map(async (id) => (await deliveriesOf(gateway, donna, id))[0]))
+  const told = ({ attempts }: Json) => attempts.map(({ status, error }: Json) => ({ status, error }))
+  expect(told(inside)).toEqual(told(absent))
+  expect(told(inside)).toEqual(Array(4).fill({ status: null, error: 'unreachable' }))
+  const [seen] = (await gateway.call('GET', `/v1/wake-subscriptions/${ids[0]}/deliveries`)).body.deliveries
+  expect(seen.attempts[0]).not.toHaveProperty('isWithheld')
+  expect(seen.attempts[0].error).toBe('refused')
+  const unreachable = { event: 'wake.unreachable', subscriptionId: ids[0], error: 'refused' }
+  expect(logged).toContainEqual({ ...unreachable, cause: 'inside.test resolves to 10.0.0.5' })
+})
+
+test('behind a public URL the ports of the machine are not to be reached, whatever is on record', async () => {
+  await using receiver = await startReceiver((_, res) => res.writeHead(405).end('INTERNAL secret=hunter2'))
+  await using before = await startGateway()
+  const mallory = await before.addAgent('mallory')
+  const { id } = await before.subscribe(mallory, `${receiver.url}admin`)
+  await before.stop()
+  const env = { ROUSE_PUBLIC_URL: 'https://rouse.example' }
+  await using gateway = await startGateway({ dataDir: before.dataDir, env })
+  expect((await tests(gateway, id, mallory.key)).body.attempt).toMatchObject({ status: null, error: 'refused' })
+  const another = { trigger: 'SENT_TO_ME', harnessTargetMetadata: { url: receiver.url } }
+  const refused = await gateway.call('POST', '/v1/wake-subscriptions', another, { key: mallory.key })
+  expect(refused).toMatchObject({ status: 422, body: { code: 'url-not-allowed' } })
+  expect(receiver.wakes).toHaveLength(0)
+})
+
+test('what a receiver inside the network answers is for the operator: its agent is told the status', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver((_, res) => res.writeHead(405).end('INTERNAL secret=hunter2'))
+  const mallory = await gateway.addAgent('mallory')
+  const { id } = await gateway.subscribe(mallory, receiver.url)
+  const { body } = await tests(gateway, id, mallory.key)
+  expect(body.attempt).toMatchObject({ status: 405, error: null })
+  expect(JSON.stringify(body)).not.toContain('hunter2')
+  expect((await tests(gateway, id, gateway.adminKey)).body.attempt.response).toBe('INTERNAL secret=hunter2')
+  await gateway.send('mallory', 'tell me')
+  const delivery = await untilAttempts(gateway, mallory, id, 1, clock, 'rejected')
+  expect(JSON.stringify(delivery)).not.toContain('hunter2')
+  const deliveries = async (key: string) =>
+    (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`, undefined, { key })).body.deliveries
+  expect((await deliveries(gateway.adminKey))[0].attempts[0].response).toBe('INTERNAL secret=hunter2')
+  // An operator of some projects is a tenant's.
+  const made = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer', projects: ['default'] })
+  const [seen] = await deliveries(made.body.operatorKey)
+  expect(seen.attempts[0]).toMatchObject({ status: 405 })
+  expect(JSON.stringify(seen)).not.toContain('hunter2')
+})
+
+test('a wake that is too large for its receiver is what fails, not the receiver: nobody is silenced by it', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver(413)
+  const donna = await gateway.addAgent('donna')
+  const mallory = await gateway.addAgent('mallory')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  for (let i = 1; i <= 4; i++) {
+    await mailTo(gateway, mallory, '@donna')
+    await until(
+      () => deliveriesOf(gateway, donna, id),
+      (made) => made.length === i && made[0].outcome === 'failed',
+    )
+  }
+  expect(receiver.wakes).toHaveLength(4) // not one of them twice
+  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'active', failedInARow: 0 })
+  receiver.respond(200)
+  await mailTo(gateway, mallory, '@donna')
+  const [last] = (await receiver.waitFor(5)).slice(-1)
+  // The hole is told: what was sent before has another number.
+  expect(last!.body.prevLogId).toBe(receiver.wakes[3]!.body.logId)
+})
+
+test('a wake that is too large neither adds to the failures in a row nor ends them', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
+  await using receiver = await startReceiver(500)
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url)
+  const fail = async (count: number) => {
+    await gateway.send('donna', 'work')
+    await advanceUntil(
+      clock,
+      5_000,
+      () => deliveriesOf(gateway, donna, id),
+      (made) => made.length === count && made.every(({ outcome }) => outcome === 'failed'),
+    )
+    return (await stateOf(gateway, donna, id)).failedInARow
+  }
+  expect(await fail(1)).toBe(1)
+  receiver.respond(413)
+  expect(await fail(2)).toBe(1)
+  receiver.respond(500)
+  expect(await fail(3)).toBe(2)
+})
