@@ -163,23 +163,31 @@ describe('empty bodies', () => {
     ]) {
       const { id } = await gateway.send('donna', 'hello', { key: lucy.key })
       const path = `/agents/donna${prefix}/tasks/${id}:subscribe`
-      const streaming = send(path, body, { 'A2A-Version': version!, ...headers })
-      await gateway.move(donna, id, 'completed')
-      const { status, text } = await streaming
+      // The first message of the stream says that the caller is subscribed; a task that has ended takes no subscribers.
+      const complete = () => gateway.move(donna, id, 'completed')
+      const { status, text } = await send(path, body, { 'A2A-Version': version!, ...headers }, complete)
       expect(status).toBe(200)
       expect(text).toMatch(/TASK_STATE_COMPLETED/)
     }
   })
 
   /** By hand: fetch would not send an empty body in chunks. */
-  function send(path: string, body: string | undefined, headers: Record<string, string>) {
+  function send(
+    path: string,
+    body: string | undefined,
+    headers: Record<string, string>,
+    onFirstChunk?: () => Promise<unknown>,
+  ) {
     const sent = { authorization: `Bearer ${lucy.key}`, ...headers }
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
     return new Promise<{ status: number | undefined; text: string; body: any }>((resolve, reject) => {
       const typed = body === undefined ? sent : { ...sent, 'content-type': 'application/json' }
       const outgoing = request(gateway.url + path, { method: 'POST', headers: typed }, async (res) => {
         let text = ''
-        for await (const chunk of res) text += chunk
+        for await (const chunk of res) {
+          if (text === '') onFirstChunk?.().catch(reject)
+          text += chunk
+        }
         resolve({ status: res.statusCode, text, body: text.startsWith('{') ? JSON.parse(text) : undefined })
       })
       outgoing.on('error', reject)
