@@ -1,6 +1,6 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { removeInSteps } from '../storage/remove-in-steps.ts'
+import { removeInSteps } from '../storage/delete-in-batches.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { AuditRecord } from './entry.ts'

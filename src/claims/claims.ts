@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { AppendEvents } from '../log/append.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
-import type { Caller } from '../registry/caller.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
 import { findClaim, reapClaim, removeClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'

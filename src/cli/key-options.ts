@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import { type OperatorRole, operatorRoleNames } from '../registry/operator-role.ts'
-import { type Scope, scopes } from '../registry/scopes.ts'
+import { type OperatorRole, operatorRoleNames } from '../registry/callers/operator-role.ts'
+import { type Scope, scopes } from '../registry/callers/scopes.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 

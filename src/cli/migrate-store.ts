@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import { keyFiles, readSecretBox } from '../keys.ts'
+import { findKeyIds } from '../identity/reseal.ts'
+import { keyFiles, readSecretBox } from '../key-ring.ts'
 import type { Clock } from '../lib/clock.ts'
-import { findKeyIds } from '../registry/reseal.ts'
 import { carriedSecrets } from '../security/carried-secrets.ts'
 import { readKeyFile } from '../security/key-files.ts'
 import { type Copy, copyStore } from '../storage/copy-store.ts'
 import { NewStore } from '../storage/postgres/new-store.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
-import { reclaimAll } from '../wakes/lease-store.ts'
+import { reclaimAll } from '../wakes/store/lease-store.ts'
 import type { Printer } from './printer.ts'
 
 interface MigrateConfig {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { type Trigger, triggers } from '../log/event.ts'
 import { messageTypes } from '../mailbox/message.ts'
-import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agent.ts'
+import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agents/agent.ts'
 
 /** For an option that may be given more than once. */
 export function collect(value: string, earlier: string[] | undefined): string[] {

@@ -10,7 +10,7 @@ import {
   readSecretBox,
   requirePrivateDirectory,
   sharedKeyPlaces,
-} from '../keys.ts'
+} from '../key-ring.ts'
 import { systemClock } from '../lib/clock.ts'
 import { rotateAdminKey } from '../security/admin-key.ts'
 import { KeyFile } from '../security/key-files.ts'

@@ -1,6 +1,6 @@
 import { type RequestHandler, type Response, Router } from 'express'
-import type { Caller } from '../registry/caller.ts'
-import type { Shares } from '../registry/shares.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
 import { callerOf } from './auth.ts'
 

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { isJsonObject } from '../lib/json.ts'
 import type { Logger } from '../logger.ts'
 import { type HandOutContext, handOut, takeBack } from '../mailbox/hand-out.ts'
-import type { Caller } from '../registry/caller.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import { callerOf } from './auth.ts'
 
 /**

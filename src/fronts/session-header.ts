@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { requireLive, requireSession } from '../registry/sessions.ts'
+import { requireLive, requireSession } from '../sessions/sessions.ts'
 import type { Reader } from '../storage/database.ts'
 import { callerOf } from './auth.ts'
 

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { Express, RequestHandler, Response } from 'express'
 import type { Problem } from '../errors.ts'
-import type { Caller } from '../registry/caller.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { Unsent } from './unsent.ts'
 
 /** What a socket takes without waiting for its reader. */

@@ -1,5 +1,5 @@
 import type { LogEvent } from './event.ts'
-import type { LiveTail } from './live-tail.ts'
+import type { LiveTail } from './log-notifier.ts'
 import type { Page } from './shared-pages.ts'
 
 const pageSizeDefault = 200

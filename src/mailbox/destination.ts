@@ -1,8 +1,8 @@
 import { Problem } from '../errors.ts'
-import { resolveAddress } from '../registry/addresses.ts'
-import type { WakePolicy } from '../registry/agent.ts'
-import { findAgentById } from '../registry/agent-store.ts'
-import type { Caller } from '../registry/caller.ts'
+import { resolveAddress } from '../registry/agents/addresses.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { findAgentById } from '../registry/agents/agent-store.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader } from '../storage/database.ts'
 import { gatewayId, type MailMessage } from './message.ts'
 

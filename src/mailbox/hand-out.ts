@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { identityOf } from '../registry/agents.ts'
+import { identityOf } from '../registry/agents/agents.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { type PendingSignal, pendingSignal } from './pending-signal.ts'
 import { pushedBy, readPushRoutes } from './push-route.ts'

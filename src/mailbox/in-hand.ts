@@ -1,8 +1,8 @@
-import { Together } from '../lib/together.ts'
+import { Together } from '../lib/batcher.ts'
 import type { Reader } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { butOnly, sql } from '../storage/statement.ts'
-import type { FindInHand } from '../wakes/pending.ts'
+import type { FindInHand } from '../wakes/read/pending.ts'
 
 // A cross join, so that the embedded store looks from the pairs at the table and never the other way round.
 const taken = new RowsStatement<{ agentId: string; messageId: string }>(

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
-import type { Caller } from '../registry/caller.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import {
   closeWindow,

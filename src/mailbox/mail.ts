@@ -1,6 +1,6 @@
 import type { NewEvent } from '../log/event.ts'
-import type { Priority, WakePolicy } from '../registry/agent.ts'
-import { type Caller, nameIn } from '../registry/caller.ts'
+import type { Priority, WakePolicy } from '../registry/agents/agent.ts'
+import { type Caller, nameIn } from '../registry/callers/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import { findNewestMessageOfTask } from './message-store.ts'
 import { putMail } from './put-mail.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Priority, WakePolicy } from '../registry/agent.ts'
+import type { Priority, WakePolicy } from '../registry/agents/agent.ts'
 import type { MessageStatus, Receipt } from './status.ts'
 
 export const messageTypes = ['msg', 'task', 'handoff', 'ack', 'question', 'answer', 'relay'] as const

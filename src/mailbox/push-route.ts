@@ -1,7 +1,7 @@
-import { isDeliverable, type Subscription } from '../registry/subscription.ts'
-import { listSubscriptions } from '../registry/subscription-store.ts'
+import { isDeliverable, type Subscription } from '../registry/subscriptions/subscription.ts'
+import { listSubscriptions } from '../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../storage/database.ts'
-import { passes } from '../wakes/match.ts'
+import { passes } from '../wakes/rules/match.ts'
 import type { MailMessage } from './message.ts'
 
 /** How long a wake may take beyond its window, its retries included, before mail goes another way. */

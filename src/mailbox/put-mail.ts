@@ -1,6 +1,6 @@
 import { newMessageId } from '../lib/ids.ts'
 import type { NewEvent } from '../log/event.ts'
-import type { WakePolicy } from '../registry/agent.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { MailMessage } from './message.ts'
 import { insertMessage } from './message-store.ts'

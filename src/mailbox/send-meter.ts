@@ -3,7 +3,7 @@ import { Sweeper } from '../lib/sweeper.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { NewEvent } from '../log/event.ts'
 import type { Logger } from '../logger.ts'
-import type { Caller } from '../registry/caller.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { addArrivals, addSpent, closeWindow, isFirstRefusal } from './limit-store.ts'
 import {

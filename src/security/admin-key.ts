@@ -1,4 +1,4 @@
-import { Together } from '../lib/together.ts'
+import { Together } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { newApiKey, secretsEqual } from './secret.ts'
 

@@ -1,5 +1,5 @@
+import { pieceSizes, piecesOf } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
-import { pieceSizes, piecesOf } from './pieces.ts'
 import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
 type Values = Record<string, SqlValue>

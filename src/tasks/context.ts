@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { NewEvent } from '../log/event.ts'
-import type { LiveTail } from '../log/live-tail.ts'
-import type { Agent, Priority, WakePolicy } from '../registry/agent.ts'
-import type { Caller } from '../registry/caller.ts'
-import type { Usage } from '../registry/usage.ts'
+import type { LiveTail } from '../log/log-notifier.ts'
+import type { Agent, Priority, WakePolicy } from '../registry/agents/agent.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { Usage } from '../registry/shares/usage.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 
 /** A piece of mail that came with a task, on its way into the recipient's mailbox. */

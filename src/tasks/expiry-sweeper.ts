@@ -1,6 +1,6 @@
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
-import { identityOf } from '../registry/agents.ts'
+import { identityOf } from '../registry/agents/agents.ts'
 import type { Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'

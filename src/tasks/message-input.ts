@@ -3,7 +3,7 @@ import { cutText } from '../lib/cut-text.ts'
 import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { firstLine, oneLine } from '../lib/words.ts'
-import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agent.ts'
+import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agents/agent.ts'
 import { requireModestConcepts } from './message-limits.ts'
 import type { A2aMessage, Task } from './task.ts'
 

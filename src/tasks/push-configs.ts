@@ -2,16 +2,16 @@ import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { inputLimits } from '../limits.ts'
 import { holdLog, logBounds } from '../log/event-store.ts'
-import type { Caller } from '../registry/caller.ts'
-import { requireLiveKey } from '../registry/live-key.ts'
-import { requireRoom } from '../registry/shares.ts'
-import { type PushTarget, type Subscription, taskFinished, unsent } from '../registry/subscription.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { requireRoom } from '../registry/shares/shares.ts'
+import { type PushTarget, type Subscription, taskFinished, unsent } from '../registry/subscriptions/subscription.ts'
 import {
   countLivePushes,
   deleteSubscription,
   insertSubscription,
   listPushSubscriptions,
-} from '../registry/subscription-store.ts'
+} from '../registry/subscriptions/subscription-store.ts'
 import type { SecretBox } from '../security/secret.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
 import type { Transaction } from '../storage/database.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Priority } from '../registry/agent.ts'
+import type { Priority } from '../registry/agents/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Priority } from '../registry/agent.ts'
-import { type Caller, operates } from '../registry/caller.ts'
+import type { Priority } from '../registry/agents/agent.ts'
+import { type Caller, operates } from '../registry/callers/caller.ts'
 import type { TaskRole, TaskState } from './state.ts'
 
 /** One task as its row says: the state machine, without history and artifacts. */

@@ -1,6 +1,6 @@
-import type { Caller } from '../registry/caller.ts'
-import type { Subscription } from '../registry/subscription.ts'
-import type { Emission } from './emission.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { Subscription } from '../registry/subscriptions/subscription.ts'
+import type { Emission } from './content/emission.ts'
 
 /** One try at one emission, as an operator reads it. */
 export interface Attempt {

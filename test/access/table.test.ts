@@ -10,7 +10,7 @@ import { authorise } from '../../src/fronts/access/authorise.ts'
 import { isRestPath, matchRest } from '../../src/fronts/access/rest-match.ts'
 import { publicRoutes, restOperations } from '../../src/fronts/access/rest-operations.ts'
 import { createFront, type FrontContext } from '../../src/fronts/front.ts'
-import { operator } from '../../src/registry/caller.ts'
+import { operator } from '../../src/registry/callers/caller.ts'
 import { accessPage } from './page.ts'
 import { routesOf } from './routes.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type Scope, scopes } from '../../src/registry/scopes.ts'
+import { type Scope, scopes } from '../../src/registry/callers/scopes.ts'
 import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'

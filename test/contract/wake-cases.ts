@@ -1,8 +1,8 @@
 import { newUlid } from '../../src/lib/ids.ts'
 import type { LogEvent } from '../../src/log/event.ts'
-import { DigestBuilder } from '../../src/wakes/digest.ts'
-import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/emission.ts'
-import { heartbeatPulse } from '../../src/wakes/payload.ts'
+import { DigestBuilder } from '../../src/wakes/content/digest.ts'
+import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
+import { heartbeatPulse } from '../../src/wakes/content/payload.ts'
 import { signHeaders } from '../../src/webhooks/signature.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
-import type { Subscription } from '../../src/registry/subscription.ts'
+import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 import { newSigningKey } from '../../src/webhooks/signature.ts'
 
 /** Wakes made of these inputs are the same bytes for ever. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Nudges } from '../../src/bus/nudges.ts'
-import { PostgresBus } from '../../src/bus/postgres-bus.ts'
+import { PostgresBus } from '../../src/cluster/bus/postgres-bus.ts'
+import { Nudges } from '../../src/cluster/messages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { dataDirectory } from '../support/data-directory.ts'

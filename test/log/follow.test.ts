@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
 import { follow } from '../../src/log/follow.ts'
-import { LiveTail } from '../../src/log/live-tail.ts'
+import { LiveTail } from '../../src/log/log-notifier.ts'
 
 const row = (logId: number): LogEvent => ({
   projectId: 'p',

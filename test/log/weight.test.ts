@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryLimits, outputLimits } from '../../src/limits.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
-import { RecentLog } from '../../src/log/recent-log.ts'
+import { RecentLog } from '../../src/log/recent-events.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'

@@ -6,7 +6,7 @@ import { reportStatus } from '../../src/mailbox/report-status.ts'
 import { piggyback } from '../../src/mailbox/strategies/piggyback.ts'
 import { push } from '../../src/mailbox/strategies/push.ts'
 import { strategies, strategyOf } from '../../src/mailbox/strategies.ts'
-import { insertSubscription } from '../../src/registry/subscription-store.ts'
+import { insertSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { subscription } from '../contract/wake-inputs.ts'
 import { type Office, openOffice } from './office.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
-import { parseHandle } from '../../src/registry/agent.ts'
+import { parseHandle } from '../../src/registry/agents/agent.ts'
 
 test.each([
   ['donna', '@donna'],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { presenceSources, presenceStates } from '../../src/registry/presence.ts'
+import { presenceSources, presenceStates } from '../../src/registry/sessions/presence.ts'
+import { at, beat, begin, end, minute, noon, say } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
-import { at, beat, begin, end, minute, noon, say } from './sessions.ts'
 
 describe('what a harness is doing', () => {
   // S1-8

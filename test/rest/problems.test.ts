@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { problems } from '../../src/errors.ts'
 import { triggers } from '../../src/log/event.ts'
-import { priorities, wakePolicies } from '../../src/registry/agent.ts'
-import { permissionScopes } from '../../src/registry/permission-store.ts'
-import { harnessTargets } from '../../src/registry/subscription.ts'
+import { priorities, wakePolicies } from '../../src/registry/agents/agent.ts'
+import { permissionScopes } from '../../src/registry/permissions/permission-store.ts'
+import { harnessTargets } from '../../src/registry/subscriptions/subscription.ts'
 import { taskStates } from '../../src/tasks/state.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
 import { subjectOf } from '../../src/tasks/message-input.ts'
-import { wakePayload } from '../../src/wakes/payload.ts'
+import { wakePayload } from '../../src/wakes/content/payload.ts'
 
 const faces = '😀'.repeat(300)
 const message = (...parts: object[]) =>

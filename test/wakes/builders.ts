@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
-import type { Subscription } from '../../src/registry/subscription.ts'
+import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 
 export const noon = Date.parse('2026-04-26T10:00:00.000Z')
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
-import { DigestBuilder } from '../../src/wakes/digest.ts'
+import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { messageSent, noon, permissionGranted, stateChanged } from './builders.ts'
 
 const about = { agentIdentity: '@donna', subscriptionId: 'WAKE_SUB:1', emittedAt: noon + 30_000 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { operator } from '../../src/registry/caller.ts'
+import { operator } from '../../src/registry/callers/caller.ts'
 import { p, sql, statement } from '../../src/storage/statement.ts'
+import { unsubscribe } from '../../src/subscriptions/subscriptions.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { Dispatcher } from '../../src/wakes/dispatcher.ts'
-import { unsubscribe } from '../../src/wakes/subscriptions.ts'
+import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
 import { until } from '../support/until.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 
@@ -147,7 +147,7 @@ test('whatever a channel throws, the subscription degrades and loses nothing', a
   await engine.add(targets(1))
   await using _dispatcher = startDispatcher(engine)
   const logId = await engine.append()
-  const { findSubscription } = await import('../../src/registry/subscription-store.ts')
+  const { findSubscription } = await import('../../src/registry/subscriptions/subscription-store.ts')
   const state = await until(
     () => findSubscription(engine.db, 'WAKE_SUB:0'),
     (subscription) => subscription?.status === 'degraded',

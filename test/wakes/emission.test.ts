@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { decodeTime, isValid } from 'ulid'
 import { describe, expect, test } from 'vitest'
 import { derivedUlid } from '../../src/lib/ids.ts'
-import { DigestBuilder } from '../../src/wakes/digest.ts'
-import { digestEmission, singleEmission } from '../../src/wakes/emission.ts'
-import { dueAt } from '../../src/wakes/window.ts'
+import { DigestBuilder } from '../../src/wakes/content/digest.ts'
+import { digestEmission, singleEmission } from '../../src/wakes/content/emission.ts'
+import { dueAt } from '../../src/wakes/rules/window.ts'
 import { messageSent, noon, subscriptionOf } from './builders.ts'
 
 const time = fc.nat(2 ** 47)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Filters } from '../../src/registry/subscription.ts'
-import { isToldElsewhere, matches } from '../../src/wakes/match.ts'
+import type { Filters } from '../../src/registry/subscriptions/subscription.ts'
+import { isToldElsewhere, matches } from '../../src/wakes/rules/match.ts'
 import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
 
 describe('the trigger', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { outputLimits } from '../../src/limits.ts'
-import { DigestBuilder } from '../../src/wakes/digest.ts'
-import { digestEmission, singleEmission, wakeBody } from '../../src/wakes/emission.ts'
-import { wakePayload, wakeState } from '../../src/wakes/payload.ts'
+import { DigestBuilder } from '../../src/wakes/content/digest.ts'
+import { digestEmission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
+import { wakePayload, wakeState } from '../../src/wakes/content/payload.ts'
 import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
 
 describe('the payload', () => {

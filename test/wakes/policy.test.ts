@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { priorities, type WakePolicy, wakePolicies } from '../../src/registry/agent.ts'
-import { type PresenceState, presenceStates } from '../../src/registry/presence.ts'
-import { harnessTargets } from '../../src/registry/subscription.ts'
-import { matches, wakePolicyOf } from '../../src/wakes/match.ts'
-import { decide, type Route, type RouteKind, routeKinds, routeOf } from '../../src/wakes/policy.ts'
+import { priorities, type WakePolicy, wakePolicies } from '../../src/registry/agents/agent.ts'
+import { type PresenceState, presenceStates } from '../../src/registry/sessions/presence.ts'
+import { harnessTargets } from '../../src/registry/subscriptions/subscription.ts'
+import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
+import { decide, type Route, type RouteKind, routeKinds, routeOf } from '../../src/wakes/rules/policy.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
 /** What a route can do, in a word each: `start`, `steer`, `append`. */

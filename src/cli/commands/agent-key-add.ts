@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Scope } from '../../registry/scopes.ts'
+import type { Scope } from '../../registry/callers/scopes.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { bareHandle, pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'

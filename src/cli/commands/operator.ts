@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { OperatorRole } from '../../registry/operator-role.ts'
+import type { OperatorRole } from '../../registry/callers/operator-role.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'

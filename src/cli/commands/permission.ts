@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { permissionScopes } from '../../registry/permission-store.ts'
+import { permissionScopes } from '../../registry/permissions/permission-store.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'

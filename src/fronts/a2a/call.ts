@@ -1,8 +1,8 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import type { AuditFront } from '../../audit/entry.ts'
-import type { Agent } from '../../registry/agent.ts'
-import type { Caller } from '../../registry/caller.ts'
-import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../registry/open-calls.ts'
+import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../identity/open-calls.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { Unsent } from '../unsent.ts'
 

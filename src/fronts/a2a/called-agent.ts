@@ -1,8 +1,8 @@
 import { Problem } from '../../errors.ts'
-import type { Agent } from '../../registry/agent.ts'
-import { findAccess, requireAgent } from '../../registry/agents.ts'
-import { type Caller, operates } from '../../registry/caller.ts'
-import { findGrant, findGrantBetween } from '../../registry/permission-store.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
+import { findAccess, requireAgent } from '../../registry/agents/agents.ts'
+import { type Caller, operates } from '../../registry/callers/caller.ts'
+import { findGrant, findGrantBetween } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
 
 /** Where an address points. */

@@ -1,5 +1,5 @@
 import type { CardAgent } from '../../agent-card/documents.ts'
-import type { Agent } from '../../registry/agent.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
 
 /** An agent as its card is drawn from it. */
 export function cardAgent(agent: Agent): CardAgent {

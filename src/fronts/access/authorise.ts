@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { type Caller, requireAdmin, requireOperator } from '../../registry/caller.ts'
+import { type Caller, requireAdmin, requireOperator } from '../../registry/callers/caller.ts'
 import type { Operation } from './operation.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Scope } from '../../registry/scopes.ts'
+import type { Scope } from '../../registry/callers/scopes.ts'
 
 /**
  * On what an operation is open to an agent. `project`: everything in its project. `own`: what is its own. `party`: what it takes

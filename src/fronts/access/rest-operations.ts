@@ -1,4 +1,4 @@
-import type { Scope } from '../../registry/scopes.ts'
+import type { Scope } from '../../registry/callers/scopes.ts'
 import type { Audited, OperatorReach, Reach, RestOperation } from './operation.ts'
 
 type Row = readonly [

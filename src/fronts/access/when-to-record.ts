@@ -1,4 +1,4 @@
-import type { Caller } from '../../registry/caller.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
 import type { Operation } from './operation.ts'
 
 /** The problems that say that somebody tried what is not allowed. */

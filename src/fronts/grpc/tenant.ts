@@ -1,7 +1,7 @@
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
-import { defaultProject } from '../../registry/project-store.ts'
+import { defaultProject } from '../../registry/projects/project-store.ts'
 import type { AgentAddress } from '../a2a/called-agent.ts'
 
 const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/

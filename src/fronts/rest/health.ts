@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { Clock } from '../../lib/clock.ts'
-import { defaultProject, requireProject } from '../../registry/project-store.ts'
+import { defaultProject, requireProject } from '../../registry/projects/project-store.ts'
 import type { Database } from '../../storage/database.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 

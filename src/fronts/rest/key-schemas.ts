@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keyLimits } from '../../limits.ts'
-import { operatorRoleNames } from '../../registry/operator-role.ts'
-import { scopes } from '../../registry/scopes.ts'
+import { operatorRoleNames } from '../../registry/callers/operator-role.ts'
+import { scopes } from '../../registry/callers/scopes.ts'
 import { line, oneOf } from './schemas.ts'
 
 const terms = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { ApiKey } from '../../registry/api-key-store.ts'
-import type { OperatorKey } from '../../registry/operator-key-store.ts'
+import type { ApiKey } from '../../registry/callers/api-key-store.ts'
+import type { OperatorKey } from '../../registry/callers/operator-key-store.ts'
 
 /** ISO 8601; null stays null. */
 export function instant(ms: number | null): string | null {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { inputLimits } from '../../limits.ts'
 import { messageTypes } from '../../mailbox/message.ts'
 import { reportableStatuses } from '../../mailbox/status.ts'
-import { priorities, wakePolicies } from '../../registry/agent.ts'
+import { priorities, wakePolicies } from '../../registry/agents/agent.ts'
 import { concepts, count, line, oneOf, text } from './schemas.ts'
 
 const payloadMax = inputLimits.mailPayload.max

@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { reportPresence } from '../../registry/sessions.ts'
+import { reportPresence } from '../../sessions/sessions.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'

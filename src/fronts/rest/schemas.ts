@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { isOneLine, isStorable } from '../../lib/words.ts'
 import { inputLimits, pageLimits } from '../../limits.ts'
 import { triggers } from '../../log/event.ts'
-import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../registry/agent.ts'
-import { permissionScopes } from '../../registry/permission-store.ts'
-import { coalesceWindowMax, harnessTargets } from '../../registry/subscription.ts'
+import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../registry/agents/agent.ts'
+import { permissionScopes } from '../../registry/permissions/permission-store.ts'
+import { coalesceWindowMax, harnessTargets } from '../../registry/subscriptions/subscription.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
 
 /** Text of any number of lines, as both stores and UTF-8 can carry it. */

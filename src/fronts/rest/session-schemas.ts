@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { presenceSources, presenceStates } from '../../registry/presence.ts'
+import { presenceSources, presenceStates } from '../../registry/sessions/presence.ts'
 import { count, line, names, oneOf } from './schemas.ts'
 
 /** `POST /v1/sessions` */

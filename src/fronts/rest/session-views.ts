@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { presenceOf } from '../../registry/presence.ts'
-import type { Session } from '../../registry/session.ts'
-import type { HeldWake } from '../../wakes/held-store.ts'
+import { presenceOf } from '../../registry/sessions/presence.ts'
+import type { Session } from '../../registry/sessions/session.ts'
+import type { HeldWake } from '../../wakes/store/held-store.ts'
 
 const instant = (ms: number): string => new Date(ms).toISOString()
 

@@ -1,17 +1,17 @@
 import { Router } from 'express'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { identitiesOf, identityOf } from '../../registry/agents.ts'
-import type { Session } from '../../registry/session.ts'
-import type { SessionContext } from '../../registry/session-context.ts'
-import { startSession } from '../../registry/session-start.ts'
+import { identitiesOf, identityOf } from '../../registry/agents/agents.ts'
+import type { Session } from '../../registry/sessions/session.ts'
+import type { SessionContext } from '../../sessions/context.ts'
 import {
   beatSession,
   closeSession,
   listFormerSessions,
   listVisibleSessions,
   requireSession,
-} from '../../registry/sessions.ts'
+} from '../../sessions/sessions.ts'
+import { startSession } from '../../sessions/start.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
-import type { Agent } from '../../registry/agent.ts'
-import type { Caller } from '../../registry/caller.ts'
-import { isOvertaken, type Subscription, type WakeTarget } from '../../registry/subscription.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
+import { isOvertaken, type Subscription, type WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
 import { attemptFor } from '../../wakes/channel.ts'
-import type { Delivery } from '../../wakes/delivery-store.ts'
+import type { Delivery } from '../../wakes/store/delivery-store.ts'
 
 const instant = (ms: number): string => new Date(ms).toISOString()
 

@@ -2,20 +2,20 @@ import { Router } from 'express'
 import type { JsonObject } from '../../lib/json.ts'
 import { pageLimits } from '../../limits.ts'
 import { logBounds } from '../../log/event-store.ts'
-import { identitiesOf, identityOf } from '../../registry/agents.ts'
-import type { Subscription } from '../../registry/subscription.ts'
-import { listDeliveries } from '../../wakes/delivery-store.ts'
-import { listHeld } from '../../wakes/held-store.ts'
-import { replayDeliveries } from '../../wakes/replay.ts'
-import { resyncSubscription, testSubscription } from '../../wakes/resync.ts'
+import { identitiesOf, identityOf } from '../../registry/agents/agents.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { replayDeliveries } from '../../subscriptions/replay.ts'
+import { resyncSubscription, testSubscription } from '../../subscriptions/resync.ts'
 import {
   listOwnSubscriptions,
   requireSubscription,
   type SubscriptionContext,
   subscribe,
   unsubscribe,
-} from '../../wakes/subscriptions.ts'
-import { updateSubscription } from '../../wakes/update.ts'
+} from '../../subscriptions/subscriptions.ts'
+import { updateSubscription } from '../../subscriptions/update.ts'
+import { listDeliveries } from '../../wakes/store/delivery-store.ts'
+import { listHeld } from '../../wakes/store/held-store.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'

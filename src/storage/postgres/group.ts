@@ -1,6 +1,6 @@
-import { asked } from '../asked.ts'
-import { Closings } from '../closings.ts'
+import { Closings } from '../before-commit.ts'
 import { type Asked, Collision, type Transaction } from '../database.ts'
+import { asked } from '../pipelined.ts'
 import type { Statement } from '../statement.ts'
 import type { Gate } from './gate.ts'
 import { isWrite, type Query, toQuery } from './query.ts'

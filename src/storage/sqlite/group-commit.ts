@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Closings } from '../closings.ts'
+import { Closings } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { begin, minute, noon, sessionOf, signalsOf, start } from '../../registry/sessions.ts'
+import { begin, minute, noon, sessionOf, signalsOf, start } from '../../sessions/sessions.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'

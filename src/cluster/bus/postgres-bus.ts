@@ -1,0 +1,82 @@
+import pg from 'pg'
+import { type Clock, sleep } from '../../lib/clock.ts'
+import type { Logger } from '../../logger.ts'
+import type { Bus } from './bus.ts'
+
+const reconnectMs = 500
+const connectTimeoutMs = 5_000
+const queryTimeoutMs = 5_000
+
+/**
+ * LISTEN and NOTIFY on a connection of their own, outside every transaction of the store: a NOTIFY inside one would have
+ * all commits wait for each other.
+ */
+export class PostgresBus implements Bus {
+  readonly #url: string
+  readonly #channel: string
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #stopping = new AbortController()
+  #client: pg.Client | undefined
+  #loop: Promise<void> | undefined
+
+  /** `channel`: at most 63 bytes. */
+  constructor(url: string, channel: string, clock: Clock, log: Logger) {
+    this.#url = url
+    this.#channel = channel
+    this.#clock = clock
+    this.#log = log
+  }
+
+  start(heard: (message: string) => void): void {
+    this.#loop ??= this.#run(heard)
+  }
+
+  async publish(message: string): Promise<void> {
+    if (!this.#client) throw new Error('The bus is not connected.')
+    await this.#client.query('select pg_notify($1, $2)', [this.#channel, message])
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#client?.end().catch(() => {})
+    await this.#loop
+  }
+
+  async #run(heard: (message: string) => void): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#listenUntilLost(heard)
+      } catch (error) {
+        this.#log.debug({ err: error }, 'bus.disconnected')
+      }
+      await sleep(this.#clock, reconnectMs, signal)
+    }
+  }
+
+  async #listenUntilLost(heard: (message: string) => void): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'rouse bus',
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: queryTimeoutMs,
+      keepAlive: true,
+    })
+    const lost = new Promise<void>((resolve) => {
+      client.once('end', () => resolve())
+      client.on('error', () => resolve())
+    })
+    try {
+      await client.connect()
+      client.on('notification', ({ payload }) => heard(payload ?? ''))
+      await client.query(`listen ${client.escapeIdentifier(this.#channel)}`)
+      if (this.#stopping.signal.aborted) return
+      this.#client = client
+      await lost
+    } finally {
+      this.#client = undefined
+      await client.end().catch(() => {})
+    }
+  }
+}

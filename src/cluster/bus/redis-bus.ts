@@ -1,0 +1,49 @@
+import { Redis } from 'ioredis'
+import type { Logger } from '../../logger.ts'
+import type { Bus } from './bus.ts'
+
+const reconnectMaxMs = 2_000
+
+/** Redis pub/sub. Redis keeps nothing of it: whoever is not connected misses the message. */
+export class RedisBus implements Bus {
+  readonly #channel: string
+  readonly #publisher: Redis
+  readonly #subscriber: Redis
+
+  /** `url`: redis:// or rediss://. Nothing is sent before `start`. */
+  constructor(url: string, channel: string, log: Logger) {
+    this.#channel = channel
+    const connection = (role: string): Redis => {
+      const redis = new Redis(url, {
+        lazyConnect: true,
+        connectionName: `rouse ${role}`,
+        connectTimeout: 5_000,
+        commandTimeout: 5_000,
+        // A nudge that waited for the connection would come after the sweep that makes up for it.
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: (tries) => Math.min(reconnectMaxMs, tries * 100),
+      })
+      redis.on('error', (error) => log.debug({ err: error }, 'bus.disconnected'))
+      return redis
+    }
+    this.#publisher = connection('publisher')
+    this.#subscriber = connection('subscriber')
+  }
+
+  start(heard: (message: string) => void): void {
+    this.#subscriber.on('message', (_channel, message) => heard(message))
+    // ioredis subscribes again by itself, but only to what it was subscribed to before it lost the connection.
+    this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).catch(() => {}))
+    for (const redis of [this.#publisher, this.#subscriber]) redis.connect().catch(() => {})
+  }
+
+  async publish(message: string): Promise<void> {
+    await this.#publisher.publish(this.#channel, message)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#publisher.disconnect()
+    this.#subscriber.disconnect()
+  }
+}

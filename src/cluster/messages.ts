@@ -1,0 +1,170 @@
+import { type Clock, sleep } from '../lib/clock.ts'
+import { busLimits } from '../limits.ts'
+import type { Logger } from '../logger.ts'
+import type { Bus } from './bus/bus.ts'
+import { decode, encode, type Message } from './message.ts'
+
+export interface NudgeHandlers {
+  grown(keys: readonly string[]): void
+  changed(subscriptionIds: readonly string[]): void
+  /** Keys and agents that were taken away. */
+  revoked(ids: readonly string[]): void
+  /** Something fell due. */
+  due(): void
+  /** Messages may have been lost: look everywhere. */
+  missed(): void
+}
+
+/** How often the bus is tried by a message to oneself; what a lost nudge left behind is found as late as this. */
+const sweepMs = 5_000
+const changedPerMessage = 100
+const revokedPerMessage = 40
+
+/**
+ * Tells the other gateways what has happened here, and hears what happened there. What is told while a message is on its
+ * way travels in the next one, so that the bus sees one message at a time however many commits there are.
+ */
+export class Nudges implements AsyncDisposable {
+  readonly #bus: Bus
+  readonly #id: string
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #handlers: NudgeHandlers
+  readonly #stopping = new AbortController()
+  #grown = new Set<string>()
+  #changed = new Set<string>()
+  #revoked = new Set<string>()
+  #isDue = false
+  #sending: Promise<void> | undefined
+  #sweeping: Promise<void> | undefined
+  #heardMyself = false
+  #isLost = false
+
+  constructor(bus: Bus, id: string, handlers: NudgeHandlers, clock: Clock, log: Logger) {
+    this.#bus = bus
+    this.#id = id
+    this.#handlers = handlers
+    this.#clock = clock
+    this.#log = log
+  }
+
+  start(): void {
+    this.#bus.start((message) => this.#hear(message))
+    this.#sweeping ??= this.#sweep()
+  }
+
+  /** Whether messages came through at the last trial. */
+  get isAlive(): boolean {
+    return !this.#isLost
+  }
+
+  grew(keys: Iterable<string>): void {
+    for (const key of keys) this.#grown.add(key)
+    this.#send()
+  }
+
+  changed(subscriptionId: string): void {
+    this.#changed.add(subscriptionId)
+    this.#send()
+  }
+
+  revoked(ids: readonly string[]): void {
+    for (const id of ids) this.#revoked.add(id)
+    this.#send()
+  }
+
+  fellDue(): void {
+    this.#isDue = true
+    this.#send()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#sweeping
+    await this.#sending
+    await this.#bus[Symbol.asyncDispose]()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  #send(): void {
+    this.#sending ??= this.#sendAll()
+  }
+
+  async #sendAll(): Promise<void> {
+    // Every commit of this turn travels together.
+    await new Promise(setImmediate)
+    try {
+      while (this.#grown.size + this.#changed.size + this.#revoked.size > 0 || this.#isDue)
+        await this.#bus.publish(this.#take())
+    } catch (error) {
+      // The sweep of those who did not hear it finds it, later.
+      this.#log.debug({ err: error }, 'bus.nudge_lost')
+    } finally {
+      this.#sending = undefined
+    }
+  }
+
+  #take(): string {
+    const changed = takeSome(this.#changed, changedPerMessage)
+    const revoked = takeSome(this.#revoked, revokedPerMessage)
+    const grown = [...this.#grown]
+    this.#grown = new Set()
+    const due = this.#isDue
+    this.#isDue = false
+    const message = encode({ from: this.#id, grown, changed, revoked, due })
+    if (Buffer.byteLength(message) <= busLimits.message.max) return message
+    return encode({ from: this.#id, grown: null, changed, revoked, due })
+  }
+
+  /** Never throws: whoever calls it is a client library in the middle of reading its connection. */
+  #hear(text: string): void {
+    const message = decode(text)
+    if (!message) {
+      this.#log.debug({ length: text.length }, 'bus.message_refused')
+      return
+    }
+    if (message.from === this.#id) {
+      this.#heardMyself = true
+      return
+    }
+    try {
+      this.#tell(message)
+    } catch (error) {
+      this.#log.error({ err: error }, 'bus.message_failed')
+    }
+  }
+
+  #tell({ grown, changed, revoked, due }: Message): void {
+    // First: what was taken away is to see nothing of what follows.
+    if (revoked.length > 0) this.#handlers.revoked(revoked)
+    if (grown === null) this.#handlers.missed()
+    else if (grown.length > 0) this.#handlers.grown(grown)
+    if (changed.length > 0) this.#handlers.changed(changed)
+    if (due) this.#handlers.due()
+  }
+
+  async #sweep(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      this.#heardMyself = false
+      await this.#bus
+        .publish(encode({ from: this.#id, grown: [], changed: [], revoked: [], due: false }))
+        .catch(() => {})
+      await sleep(this.#clock, sweepMs, signal)
+      if (signal.aborted) return
+      const wasLost = this.#isLost
+      this.#isLost = !this.#heardMyself
+      if (this.#isLost !== wasLost) this.#log.warn({}, this.#isLost ? 'bus.lost' : 'bus.back')
+      if (this.#isLost || wasLost) this.#handlers.missed()
+    }
+  }
+}
+
+function takeSome(ids: Set<string>, count: number): string[] {
+  const some = [...ids].slice(0, count)
+  for (const id of some) ids.delete(id)
+  return some
+}

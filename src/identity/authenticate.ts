@@ -1,0 +1,77 @@
+import { Problem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { findKeyHolder } from '../registry/callers/api-key-store.ts'
+import { type Caller, operator } from '../registry/callers/caller.ts'
+import { findOperatorKey, operatorKeyPrefix } from '../registry/callers/operator-key-store.ts'
+import { operatorRoles } from '../registry/callers/operator-role.ts'
+import { parseScopes } from '../registry/callers/scopes.ts'
+import { readOverrides } from '../registry/projects/project-limits.ts'
+import { defaultProject } from '../registry/projects/project-store.ts'
+import type { AdminKey } from '../security/admin-key.ts'
+import { looksLikeJwt } from '../security/jwt-claims.ts'
+import { hashSecret } from '../security/secret.ts'
+import type { Reader } from '../storage/database.ts'
+import { callerOfToken, type TokenVerifier } from './token-caller.ts'
+
+/** What proves who somebody is. */
+export interface AuthContext {
+  readonly db: Reader
+  readonly clock: Clock
+  readonly adminKey: AdminKey
+  /** Verifies tokens of the configured issuers; absent: there are none. */
+  readonly tokens?: TokenVerifier | undefined
+}
+
+/**
+ * The caller that a bearer key or token proves. One query for a key. Throws `unauthenticated`, the same for an unknown, an
+ * expired, a revoked and a malformed one.
+ */
+export async function authenticate(context: AuthContext, bearer: string | undefined): Promise<Caller> {
+  const caller = bearer === undefined || bearer === '' ? undefined : await findCaller(context, bearer)
+  if (caller && (caller.expiresAt === undefined || caller.expiresAt > context.clock.now())) return caller
+  throw new Problem('unauthenticated', {
+    detail: bearer
+      ? 'The API key is unknown, expired or revoked. An operator makes a new one with `rouse agent key add <handle>`.'
+      : 'Send the header `Authorization: Bearer rk_…` with the key that registering the agent returned.',
+  })
+}
+
+async function findCaller(context: AuthContext, bearer: string): Promise<Caller | undefined> {
+  const { db, adminKey, tokens } = context
+  if (adminKey.matches(bearer)) return operator
+  if (bearer.startsWith(operatorKeyPrefix)) return callerOfOperatorKey(db, bearer)
+  if (tokens && looksLikeJwt(bearer)) return callerOfToken(db, tokens, bearer)
+  return (await callerOfKey(db, bearer)) ?? ((await adminKey.matchesAnew(bearer)) ? operator : undefined)
+}
+
+async function callerOfKey(db: Reader, key: string): Promise<Caller | undefined> {
+  const holder = await findKeyHolder(db, hashSecret(key))
+  if (!holder) return undefined
+  const { agentId, handle, projectId, keyId, scopes, expiresAt, limits } = holder
+  return {
+    kind: 'agent',
+    id: agentId,
+    identity: handle,
+    projectId,
+    keyId,
+    scopes: parseScopes(scopes),
+    limits: readOverrides(limits),
+    ...(expiresAt === null ? {} : { expiresAt }),
+  }
+}
+
+/** An operator of some projects acts in the first of them, unless it names another. */
+async function callerOfOperatorKey(db: Reader, key: string): Promise<Caller | undefined> {
+  const holder = await findOperatorKey(db, hashSecret(key))
+  if (!holder) return undefined
+  const { id: keyId, role, projects, expiresAt } = holder
+  return {
+    ...operator,
+    keyId,
+    role,
+    scopes: operatorRoles[role],
+    projectId: projects?.[0] ?? defaultProject,
+    ...(projects === null ? {} : { projects }),
+    ...(expiresAt === null ? {} : { expiresAt }),
+  }
+}

@@ -1,0 +1,123 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { NewEvent } from '../log/event.ts'
+import { findAgentById } from '../registry/agents/agent-store.ts'
+import { identityOf, type RegistryContext } from '../registry/agents/agents.ts'
+import type { KeyEnd, Session } from '../registry/sessions/session.ts'
+import { listSessionsOfKey } from '../registry/sessions/session-store.ts'
+import type { PushTarget } from '../registry/subscriptions/subscription.ts'
+import { deleteSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { SessionContext } from '../sessions/context.ts'
+import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
+import type { Transaction } from '../storage/database.ts'
+import { listPushesOfKey, moveToKey, pauseSubscriptionsOfKey } from './key-end-store.ts'
+
+/** What ending keys needs: their sessions end as sessions do. */
+export interface KeyContext extends RegistryContext {
+  readonly sessions: SessionContext
+}
+
+/** Why keys end, and by whose word. */
+export interface Ending {
+  readonly reason: KeyEnd
+  /** An identity. */
+  readonly actor: string
+  /** The key that takes over what hung on the ended ones; absent: that ends with them. */
+  readonly heir?: string | undefined
+  /** The keys had ended before, and the log has told of it. */
+  readonly isAgain?: boolean
+}
+
+/** A key that has ended; without an agent it is an operator's, or a token. */
+export interface EndedKey {
+  readonly keyId: string
+  readonly agentId?: string
+}
+
+/**
+ * Ends what hangs on keys that have just ended: sessions, wake subscriptions (paused with the reason) and push configs, within
+ * the transaction that ended the keys; after the commit what is held open under them, on every gateway.
+ * A key that leaked leaves nothing that goes on without it.
+ */
+export async function endKeys(
+  context: KeyContext,
+  tx: Transaction,
+  keys: readonly EndedKey[],
+  ending: Ending,
+): Promise<void> {
+  const events = new EventsByProject()
+  const left: { session: Session; identity: string }[] = []
+  for (const key of keys) {
+    if (ending.heir === undefined) left.push(...(await endWhatHangs(context, tx, key.keyId, ending, events)))
+    else await moveToKey(tx, key.keyId, ending.heir)
+    if (!ending.isAgain) await tellOf(tx, key, ending, events)
+  }
+  await events.append(context, tx)
+  for (const { session, identity } of left) {
+    await announceLeft(context.sessions, tx, session, identity, ending.reason)
+  }
+  tx.onCommit(() => context.revoked(keys.map(({ keyId }) => keyId)))
+}
+
+async function endWhatHangs(
+  context: KeyContext,
+  tx: Transaction,
+  keyId: string,
+  { reason, actor }: Ending,
+  events: EventsByProject,
+): Promise<{ session: Session; identity: string }[]> {
+  const { changed } = context.sessions
+  const paused = await pauseSubscriptionsOfKey(tx, keyId, reason)
+  for (const { id, projectId, agentId } of paused) events.add(projectId, pausedEvent(id, agentId, actor, reason))
+  for (const { id, projectId, taskId, target } of await listPushesOfKey(tx, keyId)) {
+    await deleteSubscription(tx, id)
+    const data = { taskId, configId: (JSON.parse(target) as PushTarget).configId, reason }
+    events.add(projectId, { type: 'push_config.deleted', actor, audience: [], taskId, data })
+    tx.onCommit(() => changed(id))
+  }
+  const left: { session: Session; identity: string }[] = []
+  for (const session of await listSessionsOfKey(tx, keyId)) {
+    const identity = await identityOf(tx, session.agentId)
+    const told = await endSessionOfKey(context.sessions, tx, session, identity, reason)
+    if (!told) continue
+    for (const event of told) events.add(session.projectId, event)
+    left.push({ session, identity })
+  }
+  tx.onCommit(() => paused.forEach(({ id }) => void changed(id)))
+  return left
+}
+
+/** The log of the agent's project says that its key has ended. */
+async function tellOf(
+  tx: Transaction,
+  { keyId, agentId }: EndedKey,
+  { reason, actor }: Ending,
+  events: EventsByProject,
+): Promise<void> {
+  const agent = agentId === undefined ? undefined : await findAgentById(tx, agentId)
+  if (!agent) return
+  const data = { agent: agent.handle, keyId, reason }
+  events.add(agent.projectId, { type: 'key.revoked', actor, audience: [agent.id], data })
+}
+
+/** A row of the log about a subscription that the gateway paused. */
+export function pausedEvent(subscriptionId: string, agentId: string, actor: string, reason: string): NewEvent {
+  const data: JsonObject = { subscriptionId, status: 'paused', reason }
+  return { type: 'subscription.updated', actor, audience: [agentId], data }
+}
+
+/** What is to be appended, log by log: several logs are locked in one order, whoever writes them. */
+export class EventsByProject {
+  readonly #events = new Map<string, NewEvent[]>()
+
+  add(projectId: string, event: NewEvent): void {
+    const events = this.#events.get(projectId) ?? []
+    events.push(event)
+    this.#events.set(projectId, events)
+  }
+
+  async append({ append }: Pick<RegistryContext, 'append'>, tx: Transaction): Promise<void> {
+    for (const projectId of [...this.#events.keys()].sort()) {
+      await append(tx, projectId, this.#events.get(projectId)!)
+    }
+  }
+}

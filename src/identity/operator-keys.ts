@@ -1,0 +1,103 @@
+import { Problem } from '../errors.ts'
+import { type Caller, requireAdmin } from '../registry/callers/caller.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { keyGrant } from '../registry/callers/new-key.ts'
+import {
+  createOperatorKey,
+  findLiveOperatorKey,
+  listOperatorKeys,
+  listOperatorKeysMadeBy,
+  type OperatorKey,
+  revokeOperatorKey,
+} from '../registry/callers/operator-key-store.ts'
+import type { OperatorRole } from '../registry/callers/operator-role.ts'
+import { requireProject } from '../registry/projects/project-store.ts'
+import { parseProject } from '../registry/projects/projects.ts'
+import type { Reader } from '../storage/database.ts'
+import { mintedBy, type RevokeOptions, revokeAll } from './api-keys.ts'
+import { endKeys, type KeyContext } from './end-keys.ts'
+
+export interface OperatorKeyInput {
+  readonly role: OperatorRole
+  /** Absent: every project. */
+  readonly projects?: readonly string[] | undefined
+  readonly label?: string | null | undefined
+  /** ms since the epoch */
+  readonly expiresAt?: number | undefined
+}
+
+/**
+ * Makes a key for one more operator, told once. Admins only; none outlives the key that makes it. Errors: `forbidden`,
+ * `project-not-found`, `invalid-request`.
+ */
+export function addOperatorKey(
+  context: Pick<KeyContext, 'db'>,
+  caller: Caller,
+  input: OperatorKeyInput,
+): Promise<{ id: string; operatorKey: string; expiresAt: number | null }> {
+  requireAdmin(caller, 'make operator keys')
+  requireReach(input)
+  return context.db.transaction(async (tx) => {
+    const projects =
+      input.projects === undefined ? null : [...new Set(input.projects.map((id) => parseProject(id, 'projects')))]
+    for (const id of projects ?? []) await requireProject(tx, id)
+    await requireLiveKey(tx, caller)
+    const { expiresAt } = keyGrant(caller, input, tx.now)
+    const made = await createOperatorKey(tx, {
+      label: input.label ?? null,
+      role: input.role,
+      projects,
+      expiresAt,
+      createdByKey: caller.keyId,
+    })
+    return { ...made, expiresAt }
+  })
+}
+
+/** Every operator key, the revoked ones too, oldest first. Admins only. */
+export async function readOperatorKeys(db: Reader, caller: Caller): Promise<OperatorKey[]> {
+  requireAdmin(caller, 'list operator keys')
+  return listOperatorKeys(db)
+}
+
+/**
+ * Revokes an operator key; what hung on it ends. Admins, and the key itself. With `minted` also every key that it made, of
+ * operators and agents. Errors: `key-not-found`, `forbidden`.
+ */
+export function removeOperatorKey(
+  context: KeyContext,
+  caller: Caller,
+  id: string,
+  options: Pick<RevokeOptions, 'minted'> = {},
+): Promise<void> {
+  if (caller.keyId !== id) requireAdmin(caller, 'revoke operator keys')
+  return context.db.transaction(async (tx) => {
+    if (!(await findLiveOperatorKey(tx, id))) {
+      throw new Problem('key-not-found', { detail: `No live operator key "${id}". List them: GET /v1/operator-keys.` })
+    }
+    const ids = options.minted ? await operatorsMintedBy(tx, id) : [id]
+    for (const each of ids) await revokeOperatorKey(tx, each)
+    const ended = ids.map((keyId) => ({ keyId }))
+    await endKeys(context, tx, ended, { reason: 'key-revoked', actor: caller.identity })
+    if (!options.minted) return
+    const keys = []
+    for (const each of ids) keys.push(...(await mintedBy(tx, each)))
+    if (keys.length > 0) await revokeAll(context, tx, keys, caller)
+  })
+}
+
+/** A key and those operator keys that it made, that they made, and so on. */
+async function operatorsMintedBy(db: Reader, id: string): Promise<string[]> {
+  const seen = new Set([id])
+  for (const maker of seen) for (const made of await listOperatorKeysMadeBy(db, maker)) seen.add(made.id)
+  return [...seen]
+}
+
+function requireReach({ role, projects }: OperatorKeyInput): void {
+  if (role === 'admin' && projects !== undefined) {
+    throw new Problem('invalid-request', {
+      field: 'projects',
+      detail: 'projects: an admin has every project. Leave it out, or use the role manager.',
+    })
+  }
+}

@@ -1,0 +1,79 @@
+import type { NewEvent } from '../log/event.ts'
+import type { Agent } from '../registry/agents/agent.ts'
+import { deleteAgent, findAgent, freeNames, lockAgent } from '../registry/agents/agent-store.ts'
+import { nameOf, type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
+import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'
+import { type Caller, requireOperator } from '../registry/callers/caller.ts'
+import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
+import type { Session } from '../registry/sessions/session.ts'
+import { deleteSessionsOf, newestLiveSession } from '../registry/sessions/session-store.ts'
+import { grantRevoked } from '../registry/subscriptions/subscription.ts'
+import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { pausedEvent } from './end-keys.ts'
+import { listManagedOwners, pauseSubscriptionsManagedBy } from './key-end-store.ts'
+
+export interface RemovalContext extends RegistryContext {
+  /** Tells the dispatcher that a subscription is not what it was. */
+  readonly changed: (subscriptionId: string) => void
+}
+
+/**
+ * Takes an agent away with its keys, subscriptions, push configs and permissions; what is open under them ends. Its tasks stay
+ * readable to their originators, its names stay reserved. Operator only.
+ * @param options.freeNames gives the names up too; also those of an agent that was removed before
+ */
+export function removeAgent(
+  context: RemovalContext,
+  caller: Caller,
+  handle: string,
+  options: { freeNames?: boolean } = {},
+): Promise<void> {
+  requireOperator(caller, 'remove agents')
+  return context.db.transaction(async (tx) => {
+    if (options.freeNames && (await freeRemoved(tx, caller.projectId, handle))) return
+    const agent = await requireAgent(tx, caller.projectId, handle)
+    // Whoever subscribes for it meanwhile is waited for, or finds it gone.
+    await lockAgent(tx, agent.id)
+    const session = await newestLiveSession(tx, agent.id)
+    const keyIds = (await listApiKeys(tx, agent.id, '', Number.MAX_SAFE_INTEGER)).map(({ keyId }) => keyId)
+    const gone = await deleteSubscriptionsOf(tx, agent.id)
+    const paused = await pauseManagedBy(tx, agent.id)
+    await deleteSessionsOf(tx, agent.id)
+    await deletePermissionsOf(tx, agent.id)
+    await deleteApiKeys(tx, agent.id)
+    await deleteAgent(tx, agent)
+    if (options.freeNames) await freeNames(tx, agent.projectId, agent.handle)
+    await context.append(tx, agent.projectId, [
+      ...paused.map(({ event }) => event),
+      ...(session ? [leftWithAgent(agent, session)] : []),
+      { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
+    ])
+    tx.onCommit(() => {
+      for (const id of [...gone, ...paused.map(({ id }) => id)]) context.changed(id)
+      context.revoked([agent.id, ...keyIds])
+    })
+  })
+}
+
+/** False: no agent of that handle was removed, or one has it now. */
+async function freeRemoved(tx: Transaction, projectId: string, handle: string): Promise<boolean> {
+  const name = nameOf(handle)
+  return !(await findAgent(tx, projectId, name)) && (await freeNames(tx, projectId, name)) > 0
+}
+
+/** What it pointed somewhere for others goes there no more. */
+async function pauseManagedBy(tx: Transaction, managerId: string): Promise<{ id: string; event: NewEvent }[]> {
+  const paused: { id: string; event: NewEvent }[] = []
+  for (const ownerId of await listManagedOwners(tx, managerId)) {
+    for (const { id, agentId } of await pauseSubscriptionsManagedBy(tx, managerId, ownerId, grantRevoked)) {
+      paused.push({ id, event: pausedEvent(id, agentId, '@gateway', grantRevoked) })
+    }
+  }
+  return paused
+}
+
+function leftWithAgent({ handle: identity }: Agent, { id, agentId, surface }: Session): NewEvent {
+  const data = { identity, surface, sessionId: id, reason: 'removed' }
+  return { type: 'peer.left', actor: '@gateway', audience: [agentId], data }
+}

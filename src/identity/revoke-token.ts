@@ -1,0 +1,46 @@
+import { Problem } from '../errors.ts'
+import { type Caller, requireSelf } from '../registry/callers/caller.ts'
+import { revokeToken } from '../registry/callers/revoked-token-store.ts'
+import { endKeys, type KeyContext } from './end-keys.ts'
+import { callerOfToken, type TokenVerifier } from './token-caller.ts'
+
+/**
+ * Refuses an issuer's token until it expires, and ends what hangs on it. Whoever it speaks for, or an operator of that one's
+ * project. A token that proves nothing is refused already. Errors: `invalid-request`, `forbidden`.
+ */
+export async function refuseToken(
+  context: KeyContext & { readonly tokens?: TokenVerifier | undefined },
+  caller: Caller,
+  token: string,
+): Promise<void> {
+  const { db, tokens } = context
+  const held = tokens && (await callerOfToken(db, tokens, token))
+  if (!held?.expiresAt) {
+    throw new Problem('invalid-request', {
+      field: 'token',
+      detail: 'token: is no token that is accepted here; there is nothing to revoke.',
+    })
+  }
+  requireHeld(caller, held)
+  const { keyId, expiresAt } = held
+  await db.transaction(async (tx) => {
+    await revokeToken(tx, keyId, expiresAt)
+    const key = held.kind === 'agent' ? { keyId, agentId: held.id } : { keyId }
+    await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity })
+  })
+}
+
+function requireHeld(caller: Caller, held: Caller): void {
+  if (caller.keyId === held.keyId) return
+  if (!caller.scopes.includes('manage')) {
+    throw new Problem('forbidden', {
+      detail: 'This key has no scope manage: it revokes itself and no other token. Use a key that has it.',
+    })
+  }
+  if (caller.role === 'admin') return
+  if (held.kind === 'agent' && caller.projectId === held.projectId) {
+    requireSelf(caller, held.id, 'revoke this token')
+    return
+  }
+  throw new Problem('forbidden', { detail: 'Only who holds the token, or an operator of its project, may revoke it.' })
+}

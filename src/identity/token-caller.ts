@@ -1,0 +1,89 @@
+import { nameOf } from '../registry/agents/agents.ts'
+import { type Caller, operator } from '../registry/callers/caller.ts'
+import { type OperatorRole, operatorRoleNames, operatorRoles } from '../registry/callers/operator-role.ts'
+import { isTokenRevoked } from '../registry/callers/revoked-token-store.ts'
+import { type Scope, scopes } from '../registry/callers/scopes.ts'
+import { readOverrides } from '../registry/projects/project-limits.ts'
+import { defaultProject } from '../registry/projects/project-store.ts'
+import { claimOf, wordsOf } from '../security/jwt-claims.ts'
+import type { JwtIssuer } from '../security/jwt-issuers.ts'
+import type { VerifiedToken } from '../security/jwt-verifier.ts'
+import type { Reader } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+
+export interface TokenVerifier {
+  /** The token, or undefined for one that proves nothing. */
+  verify(token: string): Promise<VerifiedToken | undefined>
+}
+
+/** Whom a token speaks for, before anybody has looked whether there is such an agent. */
+export type TokenSubject =
+  | { readonly kind: 'agent'; readonly project: string; readonly name: string; readonly scopes: readonly Scope[] }
+  | { readonly kind: 'operator'; readonly role: OperatorRole; readonly projects: readonly string[] | undefined }
+
+const agentOf = statement<
+  { projectId: string; name: string; tokenId: string },
+  { id: string; handle: string; limits: string | null }
+>(sql`select a.id, a.handle, p.limits from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
+  where n.project_id = ${p('projectId')} and n.name = ${p('name')}
+    and not exists (select 1 from revoked_token where id = ${p('tokenId')})`)
+
+/** The caller that a token proves; undefined for a token that is not accepted, or speaks for nobody here. One query. */
+export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: string): Promise<Caller | undefined> {
+  const verified = await tokens.verify(token)
+  const subject = verified && subjectOf(verified)
+  if (!verified || !subject) return undefined
+  const { keyId, expiresAt } = verified
+  if (subject.kind === 'operator') {
+    if (await isTokenRevoked(db, keyId)) return undefined
+    const { role, projects } = subject
+    const reach = projects === undefined ? {} : { projects, projectId: projects[0] ?? defaultProject }
+    return { ...operator, keyId, expiresAt, role, scopes: operatorRoles[role], ...reach }
+  }
+  const { project: projectId, name } = subject
+  const agent = await db.get(agentOf, { projectId, name, tokenId: keyId })
+  if (!agent) return undefined
+  const limits = readOverrides(agent.limits)
+  return {
+    kind: 'agent',
+    id: agent.id,
+    identity: agent.handle,
+    projectId,
+    keyId,
+    scopes: subject.scopes,
+    expiresAt,
+    limits,
+  }
+}
+
+/** What a token's claims say, as its issuer's entry reads them. undefined: nothing that the issuer may say. Pure. */
+export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>): TokenSubject | undefined {
+  const names = issuer.claims
+  const words = names.role === undefined ? [] : wordsOf(claimOf(claims, names.role))
+  const role = operatorRoleNames.find((one) => words.includes(one))
+  if (role !== undefined) return operatorOf(issuer, role, claims)
+  const name = claimOf(claims, names.agent)
+  const project = names.project === undefined ? soleProject(issuer) : claimOf(claims, names.project)
+  if (typeof name !== 'string' || typeof project !== 'string' || !speaksFor(issuer, project)) return undefined
+  const asked = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
+  // A token that could make keys would leave some behind: an issuer says so by name, or it may not.
+  const granted = scopes.filter((scope) => (asked === undefined ? scope !== 'mint' : asked.includes(scope)))
+  return { kind: 'agent', project, name: nameOf(name), scopes: granted }
+}
+
+/** A claim that the entry names and the token lacks gives no project, rather than all. */
+function operatorOf(issuer: JwtIssuer, role: OperatorRole, claims: object): TokenSubject | undefined {
+  if (role === 'admin') return issuer.projects === '*' ? { kind: 'operator', role, projects: undefined } : undefined
+  const name = issuer.claims.projects
+  const asked = name === undefined ? undefined : wordsOf(claimOf(claims, name))
+  const reach = issuer.projects === '*' ? asked : (asked ?? issuer.projects).filter((one) => speaksFor(issuer, one))
+  return reach?.length === 0 ? undefined : { kind: 'operator', role, projects: reach }
+}
+
+function soleProject({ projects }: JwtIssuer): string {
+  return projects !== '*' && projects.length === 1 ? projects[0]! : defaultProject
+}
+
+function speaksFor({ projects }: JwtIssuer, project: string): boolean {
+  return projects === '*' || projects.includes(project)
+}

@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { parseCardKeys } from './agent-card/card-keys.ts'
+import type { LiveSigner } from './agent-card/live-signer.ts'
+import { type CardKey, createCardSigningKey } from './agent-card/signing.ts'
+import type { Config } from './config.ts'
+import { findKeyIds } from './identity/reseal.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Logger } from './logger.ts'
+import { AdminKey, type AdminKeyPlace, givenAdminKeys, openAdminKeys, readAdminKeys } from './security/admin-key.ts'
+import type { KeptSecret } from './security/kept-secret.ts'
+import { KeyFile, readKeyFile } from './security/key-files.ts'
+import { markedKeyIds, markKeys } from './security/key-marks.ts'
+import { KeyWatch } from './security/key-watch.ts'
+import { type Closed, requirePrivate } from './security/private-files.ts'
+import { SecretBox } from './security/secret.ts'
+import { SharedSecret } from './security/shared-secret.ts'
+import type { Database } from './storage/database.ts'
+
+export interface Keys {
+  readonly secrets: SecretBox
+  readonly adminKey: AdminKey
+  /** Where the operator finds the admin key; undefined when it was given. */
+  readonly adminKeyFile: string | undefined
+  readonly cardKeys: readonly CardKey[]
+  /** What the gateways of one store have in common and no other store has: hexadecimal. It never changes. */
+  readonly storeName: string
+  /** Proves to the command line on this machine that a gateway works with this data directory. */
+  readonly instanceKey: string
+  /** Looks at what is kept now. Returns the card keys, and whether an admin key is taken no more. */
+  refresh(): Promise<{ cardKeys: readonly CardKey[]; adminKeyEnded: boolean }>
+}
+
+/** Where the keys that may be replaced are kept. */
+export interface KeyPlaces {
+  readonly admin: AdminKeyPlace
+  readonly card: KeptSecret
+  /** Given to all gateways of a store; undefined for the embedded one. */
+  readonly storeName: KeptSecret | undefined
+}
+
+type KeyConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'adminKeys' | 'encryptionKeys'>
+
+/** The files of a data directory that hold secrets. */
+export const keyFiles = {
+  admin: 'admin.key',
+  formerAdmin: 'admin.key.former',
+  card: 'card-signing.jwk',
+  encryption: 'encryption.key',
+  /** There while `rouse rekey --new-key` is under way: the key that replaces the other. */
+  nextEncryption: 'encryption.key.next',
+  instance: 'instance.key',
+} as const
+
+/**
+ * Makes sure that only the owner of the data directory can use the secrets and the mail in it. Throws where that is not so and
+ * cannot be mended. What does not exist yet is made with the right mode.
+ */
+export function requirePrivateDirectory(dataDir: string, log: Pick<Logger, 'warn'>): void {
+  const directory = resolve(dataDir)
+  const closed: Closed = (path, mode) => log.warn({ path, mode }, 'keys.file_closed')
+  requirePrivate('directory', directory, closed)
+  for (const name of Object.values(keyFiles)) requirePrivate('secret', join(directory, name), closed)
+  for (const name of ['rouse.db', 'rouse.db-wal', 'rouse.db-shm'])
+    requirePrivate('store', join(directory, name), closed)
+}
+
+/**
+ * The gateway's keys: given ones, else those of the data directory, made there at the first start. Gateways that share a
+ * store share the admin key and the card key through it, sealed with the encryption key, which is not in it.
+ * Throws when the store was sealed with another one.
+ */
+export async function openKeys(
+  config: KeyConfig,
+  db: Database,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<Keys> {
+  const directory = resolve(config.dataDir)
+  const secrets = await openSecretBox(config)
+  await requireKnownKeys(config, db, secrets, log)
+  const places =
+    config.databaseUrl === undefined ? localKeyPlaces(config.dataDir) : sharedKeyPlaces(config.dataDir, db, secrets)
+  const cardText = await places.card.load(newCardKeyText)
+  const storeName = await loadStoreName(places, cardText)
+  const instanceKey = await new KeyFile(directory, keyFiles.instance).load(() => randomBytes(32).toString('base64url'))
+  const given = config.adminKeys && givenAdminKeys(config.adminKeys)
+  const adminKeys = given ?? (await openAdminKeys(places.admin))
+  const adminKey = new AdminKey(
+    adminKeys,
+    async () => given ?? readAdminKeys(places.admin),
+    () => clock.now(),
+  )
+  const local = new KeyFile(directory, keyFiles.admin)
+  if (!given) await keepLocally(local, adminKey.current)
+  return {
+    secrets,
+    adminKey,
+    adminKeyFile: given ? undefined : local.path,
+    cardKeys: parseCardKeys(cardText),
+    storeName,
+    instanceKey,
+    async refresh() {
+      const adminKeyEnded = await adminKey.refresh()
+      if (!given) await keepLocally(local, adminKey.current)
+      await markKeys(db, secrets, [secrets.keyIds[0]!])
+      return { cardKeys: parseCardKeys((await places.card.read()) ?? cardText), adminKeyEnded }
+    },
+  }
+}
+
+/** Takes over what is replaced while the gateway runs. `adminKeyEnded` is called when an admin key is taken no more. */
+export function watchKeys(
+  keys: Keys,
+  signer: LiveSigner,
+  world: { clock: Clock; log: Logger },
+  adminKeyEnded: () => void,
+): KeyWatch {
+  return new KeyWatch(world, async () => {
+    const found = await keys.refresh()
+    await signer.use(found.cardKeys)
+    if (found.adminKeyEnded) adminKeyEnded()
+  })
+}
+
+/**
+ * The encryption keys that were given, else that of the data directory, the one that is to replace it first. Throws where there is none.
+ */
+export function readSecretBox({ encryptionKeys, dataDir }: KeyConfig): SecretBox {
+  if (encryptionKeys) return new SecretBox(encryptionKeys)
+  const directory = resolve(dataDir)
+  const current = readKeyFile(directory, keyFiles.encryption)
+  if (current === undefined) {
+    throw new Error(
+      `There is no ${keyFiles.encryption} in ${directory}: set ROUSE_ENCRYPTION_KEY to that of its gateway.`,
+    )
+  }
+  const next = readKeyFile(directory, keyFiles.nextEncryption)
+  return new SecretBox(next === undefined ? [current] : [next, current])
+}
+
+async function openSecretBox(config: KeyConfig): Promise<SecretBox> {
+  if (!config.encryptionKeys) await new KeyFile(resolve(config.dataDir), keyFiles.encryption).load(newEncryptionKey)
+  return readSecretBox(config)
+}
+
+export function newEncryptionKey(): string {
+  return randomBytes(32).toString('base64')
+}
+
+/** Where one gateway with an embedded store keeps them. */
+export function localKeyPlaces(dataDir: string): KeyPlaces {
+  const file = (name: string) => new KeyFile(resolve(dataDir), name)
+  const admin = { current: file(keyFiles.admin), former: file(keyFiles.formerAdmin) }
+  return { admin, card: file(keyFiles.card), storeName: undefined }
+}
+
+/** Where the gateways of a shared store keep them. The first one brings what its data directory holds. */
+export function sharedKeyPlaces(dataDir: string, db: Database, secrets: SecretBox): KeyPlaces {
+  const file = (name: string) => new KeyFile(resolve(dataDir), name)
+  const shared = (name: string, local?: KeyFile): KeptSecret =>
+    sharedOrLocal(new SharedSecret(db, secrets, name), local)
+  return {
+    admin: { current: shared('admin-key', file(keyFiles.admin)), former: shared('former-admin-keys') },
+    card: shared('card-signing-key', file(keyFiles.card)),
+    storeName: shared('store-name'),
+  }
+}
+
+/** Errors: the store is sealed with a key that is not at hand. */
+async function requireKnownKeys(config: KeyConfig, db: Database, secrets: SecretBox, log: Logger): Promise<void> {
+  const marked = await markedKeyIds(db)
+  // A store of a build that made no marks: once, everything is looked at.
+  const used = marked.length > 0 ? marked : await findKeyIds(db)
+  const missing = used.filter((id) => !secrets.keyIds.includes(id))
+  if (missing.length > 0) throw new Error(unknownKey(config, missing))
+  const [newest, ...older] = secrets.keyIds
+  await markKeys(db, secrets, [newest!, ...used])
+  for (const keyId of older.filter((id) => !used.includes(id))) {
+    log.warn(
+      { keyId, remedy: 'Leave it out of ROUSE_ENCRYPTION_KEY, unless it is to become the first.' },
+      'keys.unneeded',
+    )
+  }
+}
+
+function unknownKey({ encryptionKeys, dataDir, databaseUrl }: KeyConfig, missing: readonly string[]): string {
+  const file = join(resolve(dataDir), keyFiles.encryption)
+  const has = encryptionKeys ? 'ROUSE_ENCRYPTION_KEY does not list' : `${file} is not`
+  const keys = `${missing.length === 1 ? 'the key' : 'the keys'} ${missing.join(', ')}`
+  const remedy =
+    databaseUrl !== undefined
+      ? 'Set ROUSE_ENCRYPTION_KEY to that of the gateway that made the store: it is in encryption.key of its data directory, unless it was set there too.'
+      : encryptionKeys
+        ? `Set ROUSE_ENCRYPTION_KEY to that of this store, or unset it to use ${file}, if the store was made with that.`
+        : `Put the right ${keyFiles.encryption} back into ${resolve(dataDir)}, or set ROUSE_ENCRYPTION_KEY, if it was set before.`
+  return `The secrets of this store are sealed with another encryption key: ${has} ${keys}. ${remedy} If it is lost for good: rouse rekey --abandon-lost`
+}
+
+function sharedOrLocal(shared: SharedSecret, local: KeyFile | undefined): KeptSecret {
+  return {
+    read: () => shared.read(),
+    load: (make) => shared.load(() => (local ? local.load(make) : make())),
+    replace: (before, after) => shared.replace(before, after),
+  }
+}
+
+/** The command line on this machine looks for the admin key in the data directory, also where another gateway made it. */
+export async function keepLocally(file: KeyFile, key: string): Promise<void> {
+  const found = await file.load(() => key)
+  if (found !== key) await file.replace(found, key)
+}
+
+async function newCardKeyText(): Promise<string> {
+  return JSON.stringify(await createCardSigningKey())
+}
+
+/** By what the card key was when there was no name yet: gateways of older builds take that for the name. */
+export async function loadStoreName({ storeName }: KeyPlaces, cardText: string): Promise<string> {
+  const name = createHash('sha256').update(cardText).digest('hex')
+  return storeName ? storeName.load(() => name) : name
+}

@@ -1,0 +1,83 @@
+import type { Database, Transaction } from '../storage/database.ts'
+import { removeInSteps } from '../storage/delete-in-batches.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
+
+interface Aged {
+  projectId: string
+  audience: string
+  upTo: number
+}
+
+const tails = statement<object, { projectId: string; tail: number }>(
+  sql`select id as "projectId", log_tail as "tail" from project`,
+)
+const oldest = statement<{ projectId: string; limit: number }, { logId: number; createdAt: number }>(
+  sql`select log_id as "logId", created_at as "createdAt" from event where project_id = ${p('projectId')}
+    and log_id > (select log_tail from project where id = ${p('projectId')}) order by log_id ${limited}`,
+)
+const removeEvents = statement<{ projectId: string; upTo: number }>(
+  sql`delete from event where project_id = ${p('projectId')} and log_id <= ${p('upTo')}`,
+)
+// The head stays where it is, so that no logId is ever given twice.
+const moveTail = statement<{ projectId: string; upTo: number }>(
+  sql`update project set log_tail = ${p('upTo')} where id = ${p('projectId')} and log_tail < ${p('upTo')}`,
+)
+// From one audience to the next by the key: the rows between are not read.
+const nextAudience = statement<
+  { audience: string; projectId: string },
+  { audience: string; projectId: string; oldest: number }
+>(sql`select audience, project_id as "projectId", log_id as "oldest" from event_audience
+  where (audience, project_id) > (${p('audience')}, ${p('projectId')}) order by audience, project_id, log_id limit 1`)
+const removeAudience = statement<Aged & { limit: number }>(sql`delete from event_audience
+  where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= (select max(log_id) from (
+    select log_id from event_audience
+    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited}) page)`)
+
+/**
+ * Takes away the events that were appended before an instant, oldest first, and moves the tail of each project's log with them:
+ * a watermark older than the tail is told so, never skipped in silence. Answers how many events went.
+ */
+export async function pruneEvents(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  const aged: string[] = []
+  for (const { projectId } of await db.all(tails, {})) {
+    const first = await db.get(oldest, { projectId, limit: 1 })
+    if (first && first.createdAt < before) aged.push(projectId)
+  }
+  const step = (tx: Transaction, projectId: string, limit: number) => pruneOldest(tx, projectId, before, limit)
+  const pruned = await removeInSteps(db, aged, step, signal)
+  if (pruned > 0) await pruneAudiences(db, signal)
+  return pruned
+}
+
+async function pruneOldest(tx: Transaction, projectId: string, before: number, limit: number): Promise<number> {
+  const rows = await tx.all(oldest, { projectId, limit })
+  const young = rows.findIndex(({ createdAt }) => createdAt >= before)
+  const count = young < 0 ? rows.length : young
+  const upTo = rows[count - 1]?.logId
+  if (upTo === undefined) return 0
+  await tx.run(removeEvents, { projectId, upTo })
+  await tx.run(moveTail, { projectId, upTo })
+  return count
+}
+
+const pageMax = 100
+
+/**
+ * Takes away the index rows whose events are gone. No reader sees them meanwhile, as every one joins the event; what a crash leaves
+ * behind goes with the next events.
+ */
+async function pruneAudiences(db: Database, signal: AbortSignal): Promise<void> {
+  const tailOf = new Map((await db.all(tails, {})).map(({ projectId, tail }) => [projectId, tail]))
+  const remove = (tx: Transaction, item: Aged, limit: number) => tx.run(removeAudience, { ...item, limit })
+  let next = await db.get(nextAudience, { audience: '', projectId: '' })
+  while (next && !signal.aborted) {
+    const aged: Aged[] = []
+    for (let read = 0; next && read < pageMax; read++) {
+      const upTo = tailOf.get(next.projectId) ?? Number.MAX_SAFE_INTEGER
+      if (next.oldest <= upTo) aged.push({ ...next, upTo })
+      next = await db.get(nextAudience, next)
+    }
+    await removeInSteps(db, aged, remove, signal)
+    await new Promise(setImmediate)
+  }
+}

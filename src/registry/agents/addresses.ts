@@ -1,0 +1,134 @@
+import { Problem } from '../../errors.ts'
+import type { Reader } from '../../storage/database.ts'
+import { type Caller, operates } from '../callers/caller.ts'
+import { findGrantBetween } from '../permissions/permission-store.ts'
+import { findProject } from '../projects/project-store.ts'
+import { parseProject } from '../projects/projects.ts'
+import type { Agent } from './agent.ts'
+import { findAgent, listAgents, listNames } from './agent-store.ts'
+import { notWelcome, takesMailOf, thoseTakingMailOf } from './contact.ts'
+import { nearestNames } from './nearest-names.ts'
+import { findRole, namesSession } from './role-addresses.ts'
+
+/** Whom an address names: agents of one project, or everybody in it. */
+export interface Resolved {
+  readonly projectId: string
+  readonly agents: readonly Agent[]
+  readonly broadcast: boolean
+}
+
+const suggestionsMax = 5
+
+/**
+ * The agents behind an address: `@donna` (a handle or alias), `Donna` (the same, or a display name of at most 12 letters),
+ * `s4f1c09` (a live session), `has-telegram` (a capability that one live session has), `*` or `all` (everybody); each of another
+ * project as `web:…`. Mail to a name reaches the identity, whichever session speaks for it. Source: S2-3, S4-3, S4-4, S4-14.
+ * Errors: `agent-not-found` with the nearest names, `ambiguous-address` with the candidates, `forbidden`; `project-not-found` for
+ * the operator alone: to everybody else a project that is not there is one in which nobody is.
+ * @param answered the id of the agent whose message this answers: answering is always allowed
+ */
+export async function resolveAddress(reader: Reader, caller: Caller, to: string, answered?: string): Promise<Resolved> {
+  const { projectId, name } = await parseAddress(reader, caller, to, 'to')
+  if (name === '*' || name.toLowerCase() === 'all') return resolveEverybody(reader, caller, projectId)
+  const agent = await requireOne(reader, caller, projectId, name, 'to')
+  if (!(await takesMailOf(reader, caller, agent, answered))) throw notWelcome(caller, agent, 'to')
+  return { projectId, agents: [agent], broadcast: false }
+}
+
+/**
+ * The one agent that an address names, without writing to it. What hides from the caller is not found.
+ * Errors: `agent-not-found`, `ambiguous-address`, `invalid-request`; `project-not-found` for the operator.
+ */
+export async function requireAddressed(reader: Reader, caller: Caller, address: string, field: string): Promise<Agent> {
+  const { projectId, name } = await parseAddress(reader, caller, address, field)
+  if (name !== '*' && name.toLowerCase() !== 'all') return requireOne(reader, caller, projectId, name, field)
+  throw new Problem('invalid-request', { field, detail: `${field}: names one agent. "${address}" is everybody.` })
+}
+
+/** `web:@donna` is `@donna` of project `web`; without a project it is the caller's own. */
+async function parseAddress(
+  reader: Reader,
+  caller: Caller,
+  address: string,
+  field: string,
+): Promise<{ projectId: string; name: string }> {
+  const [, qualifier, rest = ''] = /^(?:([^:]*):)?(.*)$/s.exec(address.trim()) ?? []
+  const name = rest.trim()
+  if (name === '' || name === '@') {
+    throw new Problem('invalid-request', {
+      field,
+      detail: `${field}: "${address}" names nobody. Write @donna, web:@donna for one of project web, or * for everybody.`,
+    })
+  }
+  if (qualifier === undefined) return { projectId: caller.projectId, name }
+  const projectId = parseProject(qualifier, field)
+  if (projectId !== caller.projectId && operates(caller, projectId) && !(await findProject(reader, projectId))) {
+    throw new Problem('project-not-found', { field, detail: `${field}: there is no project "${projectId}".` })
+  }
+  return { projectId, name }
+}
+
+/** Those of a project that take the caller's mail. Within it that may be nobody; from outside it is refused. */
+async function resolveEverybody(reader: Reader, caller: Caller, projectId: string): Promise<Resolved> {
+  const agents = await thoseTakingMailOf(reader, caller, await listAgents(reader, projectId))
+  if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
+  throw new Problem('forbidden', {
+    field: 'to',
+    detail: `to: nobody in project ${projectId} has granted you CAN_REPLY_TO. Each agent grants it with \`rouse permission add\`, or the operator does.`,
+  })
+}
+
+/** A name is kept by one agent, so it comes before sessions and capabilities; an `@` asks for a name and nothing else. */
+async function requireOne(
+  reader: Reader,
+  caller: Caller,
+  projectId: string,
+  name: string,
+  field: string,
+): Promise<Agent> {
+  const named = await findAgent(reader, projectId, `@${name.replace(/^@/, '').toLowerCase()}`)
+  if (named && (await isVisible(reader, caller, named))) return named
+  const agents = name.startsWith('@') ? [] : await findRole(reader, projectId, name)
+  const visible: Agent[] = []
+  for (const agent of agents) if (await isKnown(reader, caller, agent)) visible.push(agent)
+  if (visible.length === 1) return visible[0]!
+  throw visible.length > 1 ? ambiguous(name, visible, field) : await unknown(reader, caller, projectId, name, field)
+}
+
+/** A private agent shows itself to its own project, to whom it granted something, and to the operator. */
+async function isVisible(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
+  return agent.access !== 'private' || isKnown(reader, caller, agent)
+}
+
+/** What an agent's sessions are and can do is for its own project, for whom it granted something, and for the operator. */
+async function isKnown(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
+  if (operates(caller, agent.projectId) || agent.projectId === caller.projectId) return true
+  return findGrantBetween(reader, agent.id, caller.id)
+}
+
+function ambiguous(name: string, agents: readonly Agent[], field: string): Problem {
+  const candidates = agents.map(({ handle }) => handle).sort()
+  return new Problem('ambiguous-address', {
+    field,
+    detail: `${field}: "${name}" is ${candidates.join(' and ')}. Name one of them.`,
+    extra: { candidates },
+  })
+}
+
+async function unknown(
+  reader: Reader,
+  caller: Caller,
+  projectId: string,
+  name: string,
+  field: string,
+): Promise<Problem> {
+  const isInside = operates(caller, projectId) || caller.projectId === projectId
+  const candidates = isInside ? nearestNames(name, await listNames(reader, projectId), suggestionsMax) : []
+  const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; a handle stays. ' : ''
+  const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` shows who there is.'
+  return new Problem('agent-not-found', {
+    field,
+    detail: `${field}: nobody in project ${projectId} is "${name}". ${gone}${hint}`,
+    extra: { candidates },
+  })
+}

@@ -1,0 +1,89 @@
+import { Problem } from '../../errors.ts'
+
+/** Who may see an agent's card and send to it. Sending always takes a key. */
+export const accessLevels = ['public', 'project', 'private'] as const
+/**
+ * `public`: anybody reads the card, any caller of any project sends. `project` (default): anybody reads the card,
+ * callers of the same project send. `private`: only callers of the same project see that it exists.
+ */
+export type Access = (typeof accessLevels)[number]
+
+export const contactPolicies = ['everybody', 'listed'] as const
+/** Whose mail an agent takes: `everybody` of its project (default), or only those it granted CAN_REPLY_TO. */
+export type ContactPolicy = (typeof contactPolicies)[number]
+
+export const wakePolicies = ['silent', 'next_turn', 'immediate'] as const
+/** The sender's delivery contract, never derived from priority. Source: S1-15, S1-16. */
+export type WakePolicy = (typeof wakePolicies)[number]
+
+export const priorities = ['high', 'normal', 'low'] as const
+export type Priority = (typeof priorities)[number]
+
+/** One skill as an A2A agent card spells it (specification §4.4.5). */
+export interface Skill {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  readonly tags?: string[]
+  readonly examples?: string[]
+  readonly inputModes?: string[]
+  readonly outputModes?: string[]
+}
+
+/** A durable identity with a handle, fronted by an A2A agent card. */
+export interface Agent {
+  readonly id: string
+  readonly projectId: string
+  /** With the sign: `@donna`. */
+  readonly handle: string
+  readonly displayName: string | null
+  readonly description: string | null
+  readonly aliases: readonly string[]
+  readonly skills: readonly Skill[]
+  readonly inputModes: readonly string[]
+  readonly outputModes: readonly string[]
+  readonly access: Access
+  readonly contactPolicy: ContactPolicy
+  readonly defaultWakePolicy: WakePolicy
+  /** Moves with every change: what the card's version says. */
+  readonly version: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const handlePattern = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9_])?$/
+const reserved = new Set(['operator', 'all', 'system', 'gateway', 'removed'])
+const typablePattern = /^[A-Za-z]{1,12}$/
+
+/** `donna`, `@donna` and `@Donna` are one handle, `@donna`. Throws `invalid-request` naming the field. */
+export function parseHandle(text: string, field = 'handle'): string {
+  const bare = text.trim().replace(/^@/, '').toLowerCase()
+  if (!handlePattern.test(bare)) {
+    throw new Problem('invalid-request', {
+      field,
+      detail: `${field}: "${text}" is not a handle. Use 1 to 64 letters, digits, ".", "_" or "-", beginning and ending with a letter or digit.`,
+    })
+  }
+  if (reserved.has(bare)) {
+    throw new Problem('invalid-request', {
+      field,
+      detail: `${field}: "@${bare}" is kept for the gateway. Choose another handle.`,
+    })
+  }
+  return `@${bare}`
+}
+
+/** How one is called in a project: `@donna` at home, `web:@donna` elsewhere. Source: S4-14. */
+export function identityIn(projectId: string, agent: { handle: string; projectId: string }): string {
+  return agent.projectId === projectId ? agent.handle : `${agent.projectId}:${agent.handle}`
+}
+
+/**
+ * The address that a display name makes: `Donna` is `@donna`. Only one that can be typed is an address: 1 to 12 ASCII letters,
+ * and none of the gateway's own words. Any other is for people to read. Source: S4-3.
+ */
+export function addressOfName(displayName: string | null): string | undefined {
+  if (displayName === null || !typablePattern.test(displayName)) return undefined
+  const bare = displayName.toLowerCase()
+  return reserved.has(bare) ? undefined : `@${bare}`
+}

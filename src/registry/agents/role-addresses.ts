@@ -1,0 +1,37 @@
+import type { Reader } from '../../storage/database.ts'
+import type { Session } from '../sessions/session.ts'
+import { listLiveSessions } from '../sessions/session-store.ts'
+import type { Agent } from './agent.ts'
+import { findAgentById } from './agent-store.ts'
+
+const technicalPattern = /^s[0-9a-f]{6,12}$/
+
+/** What a person types for one process: `s` and the last six characters of its session's id. Source: S4-3. */
+export function technicalId(sessionId: string): string {
+  return `s${sessionId.slice(-6)}`
+}
+
+/** Whether an address has the form of a technical id, or is a session's whole id. */
+export function namesSession(address: string): boolean {
+  return technicalPattern.test(address) || /^[a-z_:]*[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(address)
+}
+
+/** The agents of a project whose live session an address names, by its id or by what it can do. Source: S4-3, S4-4. */
+export async function findRole(reader: Reader, projectId: string, address: string): Promise<Agent[]> {
+  const wanted = address.toLowerCase()
+  const sessions = await listLiveSessions(reader, projectId)
+  const named = namesSession(wanted) ? sessions.filter((session) => isNamed(session, wanted)) : []
+  const chosen = named.length > 0 ? named : sessions.filter((session) => canDo(session, wanted))
+  const agents = await Promise.all(chosen.map(({ agentId }) => findAgentById(reader, agentId)))
+  return agents.filter((agent) => agent !== undefined)
+}
+
+/** A technical id may be longer than six characters, to tell two alike apart. */
+function isNamed({ id }: Session, wanted: string): boolean {
+  const whole = id.toLowerCase()
+  return whole === wanted || (technicalPattern.test(wanted) && whole.endsWith(wanted.slice(1)))
+}
+
+function canDo({ capabilities }: Session, wanted: string): boolean {
+  return capabilities.some((capability) => capability.toLowerCase() === wanted)
+}

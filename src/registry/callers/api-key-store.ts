@@ -1,0 +1,160 @@
+import { newUlid } from '../../lib/ids.ts'
+import { hashSecret, newApiKey } from '../../security/secret.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { limited, p, readFirst, sql, statement } from '../../storage/statement.ts'
+import { parseScopes, type Scope } from './scopes.ts'
+
+/** A key as its agent's owner sees it: never the key itself. Instants are ms since the epoch. */
+export interface ApiKey {
+  readonly keyId: string
+  readonly label: string | null
+  readonly scopes: readonly Scope[]
+  /** null: never. */
+  readonly expiresAt: number | null
+  /** To the minute; null: never yet. */
+  readonly lastUsedAt: number | null
+  /** Who made it: `@donna` or `@operator`; null: not known. */
+  readonly createdBy: string | null
+  /** The key that made it. */
+  readonly createdByKey: string | null
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string }
+
+/** What a new key is. */
+export interface NewApiKey {
+  readonly label: string | null
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: number | null
+  readonly createdBy: string
+  readonly createdByKey: string
+}
+
+/** Whom a key speaks for. */
+export interface KeyHolder {
+  readonly keyId: string
+  readonly agentId: string
+  readonly handle: string
+  readonly projectId: string
+  /** Separated by spaces. */
+  readonly scopes: string
+  readonly expiresAt: number | null
+  /** What its project has instead of the default limits, as JSON. */
+  readonly limits: string | null
+}
+
+/** A key that is not revoked. */
+export interface LiveKey {
+  readonly keyId: string
+  readonly agentId: string
+}
+
+const insert = statement<
+  Omit<NewApiKey, 'scopes'> & { id: string; agentId: string; hash: string; scopes: string; now: number }
+>(
+  sql`insert into api_key (id, agent_id, hash, label, scopes, expires_at, created_by, created_by_key, created_at)
+    values (${p('id')}, ${p('agentId')}, ${p('hash')}, ${p('label')}, ${p('scopes')}, ${p('expiresAt')}, ${p('createdBy')},
+      ${p('createdByKey')}, ${p('now')})`,
+)
+const holder = readFirst(
+  statement<{ hash: string }, KeyHolder>(
+    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", k.scopes, k.expires_at as "expiresAt", p.limits
+      from api_key k join agent a on a.id = k.agent_id join project p on p.id = a.project_id
+      where k.hash = ${p('hash')} and k.revoked_at is null`,
+  ),
+)
+const byAgent = statement<{ agentId: string; after: string; limit: number }, ApiKeyRow>(
+  sql`select id as "keyId", label, scopes, expires_at as "expiresAt", last_used_at as "lastUsedAt", created_by as "createdBy",
+      created_by_key as "createdByKey", created_at as "createdAt", revoked_at as "revokedAt"
+    from api_key where agent_id = ${p('agentId')} and id > ${p('after')} order by id ${limited}`,
+)
+const liveOfAgent = statement<{ agentId: string }, { count: number }>(
+  sql`select count(*) as "count" from api_key where agent_id = ${p('agentId')} and revoked_at is null`,
+)
+const live = statement<{ id: string; agentId: string }, LiveKey>(
+  sql`select id as "keyId", agent_id as "agentId" from api_key
+    where id = ${p('id')} and agent_id = ${p('agentId')} and revoked_at is null`,
+)
+const madeBy = statement<{ keyId: string }, LiveKey & { revokedAt: number | null }>(
+  sql`select id as "keyId", agent_id as "agentId", revoked_at as "revokedAt" from api_key
+    where created_by_key = ${p('keyId')} order by id`,
+)
+const expired = statement<{ now: number; limit: number }, LiveKey>(
+  sql`select id as "keyId", agent_id as "agentId" from api_key
+    where expires_at <= ${p('now')} and expires_at is not null and revoked_at is null order by expires_at ${limited}`,
+)
+const revoke = statement<{ id: string; now: number }>(
+  sql`update api_key set revoked_at = ${p('now')} where id = ${p('id')} and revoked_at is null`,
+)
+const use = new ListStatement<{ at: number }>(
+  (ids) => sql`update api_key set last_used_at = ${p('at')} where id in (${ids})`,
+)
+const removeAll = statement<{ agentId: string }>(sql`delete from api_key where agent_id = ${p('agentId')}`)
+
+/** Makes a key. It is told once, here; the store keeps its hash. */
+export async function createApiKey(
+  tx: Transaction,
+  agentId: string,
+  key: NewApiKey,
+): Promise<{ keyId: string; apiKey: string }> {
+  const apiKey = newApiKey()
+  const keyId = newUlid(tx.now)
+  const scopes = key.scopes.join(' ')
+  await tx.run(insert, { ...key, id: keyId, agentId, hash: hashSecret(apiKey), scopes, now: tx.now })
+  return { keyId, apiKey }
+}
+
+/** False: it was revoked already. */
+export async function revokeApiKey(tx: Transaction, keyId: string): Promise<boolean> {
+  return (await tx.run(revoke, { id: keyId, now: tx.now })) > 0
+}
+
+export async function deleteApiKeys(tx: Transaction, agentId: string): Promise<void> {
+  await tx.run(removeAll, { agentId })
+}
+
+export function findKeyHolder(db: Reader, hash: string): Promise<KeyHolder | undefined> {
+  return db.get(holder, { hash })
+}
+
+export function findLiveKey(db: Reader, agentId: string, keyId: string): Promise<LiveKey | undefined> {
+  return db.get(live, { id: keyId, agentId })
+}
+
+/** The keys that a key made, the revoked ones too: what those made may live. */
+export function listKeysMadeBy(db: Reader, keyId: string): Promise<(LiveKey & { revokedAt: number | null })[]> {
+  return db.all(madeBy, { keyId })
+}
+
+/** Keys whose end has come and that nobody has revoked, the oldest end first. */
+export function listExpiredKeys(db: Reader, now: number, limit: number): Promise<LiveKey[]> {
+  return db.all(expired, { now, limit })
+}
+
+/** Notes that keys were shown at an instant. Ids of other kinds are passed over. */
+export function noteKeyUse(tx: Transaction, keyIds: readonly string[], at: number): Promise<void> {
+  return use.run(tx, { at }, keyIds)
+}
+
+/** The keys of an agent after one of them, in the order in which they were made. */
+export async function listApiKeys(db: Reader, agentId: string, after: string, limit: number): Promise<ApiKey[]> {
+  const rows = await db.all(byAgent, { agentId, after, limit })
+  return rows.map((row) => ({ ...row, scopes: parseScopes(row.scopes) }))
+}
+
+/** How many keys of an agent are not revoked. */
+export async function countApiKeys(db: Reader, agentId: string): Promise<number> {
+  return (await db.get(liveOfAgent, { agentId }))?.count ?? 0
+}
+
+const liveAmong = new ListStatement<object, { id: string }>(
+  (ids) => sql`select id from api_key where id in (${ids}) and revoked_at is null`,
+)
+
+/** Those of the keys that are still good, in no order. The keys of a removed agent are gone with it. */
+export async function findLiveKeys(db: Reader, ids: readonly string[]): Promise<string[]> {
+  return (await liveAmong.all(db, {}, ids)).map(({ id }) => id)
+}

@@ -1,0 +1,127 @@
+import { newUlid } from '../../lib/ids.ts'
+import { hashSecret, newApiKey } from '../../security/secret.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+import type { OperatorRole } from './operator-role.ts'
+
+/** A key of one of the operators: never the key itself. Instants are ms since the epoch. */
+export interface OperatorKey {
+  readonly id: string
+  readonly label: string | null
+  readonly role: OperatorRole
+  /** null: every project. */
+  readonly projects: readonly string[] | null
+  readonly expiresAt: number | null
+  /** To the minute; null: never yet. */
+  readonly lastUsedAt: number | null
+  readonly createdByKey: string
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+type OperatorKeyRow = Omit<OperatorKey, 'projects' | 'role'> & {
+  readonly projects: string | null
+  readonly role: string
+}
+
+const columns = sql.raw(`id, label, role, projects, expires_at as "expiresAt", last_used_at as "lastUsedAt",
+  created_by_key as "createdByKey", created_at as "createdAt", revoked_at as "revokedAt"`)
+const insert = statement<{
+  id: string
+  hash: string
+  label: string | null
+  role: string
+  projects: string | null
+  expiresAt: number | null
+  createdByKey: string
+  now: number
+}>(sql`insert into operator_key (id, hash, label, role, projects, expires_at, created_by_key, created_at)
+  values (${p('id')}, ${p('hash')}, ${p('label')}, ${p('role')}, ${p('projects')}, ${p('expiresAt')}, ${p('createdByKey')}, ${p('now')})`)
+const byHash = statement<{ hash: string }, OperatorKeyRow>(
+  sql`select ${columns} from operator_key where hash = ${p('hash')} and revoked_at is null`,
+)
+const live = statement<{ id: string }, OperatorKeyRow>(
+  sql`select ${columns} from operator_key where id = ${p('id')} and revoked_at is null`,
+)
+const all = statement<object, OperatorKeyRow>(sql`select ${columns} from operator_key order by created_at, id`)
+const madeBy = statement<{ keyId: string }, OperatorKeyRow>(
+  sql`select ${columns} from operator_key where created_by_key = ${p('keyId')} order by id`,
+)
+const expired = statement<{ now: number; limit: number }, { id: string }>(
+  sql`select id from operator_key where expires_at <= ${p('now')} and expires_at is not null and revoked_at is null
+    order by expires_at ${limited}`,
+)
+const revoke = statement<{ id: string; now: number }>(
+  sql`update operator_key set revoked_at = ${p('now')} where id = ${p('id')} and revoked_at is null`,
+)
+const use = new ListStatement<{ at: number }>(
+  (ids) => sql`update operator_key set last_used_at = ${p('at')} where id in (${ids})`,
+)
+
+/** What an operator's key begins with. */
+export const operatorKeyPrefix = 'rko_'
+
+/** Makes a key. It is told once, here; the store keeps its hash. */
+export async function createOperatorKey(
+  tx: Transaction,
+  key: Pick<OperatorKey, 'label' | 'role' | 'projects' | 'expiresAt' | 'createdByKey'>,
+): Promise<{ id: string; operatorKey: string }> {
+  const operatorKey = operatorKeyPrefix + newApiKey().replace(/^rk_/, '')
+  const id = newUlid(tx.now)
+  const projects = key.projects === null ? null : JSON.stringify(key.projects)
+  await tx.run(insert, { ...key, id, hash: hashSecret(operatorKey), projects, now: tx.now })
+  return { id, operatorKey }
+}
+
+/** The key behind a hash, unless it is revoked. */
+export async function findOperatorKey(db: Reader, hash: string): Promise<OperatorKey | undefined> {
+  const row = await db.get(byHash, { hash })
+  return row && fromRow(row)
+}
+
+export async function findLiveOperatorKey(db: Reader, id: string): Promise<OperatorKey | undefined> {
+  const row = await db.get(live, { id })
+  return row && fromRow(row)
+}
+
+export async function listOperatorKeys(db: Reader): Promise<OperatorKey[]> {
+  return (await db.all(all, {})).map(fromRow)
+}
+
+/** The operator keys that a key made, the revoked ones too. */
+export async function listOperatorKeysMadeBy(db: Reader, keyId: string): Promise<OperatorKey[]> {
+  return (await db.all(madeBy, { keyId })).map(fromRow)
+}
+
+/** Ids of keys whose end has come and that nobody has revoked. */
+export async function listExpiredOperatorKeys(db: Reader, now: number, limit: number): Promise<string[]> {
+  return (await db.all(expired, { now, limit })).map(({ id }) => id)
+}
+
+/** False: it was revoked already. */
+export async function revokeOperatorKey(tx: Transaction, id: string): Promise<boolean> {
+  return (await tx.run(revoke, { id, now: tx.now })) > 0
+}
+
+/** Notes that keys were shown at an instant. Ids of other kinds are passed over. */
+export function noteOperatorKeyUse(tx: Transaction, ids: readonly string[], at: number): Promise<void> {
+  return use.run(tx, { at }, ids)
+}
+
+function fromRow(row: OperatorKeyRow): OperatorKey {
+  return {
+    ...row,
+    role: row.role as OperatorRole,
+    projects: row.projects === null ? null : (JSON.parse(row.projects) as string[]),
+  }
+}
+
+const liveAmong = new ListStatement<object, { id: string }>(
+  (ids) => sql`select id from operator_key where id in (${ids}) and revoked_at is null`,
+)
+
+/** Those of the operators' keys that are still good, in no order. */
+export async function findLiveOperatorKeys(db: Reader, ids: readonly string[]): Promise<string[]> {
+  return (await liveAmong.all(db, {}, ids)).map(({ id }) => id)
+}

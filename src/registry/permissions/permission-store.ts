@@ -1,0 +1,116 @@
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+
+export const permissionScopes = [
+  'CAN_REPLY_TO',
+  'CAN_READ_INBOX_OF',
+  'CAN_READ_MEMORIES_OF',
+  'CAN_MANAGE_SUBSCRIPTIONS_OF',
+] as const
+/** What a grantor lets a grantee do. Source: S1-26, S1-45. */
+export type PermissionScope = (typeof permissionScopes)[number]
+
+export interface Permission {
+  readonly id: string
+  readonly projectId: string
+  readonly grantorId: string
+  readonly granteeId: string
+  readonly scope: string
+  readonly createdAt: number
+}
+
+const columns = sql.raw(
+  'id, project_id as "projectId", grantor_id as "grantorId", grantee_id as "granteeId", scope, created_at as "createdAt"',
+)
+const insert =
+  statement<Permission>(sql`insert into permission (id, project_id, grantor_id, grantee_id, scope, created_at)
+  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('createdAt')})
+  on conflict (grantor_id, grantee_id, scope) do nothing`)
+const existing = statement<
+  { grantorId: string; granteeId: string; scope: string },
+  Permission
+>(sql`select ${columns} from permission
+  where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} and scope = ${p('scope')}`)
+const byId = statement<{ id: string }, Permission>(sql`select ${columns} from permission where id = ${p('id')}`)
+const remove = statement<{ id: string }>(sql`delete from permission where id = ${p('id')}`)
+const removeOf = statement<{ agentId: string }>(
+  sql`delete from permission where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}`,
+)
+/** Which permissions, behind which one, and how many. */
+export interface PermissionPage {
+  readonly scope: string | null
+  readonly grantorId: string | null
+  readonly granteeId: string | null
+  readonly createdAt: number
+  readonly id: string
+  readonly limit: number
+}
+const filtered = sql`(cast(${p('scope')} as text) is null or scope = ${p('scope')})
+  and (cast(${p('grantorId')} as text) is null or grantor_id = ${p('grantorId')})
+  and (cast(${p('granteeId')} as text) is null or grantee_id = ${p('granteeId')})
+  and (created_at, id) > (${p('createdAt')}, ${p('id')}) order by created_at, id ${limited}`
+const concerning = statement<PermissionPage & { agentId: string }, Permission>(sql`select ${columns} from permission
+  where (grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}) and ${filtered}`)
+
+const between = statement<{ grantorId: string; granteeId: string }, { id: string }>(
+  sql`select id from permission where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} limit 1`,
+)
+const grantors = statement<{ granteeId: string; scope: string }, { grantorId: string }>(
+  sql`select grantor_id as "grantorId" from permission where grantee_id = ${p('granteeId')} and scope = ${p('scope')}`,
+)
+const grantedBy = statement<{ grantorId: string }, { count: number }>(
+  sql`select count(*) as "count" from permission where grantor_id = ${p('grantorId')}`,
+)
+const byProject = statement<PermissionPage & { projectId: string }, Permission>(
+  sql`select ${columns} from permission where project_id = ${p('projectId')} and ${filtered}`,
+)
+
+/** False: it was granted before. */
+export async function insertPermission(tx: Transaction, permission: Permission): Promise<boolean> {
+  return (await tx.run(insert, permission)) > 0
+}
+
+export function findGrant(
+  db: Reader,
+  grantorId: string,
+  granteeId: string,
+  scope: string,
+): Promise<Permission | undefined> {
+  return db.get(existing, { grantorId, granteeId, scope })
+}
+
+/** Whether one granted the other anything at all. */
+export async function findGrantBetween(db: Reader, grantorId: string, granteeId: string): Promise<boolean> {
+  return (await db.get(between, { grantorId, granteeId })) !== undefined
+}
+
+/** How many permissions an agent has granted. */
+export async function countGrants(db: Reader, grantorId: string): Promise<number> {
+  return (await db.get(grantedBy, { grantorId }))?.count ?? 0
+}
+
+/** Ids of those who granted a scope to somebody. */
+export async function listGrantors(db: Reader, granteeId: string, scope: PermissionScope): Promise<string[]> {
+  return (await db.all(grantors, { granteeId, scope })).map(({ grantorId }) => grantorId)
+}
+
+export function findPermission(db: Reader, id: string): Promise<Permission | undefined> {
+  return db.get(byId, { id })
+}
+
+export function listPermissions(db: Reader, agentId: string, page: PermissionPage): Promise<Permission[]> {
+  return db.all(concerning, { ...page, agentId })
+}
+
+export function listProjectPermissions(db: Reader, projectId: string, page: PermissionPage): Promise<Permission[]> {
+  return db.all(byProject, { ...page, projectId })
+}
+
+/** False: somebody else took it back first. */
+export async function deletePermission(tx: Transaction, id: string): Promise<boolean> {
+  return (await tx.run(remove, { id })) > 0
+}
+
+export async function deletePermissionsOf(tx: Transaction, agentId: string): Promise<void> {
+  await tx.run(removeOf, { agentId })
+}

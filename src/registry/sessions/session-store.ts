@@ -1,0 +1,205 @@
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import type { PresenceSource, PresenceState } from './presence.ts'
+import type { EndReason, Process, Session } from './session.ts'
+
+interface SessionRow extends Omit<Session, 'capabilities'> {
+  capabilities: string
+}
+
+const columns: SQL =
+  sql.raw(`id, project_id as "projectId", agent_id as "agentId", surface, capabilities, pid, process_started_at as "processStartedAt",
+  state, source, active_turn_id as "activeTurnId", presence_at as "presenceAt", last_seen_at as "lastSeenAt", created_at as "createdAt",
+  ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId", key_id as "keyId"`)
+
+const insert =
+  statement<SessionRow>(sql`insert into session (id, project_id, agent_id, surface, capabilities, pid, process_started_at,
+    key_id, last_seen_at, created_at)
+  values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
+    ${p('keyId')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
+const goOn = statement<{
+  id: string
+  surface: string
+  capabilities: string
+  keyId: string | null
+  now: number
+}>(sql`update session
+  set surface = ${p('surface')}, capabilities = ${p('capabilities')}, key_id = ${p('keyId')}, last_seen_at = ${p('now')}, ended_at = null, end_reason = null
+  where id = ${p('id')} and (ended_at is null or end_reason = 'timeout')`)
+const end = statement<{ id: string; reason: string; successorId: string | null; now: number }>(sql`update session
+  set ended_at = ${p('now')}, end_reason = ${p('reason')}, successor_id = ${p('successorId')} where id = ${p('id')} and ended_at is null`)
+const endSilent = statement<{ id: string; before: number; now: number }>(sql`update session
+  set ended_at = ${p('now')}, end_reason = 'timeout' where id = ${p('id')} and ended_at is null and last_seen_at < ${p('before')}`)
+const see = statement<{ id: string; now: number; before: number }>(sql`update session set last_seen_at = ${p('now')}
+  where id = ${p('id')} and ended_at is null and (last_seen_at <= ${p('before')} or last_seen_at > ${p('now')})`)
+const setPresence = statement<{
+  id: string
+  state: string
+  source: string
+  activeTurnId: string | null
+  capabilities: string | null
+  now: number
+}>(sql`update session set state = ${p('state')}, source = ${p('source')}, active_turn_id = ${p('activeTurnId')},
+    capabilities = coalesce(cast(${p('capabilities')} as text), capabilities), presence_at = ${p('now')}, last_seen_at = ${p('now')}
+  where id = ${p('id')} and ended_at is null`)
+const byId = statement<{ id: string }, SessionRow>(sql`select ${columns} from session where id = ${p('id')}`)
+const liveOf = statement<{ agentId: string }, SessionRow>(
+  sql`select ${columns} from session where agent_id = ${p('agentId')} and ended_at is null`,
+)
+const ofProcess = statement<
+  { agentId: string; pid: number; processStartedAt: number },
+  SessionRow
+>(sql`select ${columns} from session
+  where agent_id = ${p('agentId')} and pid = ${p('pid')} and process_started_at = ${p('processStartedAt')}
+    and (ended_at is null or end_reason = 'timeout') order by id desc limit 1`)
+const liveOfProject = statement<{ projectId: string }, SessionRow>(
+  sql`select ${columns} from session where project_id = ${p('projectId')} and ended_at is null order by id desc`,
+)
+const endedOfAgent = statement<{ agentId: string; before: string; limit: number }, SessionRow>(
+  sql`select ${columns} from session where agent_id = ${p('agentId')} and id < ${p('before')} and ended_at is not null
+    order by id desc ${limited}`,
+)
+const endedOfProject = statement<{ projectId: string; before: string; limit: number }, SessionRow>(
+  sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is not null
+    order by id desc ${limited}`,
+)
+const liveOfKey = statement<{ keyId: string }, SessionRow>(
+  sql`select ${columns} from session where key_id = ${p('keyId')} and ended_at is null order by id`,
+)
+const presentIn = statement<{ projectId: string }, { agentId: string }>(
+  sql`select agent_id as "agentId" from session where project_id = ${p('projectId')} and ended_at is null order by id`,
+)
+const silent = statement<{ before: number; limit: number }, SessionRow>(
+  sql`select ${columns} from session where ended_at is null and last_seen_at < ${p('before')} order by last_seen_at ${limited}`,
+)
+const anyEndedBefore = statement<{ before: number }, { one: number }>(
+  sql`select 1 as "one" from session where ended_at is not null and ended_at < ${p('before')} limit 1`,
+)
+const removeEnded = statement<{ before: number; limit: number }>(sql`delete from session where id in (
+  select id from session where ended_at is not null and ended_at < ${p('before')} order by ended_at ${limited})`)
+const removeOf = statement<{ agentId: string }>(sql`delete from session where agent_id = ${p('agentId')}`)
+
+export async function insertSession(tx: Transaction, session: Session): Promise<void> {
+  await tx.run(insert, { ...session, capabilities: JSON.stringify(session.capabilities) })
+}
+
+/** Lets a session that lives, or was only silent, go on. */
+export async function continueSession(
+  tx: Transaction,
+  id: string,
+  { surface, capabilities, keyId }: Pick<Session, 'surface' | 'capabilities' | 'keyId'>,
+): Promise<void> {
+  await tx.run(goOn, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
+}
+
+/** Each of these answers false when the session had ended already: another was first. */
+export async function endSession(
+  tx: Transaction,
+  id: string,
+  reason: EndReason,
+  successorId: string | null = null,
+): Promise<boolean> {
+  return (await tx.run(end, { id, reason, successorId, now: tx.now })) > 0
+}
+
+export async function endSilentSession(tx: Transaction, id: string, before: number): Promise<boolean> {
+  return (await tx.run(endSilent, { id, before, now: tx.now })) > 0
+}
+
+/** Notes a sign of life, unless one was noted within `withinMs`. */
+export async function seeSession(tx: Transaction, id: string, withinMs = 0, now = tx.now): Promise<void> {
+  await tx.run(see, { id, now, before: now - withinMs })
+}
+
+/** What a harness says that it does. `capabilities` are kept when it does not name them. */
+export interface PresenceReport {
+  readonly state: PresenceState
+  readonly source: PresenceSource
+  readonly activeTurnId?: string | undefined
+  readonly capabilities?: readonly string[] | undefined
+}
+
+export async function savePresence(tx: Transaction, id: string, report: PresenceReport): Promise<boolean> {
+  const { state, source, activeTurnId = null, capabilities } = report
+  const list = capabilities === undefined ? null : JSON.stringify(capabilities)
+  return (await tx.run(setPresence, { id, state, source, activeTurnId, capabilities: list, now: tx.now })) > 0
+}
+
+export async function findSession(db: Reader, id: string): Promise<Session | undefined> {
+  const row = await db.get(byId, { id })
+  return row && fromRow(row)
+}
+
+/** The session that speaks for an agent, if one lives. Source: S2-3, D12. */
+export async function newestLiveSession(db: Reader, agentId: string): Promise<Session | undefined> {
+  const row = await db.get(liveOf, { agentId })
+  return row && fromRow(row)
+}
+
+/** The session that a process had and may have again: it lives, or was only silent. */
+export async function findSessionOfProcess(
+  db: Reader,
+  agentId: string,
+  { pid, processStartedAt }: Process,
+): Promise<Session | undefined> {
+  if (pid === null || processStartedAt === null) return undefined
+  const row = await db.get(ofProcess, { agentId, pid, processStartedAt })
+  return row && fromRow(row)
+}
+
+/** The live sessions of a project, newest first. */
+export async function listLiveSessions(db: Reader, projectId: string): Promise<Session[]> {
+  return (await db.all(liveOfProject, { projectId })).map(fromRow)
+}
+
+/** The live sessions that a key started. */
+export async function listSessionsOfKey(db: Reader, keyId: string): Promise<Session[]> {
+  return (await db.all(liveOfKey, { keyId })).map(fromRow)
+}
+
+interface EndedPage {
+  /** The id of the last one of the page before; `''`: from the newest. */
+  readonly before: string
+  readonly limit: number
+}
+
+/** What an agent's sessions, or a project's, were; newest first. */
+export async function listEndedSessions(
+  db: Reader,
+  of: { agentId: string } | { projectId: string },
+  { before, limit }: EndedPage,
+): Promise<Session[]> {
+  const page = { before: before || 't', limit }
+  const rows =
+    'agentId' in of
+      ? await db.all(endedOfAgent, { agentId: of.agentId, ...page })
+      : await db.all(endedOfProject, { projectId: of.projectId, ...page })
+  return rows.map(fromRow)
+}
+
+/** The agents of a project that have a live session. */
+export async function listPresentAgents(db: Reader, projectId: string): Promise<string[]> {
+  return (await db.all(presentIn, { projectId })).map(({ agentId }) => agentId)
+}
+
+/** Live sessions that gave no sign since an instant, the most silent first. */
+export async function listSilentSessions(db: Reader, before: number, limit: number): Promise<Session[]> {
+  return (await db.all(silent, { before, limit })).map(fromRow)
+}
+
+export async function hasEndedBefore(db: Reader, before: number): Promise<boolean> {
+  return (await db.get(anyEndedBefore, { before })) !== undefined
+}
+
+/** Forgets sessions that ended before an instant, the oldest first. Answers how many went. */
+export function removeEndedSessions(tx: Transaction, before: number, limit: number): Promise<number> {
+  return tx.run(removeEnded, { before, limit })
+}
+
+export async function deleteSessionsOf(tx: Transaction, agentId: string): Promise<void> {
+  await tx.run(removeOf, { agentId })
+}
+
+function fromRow(row: SessionRow): Session {
+  return { ...row, capabilities: JSON.parse(row.capabilities) as string[] }
+}

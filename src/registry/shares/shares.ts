@@ -1,0 +1,182 @@
+import { Problem } from '../../errors.ts'
+import { type Clock, sleep } from '../../lib/clock.ts'
+import { RateMeter } from '../../lib/rate-meter.ts'
+import { type Leave, Turnstile } from '../../lib/turnstile.ts'
+import { MiB, refusalLimits } from '../../limits.ts'
+import {
+  agentNumbers,
+  agentRates,
+  allowanceOf,
+  type LimitName,
+  projectLimits,
+  type projectNumbers,
+  type RateName,
+} from '../../share-limits.ts'
+import type { Caller } from '../callers/caller.ts'
+
+const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
+const minuteMs = 60_000
+/** Whoever asked within this time is there. */
+const companyMs = 1_000
+
+/** How soon to come back when too many requests are under way at once. */
+const busyRetrySeconds = 1
+
+/** A limit as it is for a caller: its project's, or the default. 0 is no limit. */
+export function limitFor({ limits }: Pick<Caller, 'limits'>, name: LimitName): number {
+  return limits?.[name] ?? projectLimits[name].max
+}
+
+/** Throws `limit-exceeded` where an agent that has `taken` of something may not have one more. The operator may. */
+export function requireRoom(
+  caller: Caller,
+  name: Exclude<keyof typeof agentNumbers, 'bytesStored'>,
+  taken: number,
+  remedy: string,
+): void {
+  const max = limitFor(caller, name)
+  if (caller.kind === 'operator' || max === 0 || taken < max) return
+  throw limitExceeded(name, max, `${caller.identity} has ${taken} of ${max} (${agentNumbers[name].what}). ${remedy}`)
+}
+
+/** `limit-exceeded` of a limit that the operator may set. */
+export function limitExceeded(
+  name: keyof typeof agentNumbers | keyof typeof projectNumbers,
+  max: number,
+  detail: string,
+): Problem {
+  return new Problem('limit-exceeded', {
+    detail: `${detail} The operator may raise ${name} for the project: PATCH /v1/projects/{project}.`,
+    extra: { limit: name, max },
+  })
+}
+
+/** What agents and projects use of this gateway: how often they act, and how much of it at a time. The operator is exempt. */
+export class Shares {
+  readonly #clock: Clock
+  readonly #meters = new Map<RateName, RateMeter>()
+  readonly #refusals = new RateMeter()
+  /** How many refusals of each agent wait. */
+  readonly #late = new Map<string, number>()
+  /** Who asked last, and who before it. */
+  #latest = { id: '', at: Number.NEGATIVE_INFINITY }
+  #before = this.#latest
+  readonly #agents = new Turnstile()
+  readonly #projects = new Turnstile()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
+      this.#meters.set(name, new RateMeter())
+    }
+  }
+
+  /** Counts a request against what its agent and its project may ask. Errors: `rate-limited`. */
+  spendRequest(caller: Caller): void {
+    if (caller.kind === 'operator') return
+    this.#spend(caller, 'requestsPerMinute', caller.id)
+    this.#spend(caller, 'projectRequestsPerMinute', caller.projectId)
+    this.#requireBytes(caller)
+  }
+
+  /** Notes how many bytes a request of a caller and its answer had. */
+  noteBytes(caller: Caller, bytes: number): void {
+    const max = limitFor(caller, 'megabytesPerMinute')
+    if (caller.kind === 'operator' || max === 0) return
+    const allowance = allowanceOf('megabytesPerMinute', max)
+    this.#meters.get('megabytesPerMinute')!.charge(caller.id, bytes / MiB, allowance, this.#clock.now())
+  }
+
+  /**
+   * Resolves when a caller may be told that it is refused: at once for the first ones, later for those who ask on. False: so many
+   * of its refusals wait that it is told nothing.
+   */
+  async mayRefuse(caller: Caller, signal: AbortSignal): Promise<boolean> {
+    if (caller.kind === 'operator') return true
+    if (this.#refusals.spend(caller.id, promptRefusals.max, minuteMs, this.#clock.now()) === 0) return true
+    const late = this.#late.get(caller.id) ?? 0
+    if (late >= lateRefusals.max) return false
+    this.#late.set(caller.id, late + 1)
+    await sleep(this.#clock, refusalDelay.max * 1_000, signal)
+    const left = this.#late.get(caller.id)! - 1
+    if (left === 0) this.#late.delete(caller.id)
+    else this.#late.set(caller.id, left)
+    return true
+  }
+
+  /** Counts an act against its rate. Errors: `rate-limited`. */
+  spend(caller: Caller, name: keyof typeof agentRates): void {
+    if (caller.kind === 'agent') this.#spend(caller, name, caller.id)
+  }
+
+  /**
+   * Lets a request in when its agent and its project have room for it. Returns how it leaves; where it has to wait, a promise of
+   * that. Errors: `rate-limited` where too many wait.
+   */
+  enter(caller: Caller): Leave | Promise<Leave> {
+    const inCompany = this.#isInCompany(caller)
+    if (caller.kind === 'operator') return () => {}
+    const waiting = limitFor(caller, 'requestsInLine')
+    const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
+    const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
+    if (ofAgent === undefined) throw tooManyAtOnce(caller, waiting)
+    return typeof ofAgent === 'function'
+      ? this.#enterProject(caller, ofAgent)
+      : ofAgent.then((leave) => this.#enterProject(caller, leave))
+  }
+
+  #requireBytes(caller: Caller): void {
+    const max = limitFor(caller, 'megabytesPerMinute')
+    if (max === 0) return
+    const allowance = allowanceOf('megabytesPerMinute', max)
+    const waitMs = this.#meters.get('megabytesPerMinute')!.waitMs(caller.id, allowance, this.#clock.now())
+    if (waitMs > 0) throw usedUp(caller, 'megabytesPerMinute', max, waitMs)
+  }
+
+  /** Whether somebody else has asked for something a moment ago. */
+  #isInCompany(caller: Caller): boolean {
+    const now = this.#clock.now()
+    if (this.#latest.id !== caller.id) {
+      this.#before = this.#latest
+      this.#latest = { id: caller.id, at: now }
+    } else this.#latest.at = now
+    return now - this.#before.at < companyMs
+  }
+
+  #enterProject(caller: Caller, leaveAgent: Leave): Leave | Promise<Leave> {
+    // The line of a project is as long as those of its agents.
+    const room = { inside: limitFor(caller, 'projectRequestsAtOnce'), waiting: 0 }
+    const ofProject = this.#projects.enter(caller.projectId, room)!
+    const both = (leaveProject: Leave) => () => {
+      leaveProject()
+      leaveAgent()
+    }
+    return typeof ofProject === 'function' ? both(ofProject) : ofProject.then(both)
+  }
+
+  #spend(caller: Caller, name: RateName, key: string): void {
+    const max = limitFor(caller, name)
+    if (max === 0) return
+    const allowance = allowanceOf(name, max)
+    const waitMs = this.#meters.get(name)!.spend(key, allowance.max, allowance.windowMs, this.#clock.now())
+    if (waitMs === 0) return
+    throw usedUp(caller, name, max, waitMs)
+  }
+}
+
+function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
+  const { unit, what } = projectLimits[name]
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    extra: { limit: max, limitName: name, retryAfterSeconds },
+  })
+}
+
+function tooManyAtOnce(caller: Caller, waiting: number): Problem {
+  const inside = limitFor(caller, 'requestsAtOnce')
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,
+    extra: { limit: waiting, limitName: 'requestsInLine', retryAfterSeconds: busyRetrySeconds },
+  })
+}

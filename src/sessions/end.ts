@@ -1,0 +1,122 @@
+import type { NewEvent } from '../log/event.ts'
+import { identityOf } from '../registry/agents/agents.ts'
+import type { EndReason, Session } from '../registry/sessions/session.ts'
+import { endSession, endSilentSession } from '../registry/sessions/session-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { SessionContext } from './context.ts'
+import { pauseSubscriptionsOf } from './session-subscription-store.ts'
+
+/** Ends a session by the word of `actor`. False: it had ended already, and nothing is told twice. */
+export async function leaveSession(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  actor: string,
+): Promise<boolean> {
+  if (!(await endSession(tx, session.id, 'ended'))) return false
+  await tellLeft(context, tx, session, 'ended', actor)
+  return true
+}
+
+/**
+ * Ends a session that gave no sign since an instant. False: it gave one meanwhile, or another gateway ended it: only one of them
+ * tells.
+ */
+export async function dropSilentSession(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  before: number,
+): Promise<boolean> {
+  if (!(await endSilentSession(tx, session.id, before))) return false
+  await tellLeft(context, tx, session, 'timeout', '@gateway')
+  return true
+}
+
+/** Takes the identity from an older session. Answers the events to append for it; undefined when it had ended already. */
+export async function preemptSession(
+  context: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  session: Session,
+  identity: string,
+  successorId: string,
+): Promise<readonly NewEvent[] | undefined> {
+  if (!(await endSession(tx, session.id, 'preempted', successorId))) return undefined
+  return [
+    ...(await pauseSubscriptions(context, tx, session, 'preempted')),
+    sessionEvent('master.preempted', '@gateway', session, { identity, newMasterSession: successorId }),
+  ]
+}
+
+/** Ends a session whose key is gone. Answers the events to append for it; undefined when it had ended already. */
+export async function endSessionOfKey(
+  context: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  session: Session,
+  identity: string,
+  reason: EndReason,
+): Promise<readonly NewEvent[] | undefined> {
+  if (!(await endSession(tx, session.id, reason))) return undefined
+  const left = sessionEvent('peer.left', '@gateway', session, { identity, reason })
+  return [...(await pauseSubscriptions(context, tx, session, reason)), left]
+}
+
+/** A row of the log about a session: it concerns its agent, and the operator reads it with everything else. */
+export function sessionEvent(
+  type: 'peer.joined' | 'peer.left' | 'master.preempted',
+  actor: string,
+  session: Pick<Session, 'id' | 'agentId' | 'surface'>,
+  data: { identity: string; [name: string]: string },
+): NewEvent {
+  const { id, agentId, surface } = session
+  return { type, actor, audience: [agentId], data: { ...data, surface, sessionId: id } }
+}
+
+async function tellLeft(
+  context: SessionContext,
+  tx: Transaction,
+  session: Session,
+  reason: EndReason,
+  actor: string,
+): Promise<void> {
+  const identity = await identityOf(tx, session.agentId)
+  const paused = await pauseSubscriptions(context, tx, session, reason)
+  const left = sessionEvent('peer.left', actor, session, { identity, reason })
+  await context.append(tx, session.projectId, [...paused, left])
+  await announceLeft(context, tx, session, identity, reason)
+}
+
+/** Tells the others of the project that a session has ended. Called last in its transaction. */
+export async function announceLeft(
+  context: Pick<SessionContext, 'announce'>,
+  tx: Transaction,
+  { agentId, projectId, surface }: Session,
+  identity: string,
+  reason: EndReason,
+): Promise<void> {
+  await context.announce(tx, {
+    projectId,
+    signalType: 'PeerLeft',
+    payload: { identity, surface, reason },
+    toAgentId: 'project',
+    exceptAgentId: agentId,
+  })
+}
+
+/** Nothing more is sent to where a session listened; what comes waits for the next turn, or until somebody resumes it. */
+async function pauseSubscriptions(
+  { changed }: Pick<SessionContext, 'changed'>,
+  tx: Transaction,
+  { id, agentId }: Session,
+  endReason: EndReason,
+): Promise<readonly NewEvent[]> {
+  const reason = `session ${endReason}`
+  const paused = await pauseSubscriptionsOf(tx, id, reason)
+  tx.onCommit(() => paused.forEach(changed))
+  return paused.map((subscriptionId) => ({
+    type: 'subscription.updated',
+    actor: '@gateway',
+    audience: [agentId],
+    data: { subscriptionId, status: 'paused', reason },
+  }))
+}

@@ -1,0 +1,103 @@
+import { Problem } from '../errors.ts'
+import { logBounds } from '../log/event-store.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { Subscription } from '../registry/subscriptions/subscription.ts'
+import type { Transaction } from '../storage/database.ts'
+import { readPending } from '../wakes/read/pending.ts'
+import { findDelivery } from '../wakes/store/delivery-store.ts'
+import { insertReplay, makeReplaysDue, readFailedRanges } from '../wakes/store/replay-store.ts'
+import { requireWatermark } from './resync.ts'
+import { event, requireOwnSubscription, type SubscriptionContext } from './subscriptions.ts'
+
+/** More at once would be a resync, which needs no row for each. */
+const replaysMax = 10_000
+
+/** What to send again: one delivery, a range of the log, or everything that was given up since an instant. */
+export type ReplayInput =
+  | { readonly eventId: string }
+  | { readonly fromLogId: number; readonly toLogId: number }
+  | { readonly failedSince: number }
+
+/**
+ * Sends events again beside the cursor, which stays where it is: each under its `logId` and a new `eventId`, in log order,
+ * before anything newer; as one digest where the subscription coalesces. What does not match any more is left out. Of what was given
+ * up, `earliestLogId` says that some of it is no longer kept.
+ * Errors: `subscription-degraded`, `watermark-expired`, `not-found` for an unknown delivery, `invalid-request` for too many.
+ */
+export async function replayDeliveries(
+  context: SubscriptionContext,
+  caller: Caller,
+  id: string,
+  input: ReplayInput,
+): Promise<{ subscriptionId: string; eventsReplayed: number; earliestLogId?: number }> {
+  const replayed = await context.db.transaction(async (tx) => {
+    const subscription = await requireOwnSubscription(tx, caller, id)
+    if (subscription.status !== 'active') {
+      throw new Problem('subscription-degraded', {
+        detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
+      })
+    }
+    let count = 0
+    const { ranges, ...rest } = await rangesOf(tx, subscription, input)
+    for (const range of ranges) count += await enqueue(tx, subscription, range, replaysMax - count)
+    await makeReplaysDue(tx, id)
+    await context.append(tx, subscription.projectId, [
+      event('subscription.replayed', caller, subscription, { eventsReplayed: count }),
+    ])
+    return { eventsReplayed: count, ...rest }
+  })
+  context.changed(id)
+  return { subscriptionId: id, ...replayed }
+}
+
+interface Range {
+  readonly fromLogId: number
+  readonly toLogId: number
+}
+
+/** Where the events are that were asked for, and where the log begins if some of those that failed lie before it. */
+interface Asked {
+  readonly ranges: readonly Range[]
+  readonly earliestLogId?: number
+}
+
+async function rangesOf(tx: Transaction, subscription: Subscription, input: ReplayInput): Promise<Asked> {
+  const { id, projectId } = subscription
+  if ('failedSince' in input) {
+    const ranges = await readFailedRanges(tx, id, input.failedSince)
+    const { tail } = await logBounds(tx, projectId)
+    return ranges.some(({ fromLogId }) => fromLogId <= tail) ? { ranges, earliestLogId: tail } : { ranges }
+  }
+  if ('fromLogId' in input) {
+    await requireWatermark(tx, projectId, input.fromLogId - 1, 'fromLogId')
+    return { ranges: [input] }
+  }
+  const delivery = await findDelivery(tx, id, input.eventId)
+  if (!delivery) {
+    throw new Problem('not-found', {
+      field: 'eventId',
+      detail: `eventId: no delivery ${input.eventId} on this subscription. GET …/deliveries lists them.`,
+    })
+  }
+  await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')
+  return { ranges: [delivery] }
+}
+
+async function enqueue(tx: Transaction, subscription: Subscription, range: Range, room: number): Promise<number> {
+  let count = 0
+  let after = range.fromLogId - 1
+  // What the cursor has not passed yet is sent anyhow.
+  const upTo = Math.min(range.toLogId, subscription.cursorLogId)
+  for (let more = after < upTo; more; ) {
+    const page = await readPending(tx, subscription, after, upTo)
+    for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++
+    if (count > room) {
+      throw new Problem('invalid-request', {
+        detail: `More than ${replaysMax} events at once. Ask for a smaller range, or use resync.`,
+      })
+    }
+    after = page.scannedTo
+    more = page.more
+  }
+  return count
+}

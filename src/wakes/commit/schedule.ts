@@ -1,0 +1,175 @@
+import type { LogEvent, NewEvent, Trigger } from '../../log/event.ts'
+import {
+  type Filters,
+  type HarnessTarget,
+  isDeliverable,
+  type Subscription,
+  type WakeTarget,
+} from '../../registry/subscriptions/subscription.ts'
+import type { Asked, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { asked } from '../../storage/pipelined.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { butOnly, p, sql } from '../../storage/statement.ts'
+import { dueAt } from '../rules/window.ts'
+import { claimIdle } from '../store/lease-store.ts'
+import { holdBack, mayBeHeld } from './hold-events.ts'
+
+export interface Candidate {
+  id: string
+  /** Who owns it. */
+  agentId: string
+  audience: string
+  kind: 'wake' | 'push'
+  trigger: Trigger | null
+  filters: string
+  harnessTarget: HarnessTarget
+  target: string
+  coalesceMs: number
+  windowUntil: number
+  cursorLogId: number
+  dueAt: number | null
+}
+
+const columns =
+  sql.raw(`id, agent_id as "agentId", audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs",
+  window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
+// A subscription that is due, or being sent for, needs no word: its run reads on until nothing is left. Only a bridge asks, event
+// by event, what its harness is doing.
+const idleOf = new ListStatement<{ projectId: string }, Candidate>(
+  (
+    audiences,
+  ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
+    and status = 'active' and (due_at is null or harness_target = 'bridge-daemon')`,
+)
+const activeOf = new ListStatement<{ projectId: string }, Candidate>(
+  (
+    audiences,
+  ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
+    and status = 'active'`,
+)
+// An idle subscription has nothing before it but this event: what lies between was not for it, and is never read again.
+const setDue = new RowsStatement(
+  (value) => sql`${value(0)}, cast(${value(1)} as bigint), cast(${value(2)} as bigint)`,
+  3,
+  (rows) => sql`update subscription set due_at = v.column2, cursor_log_id = v.column3
+  from (values ${rows}) v where id = v.column1 and ${butOnly(sql`due_at is null`)}`,
+)
+
+/** An idle subscription that was claimed for one event. */
+export interface EventClaim {
+  readonly subscription: Subscription
+  readonly owner: string
+  readonly event: LogEvent
+}
+
+/** Who sends what falls due. */
+export interface Sending {
+  /** Hears after a commit when something falls due. */
+  due(dueAt: number): void
+  /** A name to claim an agent's subscription with in the transaction itself, while there is room to send for it at once. */
+  offer(agentId: string): string | undefined
+  /** Begins to send for a subscription that was claimed in its name, now that the commit is on disk. */
+  begin(claim: EventClaim): void
+  /** Whether there are others to share the work with. */
+  hasOthers(): boolean
+  /** Hears after a commit that something is due which others may have. */
+  passedOn(): void
+}
+
+/** Whom events concern: agents' and tasks' ids, each with the places of its events. */
+export type Concerned = ReadonlyMap<string, readonly number[]>
+
+/** A task is an audience too: of those that push configs name. */
+export function concernedBy(events: readonly NewEvent[]): Concerned {
+  const concerned = new Map<string, number[]>()
+  for (const [index, { audience, taskId }] of events.entries()) {
+    for (const key of taskId === undefined ? audience : [...audience, taskId]) {
+      const known = concerned.get(key)
+      if (known) known.push(index)
+      else concerned.set(key, [index])
+    }
+  }
+  return concerned
+}
+
+/** Finds the subscriptions that events may wake. */
+export async function findCandidates(
+  tx: Transaction,
+  projectId: string,
+  events: readonly NewEvent[],
+  concerned: Concerned,
+): Promise<Candidate[]> {
+  const idle: string[] = []
+  const active: string[] = []
+  for (const [audience, indexes] of concerned) {
+    const isHeld = indexes.some((index) => mayBeHeld(events[index]!))
+    if (isHeld) active.push(audience)
+    else idle.push(audience)
+  }
+  const found = await Promise.all([idleOf.all(tx, { projectId }, idle), activeOf.all(tx, { projectId }, active)])
+  return found.flat()
+}
+
+/** A subscription that falls due with an event: when, and where its cursor stands before it. */
+interface Due {
+  readonly id: string
+  readonly agentId: string
+  readonly event: LogEvent
+  readonly dueAt: number
+  readonly passedTo: number
+}
+
+/**
+ * Makes those due whom the events wake, or claims them for sending at once, as far as there is room. Whichever event of a
+ * subscription comes first in the log is what its run begins with.
+ */
+export async function wake(
+  tx: Transaction,
+  written: readonly LogEvent[],
+  concerned: Concerned,
+  candidates: readonly Candidate[],
+  sending: Sending,
+): Promise<Asked> {
+  const looking = candidates.map(async (candidate): Promise<Due | undefined> => {
+    const concerning = concerned.get(candidate.audience)!.map((index) => written[index]!)
+    const event = await firstToWake(tx, candidate, concerning)
+    return event && fallsDue(candidate, event, tx.now)
+  })
+  const offered = new Map<string, Due & { readonly owner: string }>()
+  const later: Due[] = []
+  for (const due of await Promise.all(looking)) {
+    if (!due) continue
+    const owner = due.dueAt <= tx.now ? sending.offer(due.agentId) : undefined
+    if (owner === undefined) later.push(due)
+    else offered.set(due.id, { ...due, owner })
+  }
+  const rows = later.map((due) => [due.id, due.dueAt, due.passedTo])
+  let claimed: readonly Subscription[] = []
+  const claiming = claimIdle(tx, [...offered.values()]).then((subscriptions) => {
+    claimed = subscriptions
+  })
+  tx.onCommit(() => {
+    for (const subscription of claimed) sending.begin({ subscription, ...offered.get(subscription.id)! })
+    if (later.length > 0) sending.due(Math.min(...later.map((due) => due.dueAt)))
+  })
+  return asked(claiming, setDue.run(tx, rows))
+}
+
+function fallsDue(candidate: Candidate, event: LogEvent, now: number): Due {
+  const at = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt, now)
+  return { id: candidate.id, agentId: candidate.agentId, event, dueAt: at, passedTo: event.logId - 1 }
+}
+
+/** The first of the events that is to be sent to an idle subscription; why others are not is kept. */
+async function firstToWake(
+  tx: Transaction,
+  candidate: Candidate,
+  events: readonly LogEvent[],
+): Promise<LogEvent | undefined> {
+  const { kind, harnessTarget, cursorLogId, dueAt } = candidate
+  const news = events.filter((event) => event.logId > cursorLogId)
+  const subject = { ...candidate, filters: JSON.parse(candidate.filters) as Filters }
+  const [first] = await holdBack(tx, subject, news)
+  return dueAt === null && (kind === 'push' || isDeliverable(harnessTarget)) ? first : undefined
+}

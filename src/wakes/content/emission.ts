@@ -1,0 +1,87 @@
+import { derivedUlid } from '../../lib/ids.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { DigestBuilder } from './digest.ts'
+import { type WakeEventType, wakePayload } from './payload.ts'
+
+/** One wake on its way: what it covers, and the body it has on every channel. */
+export interface Emission {
+  /** The same for every retry, also after a crash; new after a resync or a recovery. */
+  readonly eventId: string
+  readonly eventType: WakeEventType | 'push'
+  /** The newest event that it covers: the receiver's new watermark. */
+  readonly logId: number
+  readonly fromLogId: number
+  readonly prevLogId: number | null
+  readonly eventCount: number
+  readonly emittedAt: number
+  readonly payload: JsonObject
+  /** Sent again on request: the watermark stays where it is. */
+  readonly replayed?: true
+  /** The event itself, unless it is a digest. */
+  readonly event?: LogEvent
+}
+
+/** The body of a webhook and the `data` of an MCP notification. Source: S1-23, D15. */
+export function wakeBody(emission: Emission, agentIdentity: string, subscriptionId: string): JsonObject {
+  return {
+    schemaVersion: '1.0',
+    eventType: emission.eventType,
+    eventId: emission.eventId,
+    logId: emission.logId,
+    prevLogId: emission.prevLogId,
+    agentIdentity,
+    subscriptionId,
+    payload: emission.payload,
+    emittedAt: new Date(emission.emittedAt).toISOString(),
+  }
+}
+
+export function singleEmission(
+  subscription: Subscription,
+  event: LogEvent,
+  prevLogId: number | null,
+  emittedAt: number,
+): Emission {
+  const { eventType, payload } =
+    subscription.kind === 'push' ? { eventType: 'push' as const, payload: {} } : wakePayload(event)
+  return {
+    eventId: emissionId(subscription, event, event, 'single'),
+    eventType,
+    logId: event.logId,
+    fromLogId: event.logId,
+    prevLogId,
+    eventCount: 1,
+    emittedAt,
+    payload,
+    event,
+  }
+}
+
+export function digestEmission(
+  subscription: Subscription,
+  agentIdentity: string,
+  digest: DigestBuilder,
+  prevLogId: number | null,
+  emittedAt: number,
+): Emission {
+  const { first, last } = digest
+  if (!first || !last) throw new Error('A digest needs at least one event.')
+  return {
+    eventId: emissionId(subscription, first, last, 'digest'),
+    eventType: 'wake/digest',
+    logId: last.logId,
+    fromLogId: first.logId,
+    prevLogId,
+    eventCount: digest.count,
+    emittedAt,
+    payload: digest.payload({ agentIdentity, subscriptionId: subscription.id, emittedAt }),
+  }
+}
+
+/** A function of subscription, range and generation alone, so that nothing needs to be stored before it is sent. */
+function emissionId(subscription: Subscription, first: LogEvent, last: LogEvent, form: 'single' | 'digest'): string {
+  const time = Math.max(last.createdAt, subscription.generationAt)
+  return derivedUlid(time, last.logId, subscription.id, first.logId, last.logId, form, subscription.generation)
+}

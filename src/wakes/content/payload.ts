@@ -1,0 +1,131 @@
+import { cutText } from '../../lib/cut-text.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { oneLine } from '../../lib/words.ts'
+import { outputLimits } from '../../limits.ts'
+import type { EventType, LogEvent } from '../../log/event.ts'
+
+/** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
+export type WakeEventType =
+  | 'wake/sent_to_me'
+  | 'wake/task_state_changed'
+  | 'wake/permission_granted'
+  | 'wake/message_status_changed'
+  | 'wake/digest'
+  | 'wake/subscription_degraded'
+  | 'wake/subscription_recovered'
+  | 'wake/event_failed'
+  | 'wake/signing_key_rotated'
+  | 'wake/heartbeat_pulse'
+  | 'wake/test'
+
+const subjectMax = 200
+
+/** A2A's lower-case states as wake payloads spell them. Source: D7. */
+const stateNames: Record<string, string> = {
+  submitted: 'Submitted',
+  working: 'Working',
+  'input-required': 'InputRequired',
+  'auth-required': 'AuthRequired',
+  completed: 'Completed',
+  failed: 'Failed',
+  canceled: 'Canceled',
+  rejected: 'Rejected',
+}
+
+export const wakeState = (state: unknown): string | null =>
+  typeof state === 'string' ? (stateNames[state] ?? state) : null
+
+/** Mail that is older than the rule may have a subject of several lines: they would pass for lines of the gateway's own. */
+const subjectOf = (subject: unknown): string => cutText(oneLine(String(subject ?? '')), subjectMax)
+
+/** The first concepts that a pointer has room for. `GET /v1/messages/{id}` has all of them. */
+function conceptsOf(all: unknown): JsonObject {
+  if (!Array.isArray(all)) return { taggedConcepts: [] }
+  let left = outputLimits.wakeConcepts.max
+  const fits = (concept: unknown): boolean => {
+    left -= Buffer.byteLength(String(concept))
+    return left >= 0
+  }
+  const end = all.findIndex((concept) => !fits(concept))
+  return end < 0 ? { taggedConcepts: all } : { taggedConcepts: all.slice(0, end), taggedConceptsTruncated: true }
+}
+
+/** How far a recipient of one's mail has come with it. Source: S4-6. */
+const statusChanged = {
+  eventType: 'wake/message_status_changed',
+  payload: ({ messageId, threadId, subject, recipient, previousStatus, status, changedAt }: JsonObject) => ({
+    messageId,
+    threadId,
+    subject: subjectOf(subject),
+    recipient,
+    previousStatus,
+    status,
+    changedAt,
+  }),
+} as const
+
+type Shape = { eventType: WakeEventType; payload: (data: JsonObject) => JsonObject }
+
+/** Which rows of the log become which wakes. A wake is a pointer: ids, names and a subject, never a body. */
+const shapes: Partial<Record<EventType, Shape>> = {
+  'message.sent': {
+    eventType: 'wake/sent_to_me', // S1-24
+    payload: (data) => ({
+      messageId: data.messageId,
+      from: data.from,
+      subject: subjectOf(data.subject),
+      priority: data.priority,
+      ...conceptsOf(data.taggedConcepts),
+      isReplyTo: data.isReplyTo ?? null,
+      isBroadcast: data.isBroadcast ?? false,
+    }),
+  },
+  'task.state_changed': {
+    eventType: 'wake/task_state_changed', // S1-25
+    payload: (data) => ({
+      taskId: data.taskId,
+      previousState: wakeState(data.previousState),
+      newState: wakeState(data.newState),
+      originator: data.originator,
+      assignee: data.assignee,
+      lastModifiedAt: data.lastModifiedAt,
+    }),
+  },
+  'permission.granted': {
+    eventType: 'wake/permission_granted', // S1-26
+    payload: (data) => ({ scope: data.scope, grantedBy: data.grantedBy, grantedAt: data.grantedAt }),
+  },
+  'message.seen': statusChanged,
+  'message.acked': statusChanged,
+  'message.resolved': statusChanged,
+  'message.superseded': statusChanged,
+  'subscription.degraded': {
+    eventType: 'wake/subscription_degraded',
+    payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),
+  },
+  'subscription.recovered': {
+    eventType: 'wake/subscription_recovered',
+    payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),
+  },
+  'wake.failed': {
+    eventType: 'wake/event_failed',
+    payload: ({ subscriptionId, agent, eventId, logId, reason }) => ({ subscriptionId, agent, eventId, logId, reason }),
+  },
+  'subscription.key_rotated': {
+    eventType: 'wake/signing_key_rotated',
+    payload: ({ subscriptionId, agent, previousKeyUntil }) => ({ subscriptionId, agent, previousKeyUntil }),
+  },
+}
+
+/** The wire form of one event of the log. */
+export function wakePayload(event: LogEvent): { eventType: WakeEventType; payload: JsonObject } {
+  const shape = shapes[event.type]
+  if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
+  return { eventType: shape.eventType, payload: shape.payload(event.data) }
+}
+
+/** A pulse points at nothing: it says only that it is time to look. Source: S1-30. */
+export const heartbeatPulse: { eventType: WakeEventType; payload: JsonObject } = {
+  eventType: 'wake/heartbeat_pulse',
+  payload: {},
+}

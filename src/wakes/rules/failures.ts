@@ -1,0 +1,10 @@
+import type { DeliveryResult } from '../channel.ts'
+
+/** Failed events in a row that make a subscription degraded. Source: S1-34. */
+export const failuresMax = 3
+
+/** How many events have failed in a row after this one. An event that fails by itself neither adds to them nor ends them. */
+export function failedInARowAfter({ outcome, isOfEvent }: DeliveryResult, before: number): number {
+  if (outcome !== 'failed') return 0
+  return isOfEvent ? before : before + 1
+}

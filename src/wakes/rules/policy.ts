@@ -1,0 +1,123 @@
+import type { WakePolicy } from '../../registry/agents/agent.ts'
+import type { Presence, PresenceState } from '../../registry/sessions/presence.ts'
+import type { HarnessTarget } from '../../registry/subscriptions/subscription.ts'
+
+export const routeKinds = ['webhook', 'mcp-notifications', 'bridge', 'none'] as const
+/** What a wake travels by. The first two hand it to a receiver with rules of its own; a bridge reaches into the harness. */
+export type RouteKind = (typeof routeKinds)[number]
+
+/** A way to a harness, and what can be done with it there. */
+export interface Route {
+  readonly kind: RouteKind
+  /** Begins a turn in an idle harness. */
+  readonly canStartTurn: boolean
+  /** Adds to a running turn, guarded by its id. */
+  readonly canSteer: boolean
+  /** Adds to the context and touches neither the prompt nor an approval. */
+  readonly appendOnly: boolean
+}
+
+export type WakeAction = 'deliver' | 'steer' | 'hold_for_next_turn' | 'store_only'
+
+/** Each action with the reasons that it can have: one word for each cell of the table. */
+const reasons = {
+  deliver: ['receiver_decides', 'starts_turn', 'append_only'],
+  steer: ['steers_turn'],
+  hold_for_next_turn: [
+    'next_turn',
+    'no_route',
+    'presence_unknown',
+    'cannot_start_turn',
+    'turn_active',
+    'waiting_on_approval',
+    'user_typing',
+  ],
+  store_only: ['silent'],
+} as const satisfies Record<WakeAction, readonly string[]>
+
+/** What is done with an event that a subscription matches, and why. */
+export type Decision = { readonly [A in WakeAction]: { action: A; reason: (typeof reasons)[A][number] } }[WakeAction]
+
+/** A line of a cell; the first that applies decides, and the last always does. */
+type Rule = Decision & { readonly where?: (route: Route, activeTurnId: string | null) => boolean }
+
+const deliver: Rule = { action: 'deliver', reason: 'receiver_decides' }
+const noRoute: Rule = { action: 'hold_for_next_turn', reason: 'no_route' }
+const starts: Rule = { action: 'deliver', reason: 'starts_turn', where: (route) => route.canStartTurn }
+const appends: Rule = { action: 'deliver', reason: 'append_only', where: (route) => route.appendOnly }
+const steers: Rule = {
+  action: 'steer',
+  reason: 'steers_turn',
+  where: (route, activeTurnId) => route.canSteer && activeTurnId !== null,
+}
+const steersBeside: Rule = {
+  ...steers,
+  where: (route, activeTurnId) => route.appendOnly && route.canSteer && activeTurnId !== null,
+}
+
+type Cell = readonly [...Rule[], Rule]
+
+/** What `immediate` does on each route in each state. Source: S1-9…S1-13, S1-18…S1-21, D6. */
+const immediate = {
+  webhook: always(deliver),
+  'mcp-notifications': always(deliver),
+  bridge: {
+    unknown: [appends, { action: 'hold_for_next_turn', reason: 'presence_unknown' }],
+    idle: [starts, appends, { action: 'hold_for_next_turn', reason: 'cannot_start_turn' }],
+    active: [steers, appends, { action: 'hold_for_next_turn', reason: 'turn_active' }],
+    waitingOnApproval: [steersBeside, appends, { action: 'hold_for_next_turn', reason: 'waiting_on_approval' }],
+    userTyping: [{ action: 'hold_for_next_turn', reason: 'user_typing' }],
+  },
+  none: always(noRoute),
+} as const satisfies Record<RouteKind, Record<PresenceState, Cell>>
+
+/** What each policy does on each route in each state. Priority is no part of it. Source: S1-15, S1-16. */
+const table: Record<WakePolicy, Record<RouteKind, Record<PresenceState, Cell>>> = {
+  silent: onEveryRoute({ action: 'store_only', reason: 'silent' }),
+  next_turn: onEveryRoute({ action: 'hold_for_next_turn', reason: 'next_turn' }),
+  immediate,
+}
+
+/** What is done with an event, by its sender's policy, the route and what the harness is doing. Pure. */
+export function decide(
+  wakePolicy: WakePolicy,
+  route: Route,
+  { state, activeTurnId }: Pick<Presence, 'state' | 'activeTurnId'>,
+): Decision {
+  const cell = table[wakePolicy][route.kind][state]
+  const rule = cell.find(({ where }) => where === undefined || where(route, activeTurnId)) ?? cell.at(-1)!
+  return { action: rule.action, reason: rule.reason } as Decision
+}
+
+/** Whether an action reaches the harness now. */
+export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
+
+/** Whether what the harness is doing has a part in it: then presence is looked at, else never. */
+export const isGated = (target: HarnessTarget): boolean => kindOf[target] === 'bridge'
+
+const kindOf = {
+  'a2a-webhook': 'webhook',
+  'mcp-notifications': 'mcp-notifications',
+  'bridge-daemon': 'bridge',
+  disabled: 'none',
+  none: 'none',
+} as const satisfies Record<HarnessTarget, RouteKind>
+
+/** The route of a subscription, with what the harness says that it can do: `turn/start`, `turn/steer`, `append-only`. */
+export function routeOf(target: HarnessTarget, capabilities: readonly string[] = []): Route {
+  return {
+    kind: kindOf[target],
+    canStartTurn: capabilities.includes('turn/start'),
+    canSteer: capabilities.includes('turn/steer'),
+    appendOnly: capabilities.includes('append-only'),
+  }
+}
+
+function always(rule: Rule): Record<PresenceState, Cell> {
+  return { unknown: [rule], idle: [rule], active: [rule], waitingOnApproval: [rule], userTyping: [rule] }
+}
+
+function onEveryRoute(rule: Rule): Record<RouteKind, Record<PresenceState, Cell>> {
+  const cells = always(rule)
+  return { webhook: cells, 'mcp-notifications': cells, bridge: cells, none: cells }
+}

@@ -1,0 +1,200 @@
+import { newUuid } from '../../lib/ids.ts'
+import { outboundLimits } from '../../limits.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { EventClaim } from '../commit/schedule.ts'
+import { claimDue, nextDueAt, pullInDue } from '../store/lease-store.ts'
+import { runSubscription } from './run.ts'
+import type { RunContext, RunControl } from './run-context.ts'
+import { Crowd } from './runs-of-agents.ts'
+
+/** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
+const runsMax = outboundLimits.runs.max
+const claimMax = 200
+/** And so many where others claim too: what is due is then shared among those who have time. */
+const shareMax = 16
+/** Nudges say when to look; this is for what a lost nudge left behind. */
+const sweepMs = 5_000
+const outageMs = 1_000
+/** So much sooner than this gateway the others may look at what it passed on. */
+const aheadMs = 50
+
+interface LiveRun {
+  readonly controller: AbortController
+  readonly done: Promise<void>
+}
+
+/** Claims due subscriptions and runs them, each in log order, all side by side. One loop; `start`, `nudge`, `stop`. */
+export class Dispatcher implements AsyncDisposable {
+  readonly #context: RunContext
+  readonly #runs = new Map<string, LiveRun>()
+  readonly #crowd = new Crowd(outboundLimits.runsOfAgent.max)
+  readonly #stopping = new AbortController()
+  readonly #id: string
+  #claims = 0
+  #waitingRuns = 0
+  #loop: Promise<void> | undefined
+  #wake = () => {}
+  #nudged = false
+  #lookLater: (() => void) | undefined
+  #waitingUntil = 0
+  /** The newest that the clock has said. While no gateway ran it may have been set too. */
+  #lookedAt = Number.POSITIVE_INFINITY
+
+  /** `id` is the gateway's: every claim's name begins with it. */
+  constructor(context: RunContext, id = newUuid()) {
+    this.#context = context
+    this.#id = id
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  /** For who appends an event: a claim's name, while there is room to begin at once for a subscription of this agent. */
+  offer(agentId: string): string | undefined {
+    const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#crowd.isFull(agentId)
+    return hasRoom ? this.#newOwner() : undefined
+  }
+
+  /** Sends for a subscription that was claimed under an offered name. */
+  begin({ subscription, owner, event }: EventClaim): void {
+    this.#start(subscription, owner, event)
+  }
+
+  /** Says that something is due now or at `dueAt`. */
+  nudge(dueAt = 0): void {
+    const waits = this.#waitingUntil > 0
+    if (waits && dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
+    this.#nudged = true
+    this.#wake()
+  }
+
+  /** Says that something is due which others may have first. */
+  passedOn(): void {
+    this.#lookLater ??= this.#context.clock.after(aheadMs, () => {
+      this.#lookLater = undefined
+      this.nudge()
+    })
+  }
+
+  /** Ends the run of a subscription that was changed or removed: what is in flight finishes, nothing more begins. */
+  interrupt(subscriptionId: string): void {
+    this.#runs.get(subscriptionId)?.controller.abort()
+  }
+
+  /** Whether the loop is alive: what readiness reports. */
+  get isRunning(): boolean {
+    return this.#loop !== undefined && !this.#stopping.signal.aborted
+  }
+
+  get runCount(): number {
+    return this.#runs.size
+  }
+
+  /** Stops claiming, ends waits, lets requests in flight finish, gives every lease back. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#lookLater?.()
+    this.#wake()
+    await this.#loop
+    for (const run of this.#runs.values()) run.controller.abort()
+    await Promise.all([...this.#runs.values()].map((run) => run.done))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      this.#nudged = false
+      const wanted = Math.min(this.#context.hasOthers() ? shareMax : claimMax, runsMax - this.#busyRuns)
+      try {
+        await this.#followClock()
+        if (wanted <= 0) await this.#wait(sweepMs)
+        else if ((await this.#claim(wanted)) < wanted) await this.#idle()
+      } catch (error) {
+        this.#context.log.error({ err: error }, 'dispatcher.stalled')
+        await this.#wait(outageMs)
+      }
+    }
+  }
+
+  #newOwner(): string {
+    return `${this.#id}.${++this.#claims}`
+  }
+
+  async #followClock(): Promise<void> {
+    const now = this.#context.clock.now()
+    if (now < this.#lookedAt) await pullInDue(this.#context.db)
+    this.#lookedAt = now
+  }
+
+  async #claim(limit: number): Promise<number> {
+    const owner = this.#newOwner()
+    const claimed = await claimDue(this.#context.db, owner, limit, this.#crowd.full)
+    for (const subscription of claimed) this.#start(subscription, owner)
+    return claimed.length
+  }
+
+  /** A run that still holds an older claim of the same subscription ends first: never two senders, never out of order. */
+  #start(subscription: Subscription, owner: string, event?: LogEvent): void {
+    const before = this.#runs.get(subscription.id)
+    before?.controller.abort()
+    const controller = new AbortController()
+    if (this.#stopping.signal.aborted) controller.abort()
+    const control = { event, signal: controller.signal, waits: (waiting: boolean) => this.#countWaiting(waiting) }
+    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
+    const run = { controller, done }
+    this.#runs.set(subscription.id, run)
+    this.#crowd.enter(subscription.agentId)
+    void done.then(() => {
+      if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
+      if (this.#crowd.leave(subscription.agentId)) this.nudge()
+      this.#announceRoom()
+    })
+  }
+
+  async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {
+    const dueAt = await runSubscription(this.#context, subscription, owner, control)
+    // An interrupted run may have handed its lease back, due at once.
+    if (dueAt !== undefined || control.signal.aborted) this.nudge(dueAt)
+  }
+
+  get #busyRuns(): number {
+    return this.#runs.size - this.#waitingRuns
+  }
+
+  #countWaiting(waiting: boolean): void {
+    this.#waitingRuns += waiting ? 1 : -1
+    if (waiting) this.#announceRoom()
+  }
+
+  #announceRoom(): void {
+    if (this.#busyRuns === runsMax - 1) this.nudge()
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#nudged) return
+    const dueAt = await nextDueAt(this.#context.db, this.#crowd.full)
+    const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
+    if (this.#nudged || delayMs <= 0) return
+    await this.#wait(delayMs)
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    if (this.#stopping.signal.aborted) return Promise.resolve()
+    this.#waitingUntil = this.#context.clock.now() + delayMs
+    return new Promise((resolve) => {
+      const cancel = this.#context.clock.after(delayMs, () => this.#wake())
+      this.#wake = () => {
+        cancel()
+        this.#wake = () => {}
+        this.#waitingUntil = 0
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,206 @@
+import { setMaxListeners } from 'node:events'
+import { sleep } from '../../lib/clock.ts'
+import type { LogEvent } from '../../log/event.ts'
+import { Growth } from '../../log/growth-signal.ts'
+import { identityOf } from '../../registry/agents/agents.ts'
+import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import { DigestBuilder } from '../content/digest.ts'
+import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
+import { type Pending, readPending, withoutInHand } from '../read/pending.ts'
+import { formOf } from '../rules/window.ts'
+import { type Claim, handBackLease, isKeptLong } from '../store/lease-store.ts'
+import { Lane } from './lane.ts'
+import { Reading } from './reading.ts'
+import type { RunContext, RunControl } from './run-context.ts'
+import { sendReplays } from './send-replays.ts'
+import { Sender } from './sender.ts'
+
+const outageMs = 1_000
+const identitiesMax = 20_000
+
+/**
+ * Works one claimed subscription until nothing is left for it: reads on from the cursor, sends in log order, records,
+ * and gives the lease back. Answers when it falls due again, if it does. Never rejects.
+ */
+export async function runSubscription(
+  context: RunContext,
+  subscription: Subscription,
+  owner: string,
+  control: RunControl,
+): Promise<number | undefined> {
+  const run = new Run(context, subscription, owner, control)
+  try {
+    return await run.work()
+  } catch (error) {
+    context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
+    return run.recover()
+  }
+}
+
+class Run {
+  readonly #context: RunContext
+  readonly #subscription: Subscription
+  readonly #claim: Claim
+  readonly #control: RunControl
+  readonly #reading: Reading
+
+  constructor(context: RunContext, subscription: Subscription, owner: string, control: RunControl) {
+    this.#context = context
+    this.#subscription = subscription
+    this.#control = control
+    this.#reading = new Reading(context, subscription, control.event)
+    const { cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
+    this.#claim = {
+      subscriptionId: subscription.id,
+      audience: subscription.audience,
+      owner,
+      since: context.clock.now(),
+      progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
+      lost: false,
+    }
+  }
+
+  /** Answers when the subscription falls due again, if it does. Rejects when the store fails. */
+  async work(): Promise<number | undefined> {
+    const identity = await this.#identity()
+    const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
+    const isFresh = this.#control.event !== undefined
+    const goesOn = isFresh || (await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))
+    // False: the claim has ended on the way (degraded, lost, stopped).
+    while (goesOn && (await this.#inForm(sender, identity))) {
+      const end = await this.#context.recorder.end(this.#claim, this.#subscription)
+      if (!end.goesOn) return end.dueAt
+      this.#reading.goOn(end.next, end.behind)
+    }
+    // Whoever claims next finds on record what arrived, and does not send it again.
+    await this.#context.recorder.settled(this.#claim)
+    return undefined
+  }
+
+  async #identity(): Promise<string> {
+    const { db, identities } = this.#context
+    const { agentId } = this.#subscription
+    const known = identities.get(agentId)
+    if (known !== undefined) return known
+    const identity = await identityOf(db, agentId)
+    if (identities.size >= identitiesMax) identities.clear()
+    identities.set(agentId, identity)
+    return identity
+  }
+
+  #inForm(sender: Sender, identity: string): Promise<boolean> {
+    switch (formOf(this.#subscription)) {
+      case 'each':
+        return this.#sendEach(sender)
+      case 'digest':
+        return this.#sendDigest(sender, identity)
+      case 'leading':
+        return this.#sendLeading(sender, identity)
+    }
+  }
+
+  /** After a failure of the store: once it takes writes again, what was sent is recorded and the rest falls due. */
+  async recover(): Promise<number | undefined> {
+    const { db, clock, recorder } = this.#context
+    const { signal } = this.#control
+    for (;;) {
+      await sleep(clock, outageMs, signal)
+      if (signal.aborted) return undefined // the lease runs out by itself
+      try {
+        await recorder.settled(this.#claim)
+        const now = clock.now()
+        const held = await db.transaction((tx) => handBackLease(tx, this.#subscription.id, this.#claim.owner, now))
+        return held ? now : undefined
+      } catch {
+        // Not yet. The failure that brought us here is logged.
+      }
+    }
+  }
+
+  /** Sends event by event, in order: each behind the last, or up to `maxInFlight` of them at the same time. */
+  async #sendEach(sender: Sender): Promise<boolean> {
+    const width = (this.#subscription.target as WakeTarget).maxInFlight ?? 1
+    const lane = new Lane(sender)
+    // Every try in flight listens for the run's end, twice while it waits.
+    if (width > 1) setMaxListeners(3 * width, this.#control.signal)
+    const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
+    let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
+    try {
+      for (;;) {
+        const page = this.#isToShare ? nothing(after) : await this.#reading.next(after)
+        for (const event of page.events) {
+          lane.start(singleEmission(this.#subscription, event, previous, this.#context.clock.now()), event.logId)
+          previous = event.logId
+          if (lane.length >= width && !(await lane.finishOldest())) return false
+        }
+        after = page.scannedTo
+        if (page.events.length > 0 || page.more) continue
+        if (lane.length === 0) {
+          this.#pass(after)
+          return true
+        }
+        // New events need not wait for the oldest one in flight.
+        const oldest = await Promise.race([lane.oldestSettled(), growth?.next()])
+        if (oldest && !(await lane.finishOldest())) return false
+      }
+    } finally {
+      growth?.close()
+      await lane.abandoned()
+    }
+  }
+
+  /** Whether it comes to its end though there is more, for others who may have time. */
+  get #isToShare(): boolean {
+    const { clock, hasOthers } = this.#context
+    return isKeptLong(this.#claim, clock.now()) && hasOthers()
+  }
+
+  async #sendLeading(sender: Sender, identity: string): Promise<boolean> {
+    const page = await this.#nextPage(this.#claim.progress.cursorLogId)
+    const first = page.events[0]
+    if (first && first.createdAt >= this.#claim.progress.windowUntil)
+      return sender.send(this.#single(first), first.logId)
+    return this.#sendDigest(sender, identity)
+  }
+
+  async #sendDigest(sender: Sender, identity: string): Promise<boolean> {
+    const digest = new DigestBuilder()
+    let after = this.#claim.progress.cursorLogId
+    for (let more = true; more; ) {
+      const page = await this.#nextPage(after)
+      for (const event of page.events) digest.add(event)
+      after = page.scannedTo
+      more = page.more
+    }
+    if (digest.count === 0) {
+      this.#pass(after)
+      return true
+    }
+    const { lastEmittedLogId } = this.#claim.progress
+    const now = this.#context.clock.now()
+    return sender.send(digestEmission(this.#subscription, identity, digest, lastEmittedLogId, now), after)
+  }
+
+  /** The next page of a digest's range, from the log itself: a digest covers the same after a crash. */
+  async #nextPage(after: number): Promise<Pending> {
+    const { db, findInHand } = this.#context
+    const { claimedToLogId } = this.#subscription
+    const page = await readPending(db, this.#subscription, after, claimedToLogId ?? undefined)
+    const events = await withoutInHand(findInHand, this.#subscription, page.events)
+    // A long stretch is read page by page between the work of others.
+    if (page.more) await new Promise(setImmediate)
+    return { ...page, events }
+  }
+
+  #single(event: LogEvent): Emission {
+    return singleEmission(this.#subscription, event, this.#claim.progress.lastEmittedLogId, this.#context.clock.now())
+  }
+
+  /** Moves on over what was not for this subscription; the next record or the release keeps it. */
+  #pass(scannedTo: number): void {
+    const { progress } = this.#claim
+    this.#claim.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
+  }
+}
+
+const nothing = (after: number): Pending => ({ events: [], scannedTo: after, more: false })

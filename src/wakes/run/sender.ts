@@ -1,0 +1,246 @@
+import { sleep } from '../../lib/clock.ts'
+import type { EventType } from '../../log/event.ts'
+import type { PushTarget, Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+import { failedInARowAfter, failuresMax } from '../rules/failures.ts'
+import { audienceOf } from '../rules/signal-audience.ts'
+import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
+import {
+  advanceCursor,
+  type Claim,
+  degradeSubscription,
+  handBackLease,
+  leaseMs,
+  type Progress,
+  renewLease,
+} from '../store/lease-store.ts'
+import type { RunContext, RunControl } from './run-context.ts'
+
+/** How far a run may send ahead of its records: bounds what a crash sends again. */
+const aheadMax = 64
+/** A longer wait (a receiver asked for it) is left to the schedule in the store, and the run ends. */
+const waitMaxMs = 10_000
+
+/** Sends the emissions of one claim and writes what follows from each: the record, the next try, the end. */
+export class Sender {
+  readonly #context: RunContext
+  readonly #subscription: Subscription
+  readonly #identity: string
+  readonly #claim: Claim
+  readonly #control: RunControl
+  /** Until the first emission that nobody began before. */
+  #resuming: boolean
+  #inFlight = 0
+
+  constructor(context: RunContext, subscription: Subscription, identity: string, claim: Claim, control: RunControl) {
+    this.#context = context
+    this.#subscription = subscription
+    this.#identity = identity
+    this.#claim = claim
+    this.#control = control
+    this.#resuming = control.event === undefined
+  }
+
+  /** Sends one emission; its cursor is where the subscription stands behind it. False: the claim has ended. */
+  async send(emission: Emission, cursorLogId: number): Promise<boolean> {
+    return this.finish(emission, cursorLogId, await this.start(emission))
+  }
+
+  /** Begins to send an emission. Rejects only when the store fails. */
+  async start(emission: Emission): Promise<DeliveryResult> {
+    const stopped: DeliveryResult = { outcome: 'stopped', reason: null, attempts: [] }
+    if (this.#claim.lost || this.#control.signal.aborted) return stopped
+    this.#inFlight++
+    try {
+      if (!this.#context.isSure() && !(await this.#stillHeld())) return stopped
+      return await this.#deliver(emission)
+    } finally {
+      this.#inFlight--
+    }
+  }
+
+  /**
+   * Writes what follows from a result; results come in the order in which their emissions began. What arrived is
+   * recorded also where the claim was lost meanwhile. False: the claim has ended.
+   */
+  async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
+    if (this.#claim.lost && result.outcome !== 'delivered') return false
+    if (result.outcome === 'stopped') return this.#stop()
+    if (result.outcome === 'rejected') return this.#reject(emission, result)
+    const progress = this.#progressBehind(emission, cursorLogId, result)
+    if (result.outcome === 'failed') return this.#fail(emission, result, progress)
+    this.#claim.progress = progress
+    const { recorder } = this.#context
+    recorder.delivered(this.#claim, emission, result.attempts)
+    if (recorder.backlog(this.#claim) >= aheadMax) await recorder.settled(this.#claim)
+    return !this.#claim.lost
+  }
+
+  async #deliver(emission: Emission): Promise<DeliveryResult> {
+    const { db, log } = this.#context
+    const prior = this.#resuming ? await findDelivery(db, this.#subscription.id, emission.eventId) : undefined
+    this.#resuming = prior !== undefined
+    const attempts = prior?.attempts ?? []
+    const stopped = { outcome: 'stopped', reason: null, attempts } as const
+    // It arrived, and a change took the lease away before the cursor could move.
+    if (prior?.outcome === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+    if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped
+
+    let refused: unknown
+    const orStop = async (act: Promise<boolean>): Promise<boolean> => {
+      try {
+        return await act
+      } catch (error) {
+        refused = error
+        return false
+      }
+    }
+    try {
+      const { signal } = this.#control
+      const order = {
+        subscription: this.#subscription,
+        agentIdentity: this.#identity,
+        emission,
+        attempts,
+        signal,
+        retryAt: (made: readonly Attempt[], at: number) => orStop(this.#retryAt(emission, made, at)),
+        idle: (wait: Promise<unknown>) => orStop(this.#idle(wait).then(() => this.#stillHeld())),
+      }
+      const result = await this.#channel().deliver(order)
+      if (refused === undefined) return result
+    } catch (error) {
+      // A subscription that cannot be sent for degrades at once: it must not look healthy, nor lose what it cannot send.
+      log.error({ err: error, subscriptionId: this.#subscription.id, eventId: emission.eventId }, 'wake.broken')
+      return { outcome: 'rejected', reason: 'misconfigured', attempts }
+    }
+    throw refused
+  }
+
+  #channel(): Channel {
+    const { kind, harnessTarget } = this.#subscription
+    const name = kind === 'push' ? 'push' : harnessTarget
+    const channel = this.#context.channels[name as keyof Channels]
+    if (!channel) throw new Error(`This gateway has no channel for ${name}.`)
+    return channel
+  }
+
+  async #retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
+    const { db, recorder } = this.#context
+    const { id } = this.#subscription
+    await recorder.settled(this.#claim)
+    const held = await db.transaction(async (tx) => {
+      if (!(await renewLease(tx, id, this.#claim.owner, nextAttemptAt + leaseMs))) return false
+      await saveDelivery(tx, id, emission, attempts, 'pending', nextAttemptAt)
+      return true
+    })
+    return this.#keep(held) && this.#waitUntil(nextAttemptAt)
+  }
+
+  /** False: the wait was cut short, or left to the store, or the subscription was changed or removed during it. */
+  async #waitUntil(at: number): Promise<boolean> {
+    const { db, clock } = this.#context
+    const { signal } = this.#control
+    const { owner } = this.#claim
+    const { id } = this.#subscription
+    const waitMs = at - clock.now()
+    // No wait was ever that long: the clock has been set back since, and when it is over cannot be told.
+    if (waitMs > retryWaitMaxMs) return this.#stillHeld()
+    if (waitMs > waitMaxMs) {
+      await db.transaction((tx) => handBackLease(tx, id, owner, at))
+      return this.#keep(false)
+    }
+    await this.#idle(sleep(clock, waitMs, signal))
+    return this.#stillHeld()
+  }
+
+  /** A run that only waits counts for nothing; one that has more in flight does not only wait. */
+  async #idle(wait: Promise<unknown>): Promise<void> {
+    const alone = this.#inFlight === 1
+    if (alone) this.#control.waits(true)
+    await wait
+    if (alone) this.#control.waits(false)
+  }
+
+  async #stillHeld(): Promise<boolean> {
+    const { owner } = this.#claim
+    if (this.#control.signal.aborted) return false
+    const { id } = this.#subscription
+    return this.#keep(await this.#context.db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
+  }
+
+  #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
+    const { coalesceMs, target } = this.#subscription
+    const { windowUntil, failedInARow } = this.#claim.progress
+    const leading = (target as WakeTarget).coalesceMode === 'leading'
+    return {
+      cursorLogId,
+      lastEmittedLogId: emission.replayed ? this.#claim.progress.lastEmittedLogId : emission.logId,
+      failedInARow: failedInARowAfter(result, failedInARow),
+      windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
+    }
+  }
+
+  async #stop(): Promise<false> {
+    const { db, clock, recorder } = this.#context
+    await recorder.settled(this.#claim)
+    if (this.#claim.lost) return false
+    await db.transaction((tx) => handBackLease(tx, this.#subscription.id, this.#claim.owner, clock.now()))
+    return false
+  }
+
+  /** The schedule ran out: the cursor passes the event, and the third in a row degrades. */
+  #fail(emission: Emission, result: DeliveryResult, progress: Progress): Promise<boolean> {
+    const tooMany = !result.isOfEvent && progress.failedInARow >= failuresMax
+    const reason = `${failuresMax} events failed in a row; the last: ${result.reason ?? 'failed'}`
+    return this.#end(emission, result, progress, tooMany ? reason : null)
+  }
+
+  /** The receiver says that no retry will help: degraded at once, and the cursor stays, so that nothing is lost. */
+  #reject(emission: Emission, result: DeliveryResult): Promise<boolean> {
+    return this.#end(emission, result, this.#claim.progress, result.reason ?? 'rejected')
+  }
+
+  async #end(
+    emission: Emission,
+    result: DeliveryResult,
+    progress: Progress,
+    degradedBecause: string | null,
+  ): Promise<boolean> {
+    const { db, recorder, append } = this.#context
+    const { id, projectId, agentId } = this.#subscription
+    const { owner } = this.#claim
+    const outcome = result.outcome === 'rejected' ? 'rejected' : 'failed'
+    await recorder.settled(this.#claim)
+    const held = await db.transaction(async (tx) => {
+      if (!(await advanceCursor(tx, id, owner, progress))) return false
+      await saveDelivery(tx, id, emission, result.attempts, outcome, null)
+      if (degradedBecause !== null) await degradeSubscription(tx, id, owner, degradedBecause)
+      const about = { subscriptionId: id, agent: this.#identity }
+      const by = (type: EventType) => ({ type, actor: '@gateway', audience: audienceOf(type, agentId) })
+      const { eventId, logId } = emission
+      await append(tx, projectId, [
+        { ...by('wake.failed'), data: { ...about, eventId, logId, reason: result.reason } },
+        ...(degradedBecause === null
+          ? []
+          : [{ ...by('subscription.degraded'), data: { ...about, reason: degradedBecause } }]),
+      ])
+      return true
+    })
+    this.#claim.progress = progress
+    if (held && degradedBecause !== null) this.#warn(degradedBecause)
+    return this.#keep(held) && degradedBecause === null
+  }
+
+  /** Whoever asked for pushes has no other place to see it: A2A has no field for a config's health. */
+  #warn(reason: string): void {
+    const { id, kind, audience, target } = this.#subscription
+    const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
+    this.#context.log.warn({ subscriptionId: id, agent: this.#identity, ...about, reason }, 'subscription.degraded')
+  }
+
+  #keep(held: boolean): boolean {
+    if (!held) this.#claim.lost = true
+    return held
+  }
+}

@@ -1,0 +1,147 @@
+import { ulidFloor } from '../../lib/ids.ts'
+import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { removeInSteps } from '../../storage/delete-in-batches.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { limited, p, type SqlValue, sql, statement } from '../../storage/statement.ts'
+import type { Attempt } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+
+export type DeliveryOutcome = 'pending' | 'delivered' | 'failed' | 'rejected'
+
+/** The record of a wake: attempts, outcome, evidence. */
+export interface Delivery {
+  readonly eventId: string
+  readonly eventType: string
+  readonly fromLogId: number
+  readonly toLogId: number
+  readonly eventCount: number
+  readonly attempts: readonly Attempt[]
+  readonly outcome: DeliveryOutcome
+  readonly nextAttemptAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+interface DeliveryRow extends Omit<Delivery, 'attempts'> {
+  attempts: string
+}
+
+const columns =
+  sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
+  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", created_at as "createdAt", updated_at as "updatedAt"`)
+// In the order of the table. Only of subscriptions that are there: one that was removed meanwhile is nobody's any more.
+const upsert = new RowsStatement(
+  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
+    cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
+  10,
+  (
+    rows,
+  ) => sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
+    next_attempt_at, created_at, updated_at)
+  select column1, column2, column3, column4, column5, column6, column7, column8, column9, column10, column10
+  from (values ${rows}) v where exists (select 1 from subscription where id = column1)
+  on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
+    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`,
+)
+const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
+  sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,
+)
+const newestFirst = statement<
+  { subscriptionId: string; before: string; limit: number },
+  DeliveryRow
+>(sql`select ${columns} from delivery
+  where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
+const agedPage = statement<
+  { after: string; before: string; limit: number },
+  { id: string; aged: number }
+>(sql`select id, exists (select 1 from delivery where subscription_id = subscription.id and event_id < ${p('before')}
+    and outcome <> 'pending') as "aged"
+  from subscription where id > ${p('after')} order by id ${limited}`)
+const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
+  where subscription_id = ${p('subscriptionId')} and outcome <> 'pending' and event_id <= (select max(event_id) from (
+    select event_id from delivery
+    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
+    order by event_id ${limited}) page)`)
+
+/** A wake that was sent, and how that went. */
+interface Sent {
+  readonly subscriptionId: string
+  readonly emission: Emission
+  readonly attempts: readonly Attempt[]
+}
+
+/** Keeps a delivery as it stands. */
+export async function saveDelivery(
+  tx: Transaction,
+  subscriptionId: string,
+  emission: Emission,
+  attempts: readonly Attempt[],
+  outcome: DeliveryOutcome,
+  nextAttemptAt: number | null,
+): Promise<void> {
+  await upsert.run(tx, [toRow({ subscriptionId, emission, attempts }, outcome, nextAttemptAt, tx.now)])
+}
+
+/** Keeps deliveries that were acknowledged. An emission that two claims of a subscription have sent is kept as the later one has it. */
+export async function saveDelivered(tx: Transaction, sent: readonly Sent[]): Promise<void> {
+  const rows = new Map<string, SqlValue[]>()
+  for (const one of sent) {
+    rows.set(`${one.subscriptionId} ${one.emission.eventId}`, toRow(one, 'delivered', null, tx.now))
+  }
+  await upsert.run(tx, [...rows.values()])
+}
+
+function toRow(
+  { subscriptionId, emission, attempts }: Sent,
+  outcome: DeliveryOutcome,
+  nextAttemptAt: number | null,
+  now: number,
+): SqlValue[] {
+  const { eventId, eventType, fromLogId, logId, eventCount } = emission
+  const tries = JSON.stringify(attempts)
+  return [subscriptionId, eventId, eventType, fromLogId, logId, eventCount, tries, outcome, nextAttemptAt, now]
+}
+
+/** What is on record of an emission: after a crash, the tries that were already made. */
+export async function findDelivery(db: Reader, subscriptionId: string, eventId: string): Promise<Delivery | undefined> {
+  const row = await db.get(find, { subscriptionId, eventId })
+  return row && fromRow(row)
+}
+
+/** A subscription's deliveries, newest first, before an event id (`''`: from the newest). */
+export async function listDeliveries(
+  db: Reader,
+  subscriptionId: string,
+  before: string,
+  limit: number,
+): Promise<Delivery[]> {
+  // 'Z' sorts after every ULID's first digit.
+  return (await db.all(newestFirst, { subscriptionId, before: before || 'Z', limit })).map(fromRow)
+}
+
+const pageMax = 100
+
+/**
+ * Takes away the deliveries of emissions from before an instant, subscription by subscription; one that is still tried stays.
+ * Answers how many went.
+ */
+export async function pruneDeliveries(db: Database, beforeMs: number, signal: AbortSignal): Promise<number> {
+  const before = ulidFloor(beforeMs)
+  const remove = (tx: Transaction, subscriptionId: string, limit: number) =>
+    tx.run(removeAged, { subscriptionId, before, limit })
+  let pruned = 0
+  for (let after = ''; !signal.aborted; ) {
+    const page = await db.all(agedPage, { after, before, limit: pageMax })
+    const aged = page.filter((subscription) => subscription.aged === 1).map(({ id }) => id)
+    pruned += await removeInSteps(db, aged, remove, signal)
+    const last = page.at(-1)
+    if (!last || page.length < pageMax) break
+    after = last.id
+    await new Promise(setImmediate)
+  }
+  return pruned
+}
+
+function fromRow(row: DeliveryRow): Delivery {
+  return { ...row, attempts: JSON.parse(row.attempts) as Attempt[] }
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
+import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+import type { Decision } from '../rules/policy.ts'
+
+/** An event that a subscription matched and that woke nobody, and why. */
+export interface HeldWake {
+  readonly event: LogEvent
+  readonly action: Decision['action']
+  readonly reason: Decision['reason']
+  /** What the harness was doing, where that decided. */
+  readonly presence: PresenceState | null
+}
+
+interface HeldRow extends Omit<LogEvent, 'data' | 'trigger'> {
+  data: string
+  action: Decision['action']
+  reason: Decision['reason']
+  presence: PresenceState | null
+}
+
+const insert = statement<{
+  subscriptionId: string
+  projectId: string
+  logId: number
+  action: string
+  reason: string
+  presence: string | null
+  now: number
+}>(sql`insert into held_wake (subscription_id, log_id, project_id, action, reason, presence, created_at)
+  values (${p('subscriptionId')}, ${p('logId')}, ${p('projectId')}, ${p('action')}, ${p('reason')}, ${p('presence')}, ${p('now')})
+  on conflict (subscription_id, log_id) do nothing`)
+const newestFirst = statement<
+  { subscriptionId: string; before: number; limit: number },
+  HeldRow
+>(sql`select e.project_id as "projectId",
+    e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
+  from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
+  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} order by h.log_id desc ${limited}`)
+const within = statement<{ subscriptionId: string; after: number; upTo: number }, { logId: number }>(
+  sql`select log_id as "logId" from held_wake
+    where subscription_id = ${p('subscriptionId')} and log_id > ${p('after')} and log_id <= ${p('upTo')}`,
+)
+const anyBefore = statement<{ before: number }, { one: number }>(
+  sql`select 1 as "one" from held_wake where created_at < ${p('before')} limit 1`,
+)
+const removeAged = statement<{
+  before: number
+  limit: number
+}>(sql`delete from held_wake where (subscription_id, log_id) in (
+  select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at ${limited})`)
+
+/** Keeps why an event woke nobody; the first decision stands. */
+export async function insertHeld(
+  tx: Transaction,
+  subscriptionId: string,
+  { projectId, logId }: LogEvent,
+  { action, reason }: Decision,
+  presence: PresenceState | null,
+): Promise<void> {
+  await tx.run(insert, { subscriptionId, projectId, logId, action, reason, presence, now: tx.now })
+}
+
+/** What a subscription did not wake for, newest first, before a logId. */
+export async function listHeld(db: Reader, subscriptionId: string, before: number, limit: number): Promise<HeldWake[]> {
+  return (await db.all(newestFirst, { subscriptionId, before, limit })).map(({ action, reason, presence, ...row }) => ({
+    event: { ...row, trigger: eventTypes[row.type as EventType] ?? null, data: JSON.parse(row.data) as JsonObject },
+    action,
+    reason,
+    presence,
+  }))
+}
+
+/** The logIds in `(after, upTo]` that were decided not to wake. */
+export async function heldWithin(
+  db: Reader,
+  subscriptionId: string,
+  after: number,
+  upTo: number,
+): Promise<ReadonlySet<number>> {
+  return new Set((await db.all(within, { subscriptionId, after, upTo })).map(({ logId }) => logId))
+}
+
+const stepRows = 500
+
+/** Takes away what was held before an instant, as the events go that it is about. Answers how many rows went. */
+export async function pruneHeld(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  let pruned = 0
+  while (!signal.aborted && (await db.get(anyBefore, { before }))) {
+    pruned += await db.transaction((tx) => tx.run(removeAged, { before, limit: stepRows }))
+    await new Promise(setImmediate)
+  }
+  return pruned
+}

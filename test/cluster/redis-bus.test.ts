@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { RedisBus } from '../../src/cluster/bus/redis-bus.ts'
+import { Nudges } from '../../src/cluster/messages.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { hasRedis, redisServer } from '../support/redis.ts'
+import { until } from '../support/until.ts'
+
+function listenOn(url: string, channel: string) {
+  const heard: string[] = []
+  const bus = new RedisBus(url, channel, silentLogger)
+  bus.start((message) => heard.push(message))
+  /** Publishes if it can. Answers how many messages were heard by then. */
+  const tell = async (message: string) => {
+    await bus.publish(message).catch(() => {})
+    return heard.length
+  }
+  return {
+    heard,
+    publish: (message: string) => bus.publish(message),
+    /** Resolves once this bus hears itself. */
+    ready: () =>
+      until(
+        () => tell('ready'),
+        (count) => count > 0,
+      ),
+    tell,
+    [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
+  }
+}
+
+describe.runIf(hasRedis)('the bus on Redis', () => {
+  test('everybody on the channel hears a message, the sender too, and no other channel does', async () => {
+    await using redis = await redisServer()
+    await redis.start()
+    await using one = listenOn(redis.url, 'rouse:a')
+    await using two = listenOn(redis.url, 'rouse:a')
+    await using other = listenOn(redis.url, 'rouse:b')
+    await Promise.all([one.ready(), two.ready(), other.ready()])
+    await one.publish('hello')
+    for (const { heard } of [one, two]) await until(() => heard.includes('hello'), Boolean)
+    expect(other.heard).not.toContain('hello')
+  })
+
+  test('strangers on the channel end no gateway', async () => {
+    await using redis = await redisServer()
+    await redis.start()
+    await using stranger = listenOn(redis.url, 'rouse:a')
+    const heard: string[] = []
+    const handlers = {
+      grown: (keys: readonly string[]) => {
+        heard.push(...keys)
+        throw new Error('not today')
+      },
+      changed() {},
+      revoked() {},
+      due() {},
+      missed() {},
+    }
+    const bus = new RedisBus(redis.url, 'rouse:a', silentLogger)
+    await using nudges = new Nudges(bus, 'me', handlers, systemClock, silentLogger)
+    nudges.start()
+    await stranger.ready()
+    for (const text of ['', 'PING', '{"from":"x","changed":[]}', '{"from":"x","grown":7}', 'x'.repeat(1_000_000)]) {
+      await stranger.publish(text)
+    }
+    await until(
+      () => stranger.publish('{"from":"x","grown":["p"]}').then(() => heard.length),
+      (count) => count > 1,
+    )
+    expect(new Set(heard)).toEqual(new Set(['p']))
+  })
+
+  test('a Redis that is not there yet, or goes away, is connected to when it comes', async () => {
+    await using redis = await redisServer()
+    await using bus = listenOn(redis.url, 'rouse:a')
+    await expect(bus.publish('too early')).rejects.toThrow()
+    await redis.start()
+    await bus.ready()
+    await redis.kill()
+    await expect(
+      until(
+        () => bus.publish('gone').then(() => true),
+        (sent) => !sent,
+      ),
+    ).rejects.toThrow()
+    await redis.start()
+    const before = bus.heard.length
+    await until(
+      () => bus.tell('back'),
+      (count) => count > before,
+    )
+    expect(bus.heard).not.toContain('gone')
+  })
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { OpenCalls } from '../../src/identity/open-calls.ts'
+import { openLimits } from '../../src/limits.ts'
+import { agentNumbers } from '../../src/share-limits.ts'
+import { openEventStream } from '../support/event-stream.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
+
+const limits = { streams: 3, blockingCalls: 1 }
+const donna = { kind: 'agent', id: 'AGENT:donna', keyId: 'key-1', limits } as const
+const second = { ...donna, keyId: 'key-2' }
+
+test('a key and an agent hold so many calls of a kind, and one that ends makes room', () => {
+  const calls = new OpenCalls()
+  const first = calls.hold(donna, 'streams')
+  calls.hold(donna, 'streams')
+  expect(() => calls.hold(donna, 'streams')).toThrow(expect.objectContaining({ code: 'limit-exceeded', status: 429 }))
+  calls.hold(second, 'streams')
+  expect(() => calls.hold(second, 'streams')).toThrow(/This agent has 3 open streams.*raise streams for the project/)
+  calls.hold(second, 'blockingCalls')
+  expect(() => calls.hold(donna, 'blockingCalls')).toThrow(/This agent has 1 open sends that wait.*returnImmediately/)
+  first[Symbol.dispose]()
+  first[Symbol.dispose]()
+  calls.hold(donna, 'streams')
+  expect(() => calls.hold(donna, 'streams')).toThrow(/This key has 2 open streams/)
+})
+
+test('the calls of a key end with it, those of an agent with the agent, and no more begin', () => {
+  const calls = new OpenCalls()
+  const [one, other] = [calls.hold(donna, 'streams'), calls.hold(second, 'blockingCalls')]
+  calls.end(['key-1', 'unknown'])
+  expect([one.signal.aborted, other.signal.aborted]).toEqual([true, false])
+  expect(() => calls.hold(donna, 'streams')).toThrow(/revoked/)
+  calls.end([donna.id])
+  expect(other.signal.aborted).toBe(true)
+  expect(() => calls.hold({ ...donna, keyId: 'key-3' }, 'streams')).toThrow(/removed/)
+})
+
+test('operators have the same id and limits of their own, each by its key', () => {
+  const calls = new OpenCalls()
+  const operators = ['a', 'b', 'c'].map((keyId) => ({ kind: 'operator', id: 'operator', keyId, limits }) as const)
+  for (const operator of operators) calls.hold(operator, 'streams')
+  for (const operator of operators) calls.hold(operator, 'streams')
+  expect(() => calls.hold(operators[0]!, 'streams')).toThrow(/This key has 2/)
+})
+
+test('nothing is kept of calls that are over', () => {
+  const calls = new OpenCalls()
+  const held = [calls.hold(donna, 'streams'), calls.hold(second, 'streams')]
+  expect(calls.keys().map(({ keyId }) => keyId)).toEqual(['key-1', 'key-2'])
+  for (const call of held) call[Symbol.dispose]()
+  expect(calls.keys()).toEqual([])
+})
+
+test('keys of agents and operators that were taken away without a word are found by the check', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const bob = await gateway.addAgent('bob')
+  const { body } = await gateway.call('POST', '/v1/operator-keys', { label: 'eve', role: 'viewer' })
+  const open = (key: string) => openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${key}` })
+  await using ofAgent = await open(bob.key)
+  await using ofOperator = await open(body.operatorKey)
+  await using ofAdmin = await open(gateway.adminKey)
+  await besideStore(gateway.dataDir, 'update api_key set revoked_at = 1')
+  await besideStore(gateway.dataDir, 'update operator_key set revoked_at = 1')
+  clock.advance(openLimits.keyCheck.max * 1_000)
+  const refused = { event: 'error', data: { code: 'unauthenticated' } }
+  expect([...(await ofAgent.take(10)), ...(await ofOperator.take(10))]).toMatchObject([refused, refused])
+  await gateway.addAgent('donna')
+  expect((await ofAdmin.take(1))[0]!.event).toBe('agent.created')
+})
+
+test('a key that expires takes its streams with it', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await gateway.addAgent('bob')
+  const { body } = await gateway.call('POST', '/v1/agents/bob/keys', { label: 'short', expiresInSeconds: 60 })
+  await using stream = await openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${body.apiKey}` })
+  clock.advance(60_000)
+  clock.advance(openLimits.keyCheck.max * 1_000)
+  expect((await stream.take(10)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+})
+
+test('3,000 streams of one key: those beyond the limit are refused, and others are served', async () => {
+  await using gateway = await startGateway()
+  const mallory = await gateway.addAgent('mallory')
+  const bob = await gateway.addAgent('bob')
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsPerMinute: 0 } })
+  const opened: AbortController[] = []
+  // Kept: a body that nobody refers to is closed.
+  const kept: Response[] = []
+  const open = async (key: string) => {
+    const controller = new AbortController()
+    opened.push(controller)
+    const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' }
+    const response = await fetch(`${gateway.url}/v1/events`, { headers, signal: controller.signal })
+    kept.push(response)
+    return response.status
+  }
+  const perKey = agentNumbers.streams.max / 2
+  const counts = { 200: 0, 429: 0 } as Record<number, number>
+  for (let wave = 0; wave < 30; wave += 1) {
+    for (const status of await Promise.all(Array.from({ length: 100 }, () => open(mallory.key)))) counts[status]! += 1
+  }
+  expect(counts).toEqual({ 200: perKey, 429: 3_000 - perKey })
+  expect(await open(bob.key)).toBe(200)
+
+  const { id } = await gateway.send('bob', 'hello', { key: mallory.key })
+  const headers = { 'A2A-Version': '1.0' }
+  const rpc = { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }
+  const overRpc = await gateway.call('POST', '/agents/bob', rpc, { key: mallory.key, headers })
+  expect(overRpc.body.error.data[0]).toMatchObject({
+    reason: 'LIMIT_EXCEEDED',
+    metadata: { limit: 'streams', max: '50' },
+  })
+  const overRest = await gateway.call('POST', `/agents/bob/tasks/${id}:subscribe`, undefined, {
+    key: mallory.key,
+    headers,
+  })
+  expect([overRest.status, overRest.body.error.status]).toEqual([429, 'RESOURCE_EXHAUSTED'])
+  expect(Number(overRest.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(overRest.body.error.details[0]).toMatchObject({ reason: 'LIMIT_EXCEEDED' })
+  for (const controller of opened) controller.abort()
+}, 60_000)

@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { expect, test } from 'vitest'
+import { verifyWake } from '../../src/webhooks/signature.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { type ReceivedWake, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { eventsOf, logIdsOf, patch, sendMany, stateOf } from '../wakes/acts.ts'
+
+const hex = (key: string, { raw }: ReceivedWake) => createHmac('sha256', key).update(raw).digest('hex')
+
+// S1-36
+test('during the overlap both keys sign; after it only the new one', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id, signingKey: old } = await gateway.subscribe(donna, receiver.url)
+  await gateway.send('donna', 'before')
+  await receiver.waitFor(1)
+  const { body } = await patch(gateway, donna, id, { rotateSigningKey: true, overlapSeconds: 60 })
+  const fresh: string = body.signingKey
+  expect(fresh).not.toBe(old)
+  expect(body.currentState.previousKeyValidUntil).toBe('2026-04-26T10:01:00.000Z')
+  clock.advance(59_999)
+  await gateway.send('donna', 'during')
+  await receiver.waitFor(2)
+  clock.advance(1)
+  await gateway.send('donna', 'after')
+  await receiver.waitFor(3)
+
+  const [before, during, after] = receiver.wakes as [ReceivedWake, ReceivedWake, ReceivedWake]
+  expect(before.headers['x-neo-wake-signature']).toBe(hex(old, before))
+  expect(before.headers).not.toHaveProperty('x-neo-wake-signature-previous')
+  expect(during.headers['x-neo-wake-signature']).toBe(hex(fresh, during))
+  expect(during.headers['x-neo-wake-signature-previous']).toBe(hex(old, during))
+  expect(after.headers['x-neo-wake-signature']).toBe(hex(fresh, after))
+  expect(after.headers).not.toHaveProperty('x-neo-wake-signature-previous')
+  const verifies = (wake: ReceivedWake, key: string) =>
+    verifyWake({
+      body: wake.raw,
+      headers: wake.headers,
+      keys: [key],
+      nowSeconds: Number(wake.headers['webhook-timestamp']),
+    }).ok
+  expect([before, during, after].map((wake) => [verifies(wake, old), verifies(wake, fresh)])).toEqual([
+    [true, false],
+    [true, true],
+    [false, true],
+  ])
+  expect(await stateOf(gateway, donna, id)).not.toHaveProperty('previousKeyValidUntil')
+})
+
+test('without an overlap the old key is gone at once', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id, signingKey: old } = await gateway.subscribe(donna, receiver.url)
+  const { body } = await patch(gateway, donna, id, { rotateSigningKey: true, overlapSeconds: 0 })
+  await gateway.send('donna', 'after')
+  const [wake] = await receiver.waitFor(1)
+  const headers = wake!.headers as Record<string, string>
+  expect(() => new Webhook(old).verify(wake!.raw, headers)).toThrow()
+  new Webhook(body.signingKey).verify(wake!.raw, headers)
+})
+
+test('under load every wake verifies, none is lost and the order holds', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id, signingKey } = await gateway.subscribe(donna, receiver.url)
+  const keys = [signingKey]
+  const sending = sendMany(gateway, 'donna', 500)
+  for (let rotation = 1; rotation <= 5; rotation++) {
+    await receiver.waitFor(rotation * 50)
+    const { status, body } = await patch(gateway, donna, id, { rotateSigningKey: true, overlapSeconds: 60 })
+    expect(status).toBe(200)
+    keys.push(body.signingKey)
+  }
+  await sending
+  await until(
+    () => new Set(logIdsOf(receiver.wakes)).size,
+    (count) => count === 500,
+  )
+  for (const wake of receiver.wakes) {
+    const headers = wake.headers as Record<string, string>
+    const current = keys.findIndex((key) => hex(key, wake) === headers['x-neo-wake-signature'])
+    expect(current).toBeGreaterThanOrEqual(0)
+    // Whoever holds the key before it verifies too.
+    for (const key of keys.slice(Math.max(0, current - 1), current + 1)) new Webhook(key).verify(wake.raw, headers)
+  }
+  // What a rotation interrupted may come twice, under the same eventId and in its place.
+  const once = receiver.wakes.filter(({ body }, i) => body.eventId !== receiver.wakes[i - 1]?.body.eventId)
+  expect(logIdsOf(once)).toEqual([...new Set(logIdsOf(receiver.wakes))].sort((a, b) => a - b))
+  expect(once.map(({ body }) => body.prevLogId)).toEqual([null, ...logIdsOf(once).slice(0, -1)])
+  expect(await eventsOf(gateway, 'subscription.key_rotated')).toHaveLength(5)
+})
