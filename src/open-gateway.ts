@@ -4,7 +4,7 @@ import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
 import { pruneAudit } from './audit/audit-store.ts'
-import { openNeighbours } from './cluster/cluster.ts'
+import { openCluster } from './cluster/cluster.ts'
 import type { Config } from './config.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
@@ -19,17 +19,17 @@ import { OpenCalls } from './identity/open-calls.ts'
 import { openKeys, requirePrivateDirectory, watchKeys } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import type { Clock } from './lib/clock.ts'
-import { LiveTail } from './log/log-notifier.ts'
+import { LogNotifier } from './log/log-notifier.ts'
 import type { Logger } from './logger.ts'
 import { drain } from './mailbox/hand-out.ts'
 import { createHandOverMail } from './mailbox/hand-over.ts'
-import { createFindInHand } from './mailbox/in-hand.ts'
+import { createFindDelivered } from './mailbox/in-hand.ts'
 import { recordMail } from './mailbox/mail.ts'
 import { pruneMessages } from './mailbox/retention.ts'
 import { SendMeter } from './mailbox/send-meter.ts'
 import { strategies } from './mailbox/strategies.ts'
 import { createAnnounce } from './mailbox/system-signals.ts'
-import { noteTold } from './mailbox/told.ts'
+import { markDelivered } from './mailbox/told.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject } from './registry/projects/project-store.ts'
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
@@ -46,10 +46,10 @@ import { SessionSweeper } from './sessions/sweeper.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { ExpirySweeper } from './tasks/expiry-sweeper.ts'
 import type { Channels } from './wakes/channel.ts'
-import { createJournal } from './wakes/commit/event-writer.ts'
+import { createEventWriter } from './wakes/commit/event-writer.ts'
 import { Dispatcher } from './wakes/run/dispatcher.ts'
 import { Recorder } from './wakes/run/recorder.ts'
-import { reclaimAll } from './wakes/store/lease-store.ts'
+import { requeueAll } from './wakes/store/lease-store.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
@@ -100,19 +100,19 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const checkUrl = (url: string, field: string): URL => outbound.checkUrl(url, field)
 
   // log and wakes
-  const tail = new LiveTail((keys) => neighbours.grew(keys))
-  const nudge = (dueAt?: number): void => dispatcher.nudge(dueAt)
-  const journal = createJournal(tail, {
-    due: nudge,
+  const notifier = new LogNotifier((keys) => cluster.notifyGrown(keys))
+  const nudge = (dueAt?: number): void => dispatcher.notifyDue(dueAt)
+  const writer = createEventWriter(notifier, {
+    notifyDue: nudge,
     offer: (agentId) => dispatcher.offer(agentId),
-    begin: (claim) => dispatcher.begin(claim),
-    hasOthers: () => neighbours.hasOthers(),
-    passedOn: () => {
-      neighbours.passedOn()
-      dispatcher.passedOn()
+    begin: (lease) => dispatcher.begin(lease),
+    hasPeers: () => cluster.hasPeers(),
+    notifyYielded: () => {
+      cluster.notifyDue()
+      dispatcher.notifyYielded()
     },
   })
-  const { append } = journal
+  const { append } = writer
   const { timeoutMs } = config.webhooks
   const tools = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
   const channels: Channels = {
@@ -121,17 +121,17 @@ export async function openGateway(config: Config, world: World): Promise<Running
   }
   const openCalls = new OpenCalls()
   const openCallSweeper = undo.use(new OpenCallSweeper({ db, clock, log }, openCalls))
-  const neighbours = undo.use(
-    await openNeighbours(
+  const cluster = undo.use(
+    await openCluster(
       config,
       { db, clock, log, storeName: keys.storeName },
       {
-        grown: (grown) => tail.touch(grown),
+        grown: (grown) => notifier.invalidate(grown),
         changed: (ids) => ids.forEach(interrupt),
         revoked: (ids) => openCalls.end(ids),
         missed: () => {
           openCallSweeper.look()
-          tail.touchAll()
+          notifier.invalidateAll()
           nudge()
         },
         due: nudge,
@@ -146,28 +146,36 @@ export async function openGateway(config: Config, world: World): Promise<Running
         log,
         append,
         channels,
-        tail,
-        recorder: new Recorder(db, journal, noteTold),
-        findInHand: createFindInHand(db),
+        notifier,
+        recorder: new Recorder(db, writer, markDelivered),
+        findDelivered: createFindDelivered(db),
         identities: new Map(),
-        isSure: () => neighbours.isSure(),
-        hasOthers: () => neighbours.hasOthers(),
+        areLeasesSafe: () => cluster.areLeasesSafe(),
+        hasPeers: () => cluster.hasPeers(),
       },
-      neighbours.id,
+      cluster.id,
     ),
   )
   // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
-  if (config.databaseUrl === undefined) await reclaimAll(db)
+  if (config.databaseUrl === undefined) await requeueAll(db)
 
   // features
   const usage = undo.use(new Usage({ db, clock, log }))
   const sends = undo.use(new SendMeter({ db, append, clock, log, limits: config.mail }))
-  const tasks = { db, clock, append, tail, recordMail, secrets, checkUrl, usage, sends }
-  const { isTurn } = neighbours
-  const sweeper = undo.use(new ExpirySweeper(tasks, log, isTurn))
+  const tasks = { db, clock, append, notifier, recordMail, secrets, checkUrl, usage, sends }
+  const { holdsSweepLease } = cluster
+  const sweeper = undo.use(new ExpirySweeper(tasks, log, holdsSweepLease))
   const prune = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
   const retention = undo.use(
-    new RetentionSweeper({ db, clock, log, retention: config.retention, pruneMessages: prune, pruneAudit, isTurn }),
+    new RetentionSweeper({
+      db,
+      clock,
+      log,
+      retention: config.retention,
+      pruneMessages: prune,
+      pruneAudit,
+      isTurn: holdsSweepLease,
+    }),
   )
   const mail = { db, append, limits: config.mail, usage, strategies, findSession: newestLiveSession }
   const claims = { db, append, sendHandOver: createHandOverMail(mail) }
@@ -177,17 +185,17 @@ export async function openGateway(config: Config, world: World): Promise<Running
   }
   const changed = (subscriptionId: string): void => {
     interrupt(subscriptionId)
-    neighbours.changed(subscriptionId)
+    cluster.notifyChanged(subscriptionId)
   }
   const shares = new Shares(clock)
   const announce = createAnnounce(append, listPresentAgents)
   const sessions = { db, clock, append, timeoutMs: config.sessions.timeoutMs, drain, announce, changed }
   const activity = undo.use(new SessionActivity({ db, clock, log }))
   const keyUse = undo.use(new KeyUse({ db, clock, log }))
-  const { revoked } = neighbours
-  const keySweeper = undo.use(new KeySweeper({ db, append, revoked, sessions }, clock, log, isTurn))
+  const { notifyRevoked: revoked } = cluster
+  const keySweeper = undo.use(new KeySweeper({ db, append, revoked, sessions }, clock, log, holdsSweepLease))
   const tokens = openVerifier(config, world, undo)
-  const sessionSweeper = undo.use(new SessionSweeper(sessions, clock, log, isTurn))
+  const sessionSweeper = undo.use(new SessionSweeper(sessions, clock, log, holdsSweepLease))
   const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
 
   // fronts
@@ -232,7 +240,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     sessions,
     isReady: () => dispatcher.isRunning,
   })
-  await neighbours.start()
+  await cluster.start()
   dispatcher.start()
   sweeper.start()
   usage.start()

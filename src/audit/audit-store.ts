@@ -1,6 +1,6 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { removeInSteps } from '../storage/delete-in-batches.ts'
+import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { AuditRecord } from './entry.ts'
@@ -117,7 +117,7 @@ export async function readAudit(
 
 /** Takes away the records of what began before an instant, oldest first. Returns how many went. */
 export function pruneAudit(db: Database, before: number, signal: AbortSignal): Promise<number> {
-  return removeInSteps(db, [ulidFloor(before)], removeOldest, signal)
+  return deleteInBatches(db, [ulidFloor(before)], removeOldest, signal)
 }
 
 async function removeOldest(tx: Transaction, before: string, limit: number): Promise<number> {

@@ -7,7 +7,7 @@ import { readKeyFile } from '../security/key-files.ts'
 import { type Copy, copyStore } from '../storage/copy-store.ts'
 import { NewStore } from '../storage/postgres/new-store.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
-import { reclaimAll } from '../wakes/store/lease-store.ts'
+import { requeueAll } from '../wakes/store/lease-store.ts'
 import type { Printer } from './printer.ts'
 
 interface MigrateConfig {
@@ -39,7 +39,7 @@ export async function migrateStore(
   }
   const box = readSecretBox(config)
   // As its next start would: whatever is leased was left by a gateway that is gone.
-  await reclaimAll(source.database)
+  await requeueAll(source.database)
   const keys = {
     'admin-key': config.adminKeys?.[0] ?? readKeyFile(directory, keyFiles.admin),
     'former-admin-keys': readKeyFile(directory, keyFiles.formerAdmin),

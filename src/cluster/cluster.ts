@@ -4,58 +4,58 @@ import { newUuid } from '../lib/ids.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
 import { openBus } from './bus/open-bus.ts'
-import { Gateways } from './membership.ts'
-import { type NudgeHandlers, Nudges } from './messages.ts'
-import { Turns } from './sweep-leases.ts'
+import { Membership } from './membership.ts'
+import { type ClusterHandlers, ClusterMessages } from './messages.ts'
+import { SweepLeases } from './sweep-leases.ts'
 
 /** What a gateway has to do with the others that share its store. */
-export interface Neighbours extends AsyncDisposable {
+export interface Cluster extends AsyncDisposable {
   /** This gateway's id, which its claims begin with. */
   readonly id: string
   /** Whether none of them can have taken over from this one. */
-  isSure(): boolean
+  areLeasesSafe(): boolean
   /** Whether there are any. */
-  hasOthers(): boolean
+  hasPeers(): boolean
   /** Whether it is this one's turn at a sweep. */
-  isTurn(name: string): Promise<boolean>
+  holdsSweepLease(name: string): Promise<boolean>
   /** Tells them that logs have grown: projects' ids and tasks' ids. */
-  grew(keys: readonly string[]): void
+  notifyGrown(keys: readonly string[]): void
   /** Tells them that a subscription was changed. */
-  changed(subscriptionId: string): void
+  notifyChanged(subscriptionId: string): void
   /** Ends what is open under keys and agents that were taken away, here and with all of them. */
-  revoked(ids: readonly string[]): void
+  notifyRevoked(ids: readonly string[]): void
   /** Tells them that something is due, for whoever has time. */
-  passedOn(): void
+  notifyDue(): void
   start(): Promise<void>
 }
 
 /** `storeName` is what all gateways of a store have in common, and no other store has: hexadecimal. */
-export async function openNeighbours(
+export async function openCluster(
   config: { readonly databaseUrl: string | undefined; readonly busUrl: string | undefined },
   world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly storeName: string },
-  hearing: NudgeHandlers,
-): Promise<Neighbours> {
+  handlers: ClusterHandlers,
+): Promise<Cluster> {
   const { db, clock, log, storeName } = world
   const id = newUuid()
-  if (config.databaseUrl === undefined) return alone(id, hearing)
+  if (config.databaseUrl === undefined) return singleGateway(id, handlers)
   const channel = `rouse_${storeName.slice(0, 32)}`
   const bus = await openBus({ busUrl: config.busUrl, databaseUrl: config.databaseUrl }, channel, clock, log)
-  const nudges = new Nudges(bus, id, hearing, clock, log)
-  const gateways = new Gateways({ db, clock, log, id, due: () => hearing.due() })
-  const turns = new Turns(db, id, clock)
+  const nudges = new ClusterMessages(bus, id, handlers, clock, log)
+  const gateways = new Membership({ db, clock, log, id, due: () => handlers.due() })
+  const sweepLeases = new SweepLeases(db, id, clock)
   const open = new Cleanup()
   return {
     id,
-    isSure: gateways.isSure,
-    hasOthers: gateways.hasOthers,
-    isTurn: turns.isMine,
-    grew: (keys) => nudges.grew(keys),
-    changed: (subscriptionId) => nudges.changed(subscriptionId),
-    revoked(ids) {
-      hearing.revoked(ids)
+    areLeasesSafe: gateways.areLeasesSafe,
+    hasPeers: gateways.hasPeers,
+    holdsSweepLease: sweepLeases.holds,
+    notifyGrown: (keys) => nudges.grown(keys),
+    notifyChanged: (subscriptionId) => nudges.changed(subscriptionId),
+    notifyRevoked(ids) {
+      handlers.revoked(ids)
       nudges.revoked(ids)
     },
-    passedOn: () => nudges.fellDue(),
+    notifyDue: () => nudges.due(),
     async start() {
       await open.use(gateways).start()
       open.use(nudges).start()
@@ -65,16 +65,16 @@ export async function openNeighbours(
 }
 
 /** The embedded store has one gateway. */
-function alone(id: string, hearing: NudgeHandlers): Neighbours {
+function singleGateway(id: string, hearing: ClusterHandlers): Cluster {
   return {
     id,
-    isSure: () => true,
-    hasOthers: () => false,
-    isTurn: async () => true,
-    grew() {},
-    changed() {},
-    revoked: hearing.revoked,
-    passedOn() {},
+    areLeasesSafe: () => true,
+    hasPeers: () => false,
+    holdsSweepLease: async () => true,
+    notifyGrown() {},
+    notifyChanged() {},
+    notifyRevoked: hearing.revoked,
+    notifyDue() {},
     async start() {},
     async [Symbol.asyncDispose]() {},
   }

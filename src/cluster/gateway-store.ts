@@ -6,17 +6,17 @@ const seen = statement<{ id: string; now: number }>(sql`insert into gateway (id,
 const all = statement<object, { id: string; seenAt: number }>(
   sql`select id, seen_at as "seenAt" from gateway order by seen_at`,
 )
-const bury = statement<{ id: string; since: number }>(
+const removeDead = statement<{ id: string; since: number }>(
   sql`delete from gateway where id = ${p('id')} and seen_at < ${p('since')}`,
 )
 const remove = statement<{ id: string }>(sql`delete from gateway where id = ${p('id')}`)
 // A claim's name is `<gateway>.<number>`; '/' is the character behind '.'.
-const free = statement<{ from: string; to: string; now: number }>(sql`update subscription
+const releaseLeases = statement<{ from: string; to: string; now: number }>(sql`update subscription
   set lease_owner = null, due_at = ${p('now')}
   where due_at is not null and lease_owner > ${p('from')} and lease_owner < ${p('to')}`)
 
 /** Says that a gateway is alive. */
-export function seeGateway(db: Database, id: string): Promise<number> {
+export function saveHeartbeat(db: Database, id: string): Promise<number> {
   return db.transaction((tx) => tx.run(seen, { id, now: tx.now }))
 }
 
@@ -30,17 +30,17 @@ export function listGateways(db: Reader): Promise<{ readonly id: string; readonl
  * subscriptions fell due. Should it only have been held up, its records find the leases gone, and it sends no more.
  */
 export function takeOver(db: Database, id: string, since: number): Promise<number> {
-  return db.transaction(async (tx) => ((await tx.run(bury, { id, since })) > 0 ? freeClaims(tx, id) : 0))
+  return db.transaction(async (tx) => ((await tx.run(removeDead, { id, since })) > 0 ? releaseLeasesOf(tx, id) : 0))
 }
 
 /** A gateway that stops in good order leaves nothing behind. */
 export function removeGateway(db: Database, id: string): Promise<void> {
   return db.transaction(async (tx) => {
     await tx.run(remove, { id })
-    await freeClaims(tx, id)
+    await releaseLeasesOf(tx, id)
   })
 }
 
-function freeClaims(tx: Transaction, id: string): Promise<number> {
-  return tx.run(free, { from: `${id}.`, to: `${id}/`, now: tx.now })
+function releaseLeasesOf(tx: Transaction, id: string): Promise<number> {
+  return tx.run(releaseLeases, { from: `${id}.`, to: `${id}/`, now: tx.now })
 }

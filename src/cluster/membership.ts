@@ -1,15 +1,15 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../storage/database.ts'
-import { listGateways, removeGateway, seeGateway, takeOver } from './gateway-store.ts'
+import { listGateways, removeGateway, saveHeartbeat, takeOver } from './gateway-store.ts'
 
 const beatMs = 3_000
 /** Behind this a gateway asks the store before it sends: it may have been held up, and its work taken over. */
-const doubtMs = 9_000
+const leasesSafeMs = 9_000
 /** Behind this the others take over. Clocks may differ by as much as lies between the two. */
 const deadMs = 20_000
 
-interface GatewaysContext {
+interface MembershipContext {
   readonly db: Database
   readonly clock: Clock
   readonly log: Logger
@@ -20,14 +20,14 @@ interface GatewaysContext {
 }
 
 /** The gateways of one store: each says that it is alive, and whoever notices first takes over from one that does not. */
-export class Gateways implements AsyncDisposable {
-  readonly #context: GatewaysContext
+export class Membership implements AsyncDisposable {
+  readonly #context: MembershipContext
   readonly #stopping = new AbortController()
   #loop: Promise<void> | undefined
   #seenAt: number
   #count = 1
 
-  constructor(context: GatewaysContext) {
+  constructor(context: MembershipContext) {
     this.#context = context
     this.#seenAt = context.clock.now()
   }
@@ -39,10 +39,10 @@ export class Gateways implements AsyncDisposable {
   }
 
   /** Whether nobody can have taken over from this gateway meanwhile. */
-  readonly isSure = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < doubtMs
+  readonly areLeasesSafe = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < leasesSafeMs
 
   /** Whether there are others to share the work with, as far as is known. */
-  readonly hasOthers = (): boolean => this.#count > 1
+  readonly hasPeers = (): boolean => this.#count > 1
 
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
@@ -60,7 +60,7 @@ export class Gateways implements AsyncDisposable {
   async #beat(): Promise<void> {
     const { db, clock, log, id, due } = this.#context
     const now = clock.now()
-    await seeGateway(db, id)
+    await saveHeartbeat(db, id)
     this.#seenAt = now
     const gateways = await listGateways(db)
     const dead = gateways.filter(({ seenAt }) => seenAt < now - deadMs)

@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts'
 import type { Bus } from './bus/bus.ts'
 import { decode, encode, type Message } from './message.ts'
 
-export interface NudgeHandlers {
+export interface ClusterHandlers {
   grown(keys: readonly string[]): void
   changed(subscriptionIds: readonly string[]): void
   /** Keys and agents that were taken away. */
@@ -24,12 +24,12 @@ const revokedPerMessage = 40
  * Tells the other gateways what has happened here, and hears what happened there. What is told while a message is on its
  * way travels in the next one, so that the bus sees one message at a time however many commits there are.
  */
-export class Nudges implements AsyncDisposable {
+export class ClusterMessages implements AsyncDisposable {
   readonly #bus: Bus
   readonly #id: string
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #handlers: NudgeHandlers
+  readonly #handlers: ClusterHandlers
   readonly #stopping = new AbortController()
   #grown = new Set<string>()
   #changed = new Set<string>()
@@ -40,7 +40,7 @@ export class Nudges implements AsyncDisposable {
   #heardMyself = false
   #isLost = false
 
-  constructor(bus: Bus, id: string, handlers: NudgeHandlers, clock: Clock, log: Logger) {
+  constructor(bus: Bus, id: string, handlers: ClusterHandlers, clock: Clock, log: Logger) {
     this.#bus = bus
     this.#id = id
     this.#handlers = handlers
@@ -58,7 +58,7 @@ export class Nudges implements AsyncDisposable {
     return !this.#isLost
   }
 
-  grew(keys: Iterable<string>): void {
+  grown(keys: Iterable<string>): void {
     for (const key of keys) this.#grown.add(key)
     this.#send()
   }
@@ -73,7 +73,7 @@ export class Nudges implements AsyncDisposable {
     this.#send()
   }
 
-  fellDue(): void {
+  due(): void {
     this.#isDue = true
     this.#send()
   }

@@ -12,15 +12,15 @@ const take = statement<{
   on conflict (name) do update set owner = excluded.owner, until = excluded.until
   where sweep.until <= ${p('now')} or sweep.owner = excluded.owner`)
 
-/** How long a turn lasts. Who has it asks again before it is over; who has it not asks when it may be. */
-const turnMs = 20_000
+/** How long a sweep lease lasts. The holder renews it before it ends; the others try again when it may have ended. */
+const leaseMs = 20_000
 
-/** Who of several gateways does what only one should do, such as a sweep. */
-export class Turns {
+/** Leases of the sweeps: of several gateways on one store, one at a time does each sweep. */
+export class SweepLeases {
   readonly #db: Database
   readonly #owner: string
   readonly #clock: Clock
-  readonly #known = new Map<string, { isMine: boolean; until: number }>()
+  readonly #known = new Map<string, { holds: boolean; until: number }>()
 
   constructor(db: Database, owner: string, clock: Clock) {
     this.#db = db
@@ -28,17 +28,17 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** Whether it is this owner's turn at `name`. Asks the store a few times a minute, however often it is asked itself. */
-  readonly isMine = async (name: string): Promise<boolean> => {
+  /** Whether this owner holds the lease of a sweep. Queries the store a few times a minute, however often it is called. */
+  readonly holds = async (name: string): Promise<boolean> => {
     const known = this.#known.get(name)
-    if (known && known.until > this.#clock.now()) return known.isMine
-    const isMine = await this.#take(name)
-    this.#known.set(name, { isMine, until: this.#clock.now() + turnMs / 2 })
-    return isMine
+    if (known && known.until > this.#clock.now()) return known.holds
+    const holds = await this.#take(name)
+    this.#known.set(name, { holds, until: this.#clock.now() + leaseMs / 2 })
+    return holds
   }
 
   async #take(name: string): Promise<boolean> {
     const owner = this.#owner
-    return (await this.#db.transaction((tx) => tx.run(take, { name, owner, now: tx.now, until: tx.now + turnMs }))) > 0
+    return (await this.#db.transaction((tx) => tx.run(take, { name, owner, now: tx.now, until: tx.now + leaseMs }))) > 0
   }
 }

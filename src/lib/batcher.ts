@@ -1,5 +1,5 @@
 /** Answers together what is asked in one turn of the event loop. */
-export class Together<Item, Answer> {
+export class Batcher<Item, Answer> {
   readonly #answerAll: (items: readonly Item[]) => Promise<Answer>
   #asked: Item[] = []
   #answer: Promise<Answer> | undefined
@@ -9,7 +9,7 @@ export class Together<Item, Answer> {
   }
 
   /** The answer to these and to whatever else is asked in this turn. */
-  ask(items: readonly Item[]): Promise<Answer> {
+  load(items: readonly Item[]): Promise<Answer> {
     for (const item of items) this.#asked.push(item)
     this.#answer ??= this.#answerSoon()
     return this.#answer

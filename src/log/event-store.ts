@@ -191,6 +191,6 @@ const hold = takingLog(
  * what is read of the log behind this is all there is, and who appends later finds what this transaction did. Answers the
  * newest logId.
  */
-export async function holdLog(tx: Transaction, projectId: string): Promise<number> {
+export async function lockLog(tx: Transaction, projectId: string): Promise<number> {
   return (await tx.get(hold, { projectId }))?.head ?? 0
 }

@@ -1,5 +1,5 @@
 import type { LogEvent } from './event.ts'
-import type { LiveTail } from './log-notifier.ts'
+import type { LogNotifier } from './log-notifier.ts'
 import type { Page } from './shared-pages.ts'
 
 const pageSizeDefault = 200
@@ -22,23 +22,26 @@ interface FollowOptions {
 }
 
 /**
- * Everything after a watermark, then everything as it is committed, each event once and in order. The live tail
+ * Everything after a watermark, then everything as it is committed, each event once and in order. The live notifier
  * only says when to look; what is looked at is the log. Ends when the signal aborts.
  */
-export async function* follow(tail: LiveTail, options: FollowOptions): AsyncGenerator<LogEvent, void, undefined> {
+export async function* follow(
+  notifier: LogNotifier,
+  options: FollowOptions,
+): AsyncGenerator<LogEvent, void, undefined> {
   const { signal, key, within } = options
   let after = options.after
-  let told = tail.pages.now()
+  let told = notifier.pages.now()
   let grown = true
   // What others have committed and nobody told is in the log, not at hand.
   let isFirst = true
   let wake = () => {}
   const notice = () => {
     grown = true
-    told = tail.pages.now()
+    told = notifier.pages.now()
     wake()
   }
-  const stop = tail.listen(key, notice, within)
+  const stop = notifier.listen(key, notice, within)
   signal.addEventListener('abort', notice)
   try {
     while (!signal.aborted) {
@@ -51,7 +54,8 @@ export async function* follow(tail: LiveTail, options: FollowOptions): AsyncGene
       grown = false
       let page: Page
       do {
-        page = (isFirst ? undefined : atHand(tail, options, after)) ?? (await readShared(tail, options, after, told))
+        page =
+          (isFirst ? undefined : atHand(notifier, options, after)) ?? (await readShared(notifier, options, after, told))
         isFirst = false
         for (const event of page.events) {
           if (signal.aborted) return
@@ -70,18 +74,18 @@ export async function* follow(tail: LiveTail, options: FollowOptions): AsyncGene
 
 /** The next events of an agent that were appended here a moment ago. Undefined: ask the log. */
 function atHand(
-  tail: LiveTail,
+  notifier: LogNotifier,
   { key, within, pageSize = pageSizeDefault }: FollowOptions,
   after: number,
 ): Page | undefined {
   if (within === undefined) return undefined
-  const events = tail.recent.page(within, key, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize })
+  const events = notifier.recent.page(within, key, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize })
   if (!events) return undefined
   const more = events.length === pageSize
-  return { events, upTo: more ? events.at(-1)!.logId : (tail.recent.head(within) ?? after), more }
+  return { events, upTo: more ? events.at(-1)!.logId : (notifier.recent.head(within) ?? after), more }
 }
 
-function readShared(tail: LiveTail, options: FollowOptions, after: number, told: number): Promise<Page> {
+function readShared(notifier: LogNotifier, options: FollowOptions, after: number, told: number): Promise<Page> {
   const { key, pageSize = pageSizeDefault } = options
   const read = async (from: number): Promise<Page> => {
     const head = (await options.head?.()) ?? from
@@ -90,5 +94,5 @@ function readShared(tail: LiveTail, options: FollowOptions, after: number, told:
     const last = events.at(-1)?.logId ?? from
     return { events, upTo: more ? last : Math.max(head, last), more }
   }
-  return tail.isShared(key) ? tail.pages.read(key, { after, told }, read) : read(after)
+  return notifier.isShared(key) ? notifier.pages.read(key, { after, told }, read) : read(after)
 }

@@ -1,13 +1,13 @@
-import type { LiveTail } from './log-notifier.ts'
+import type { LogNotifier } from './log-notifier.ts'
 
 /** Notices that a project's log has grown, also between two looks. */
-export class Growth {
+export class GrowthSignal {
   readonly #stop: () => void
   #grown = false
   #wake = (): void => {}
 
-  constructor(tail: LiveTail, projectId: string) {
-    this.#stop = tail.listen(projectId, () => {
+  constructor(notifier: LogNotifier, projectId: string) {
+    this.#stop = notifier.listen(projectId, () => {
       this.#grown = true
       this.#wake()
     })

@@ -1,5 +1,5 @@
 import type { LogEvent, NewEvent } from './event.ts'
-import { RecentLog } from './recent-events.ts'
+import { RecentEvents } from './recent-events.ts'
 import { SharedPages } from './shared-pages.ts'
 
 type Listener = () => void
@@ -9,8 +9,8 @@ type Listeners = Map<string, Set<Listener>>
  * The live plane: tells listeners that a log has grown, after the commit. It carries no truth: a listener that misses a
  * call finds everything in the log. What was committed here it has at hand for a while.
  */
-export class LiveTail {
-  readonly recent = new RecentLog()
+export class LogNotifier {
+  readonly recent = new RecentEvents()
   readonly pages = new SharedPages()
   readonly #listeners: Listeners = new Map()
   /** Those who listen to an agent, by the agent's project. */
@@ -38,14 +38,14 @@ export class LiveTail {
   }
 
   /** Says that another gateway committed something there: projects' ids and tasks' ids. Whom it concerns is not told. */
-  touch(keys: readonly string[]): void {
+  invalidate(keys: readonly string[]): void {
     this.recent.forget(keys)
     this.#call(keys)
     for (const key of keys) callAll(this.#within, key)
   }
 
   /** Calls everybody: something may have been missed. */
-  touchAll(): void {
+  invalidateAll(): void {
     this.recent.forgetAll()
     this.#call(this.#listeners.keys())
   }

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../storage/database.ts'
-import { removeInSteps } from '../storage/delete-in-batches.ts'
+import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
 interface Aged {
@@ -44,7 +44,7 @@ export async function pruneEvents(db: Database, before: number, signal: AbortSig
     if (first && first.createdAt < before) aged.push(projectId)
   }
   const step = (tx: Transaction, projectId: string, limit: number) => pruneOldest(tx, projectId, before, limit)
-  const pruned = await removeInSteps(db, aged, step, signal)
+  const pruned = await deleteInBatches(db, aged, step, signal)
   if (pruned > 0) await pruneAudiences(db, signal)
   return pruned
 }
@@ -77,7 +77,7 @@ async function pruneAudiences(db: Database, signal: AbortSignal): Promise<void> 
       if (next.oldest <= upTo) aged.push({ ...next, upTo })
       next = await db.get(nextAudience, next)
     }
-    await removeInSteps(db, aged, remove, signal)
+    await deleteInBatches(db, aged, remove, signal)
     await new Promise(setImmediate)
   }
 }

@@ -21,7 +21,7 @@ interface Kept {
  * What was appended here a moment ago, so that whoever sends it need not read it back. It is never the truth: it may be older
  * than the log, and answers nothing where it does not know. Bounded by the number of events and by what they weigh.
  */
-export class RecentLog {
+export class RecentEvents {
   readonly #stretches = new Map<string, Stretch>()
   /** Every event that is kept, the oldest at `#first`. */
   readonly #ring: (Kept | undefined)[]

@@ -1,8 +1,8 @@
-import { Together } from '../lib/batcher.ts'
+import { Batcher } from '../lib/batcher.ts'
 import type { Reader } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
-import { butOnly, sql } from '../storage/statement.ts'
-import type { FindInHand } from '../wakes/read/pending.ts'
+import { lateFilter, sql } from '../storage/statement.ts'
+import type { FindDelivered } from '../wakes/read/pending.ts'
 
 // A cross join, so that the embedded store looks from the pairs at the table and never the other way round.
 const taken = new RowsStatement<{ agentId: string; messageId: string }>(
@@ -11,16 +11,16 @@ const taken = new RowsStatement<{ agentId: string; messageId: string }>(
   (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId"
   from (values ${rows}) v cross join message_recipient r
   where r.agent_id = v.column1 and r.message_id = v.column2
-    and ${butOnly(sql`r.pending = 0 and r.delivery_method <> 'push'`)}`,
+    and ${lateFilter(sql`r.pending = 0 and r.delivery_method <> 'push'`)}`,
 )
 
 /** Looks into the store once for all that is asked in one turn: many runs ask at the same time. */
-export function createFindInHand(db: Reader): FindInHand {
-  const taking = new Together<readonly [string, string], ReadonlyMap<string, ReadonlySet<string>>>(async (pairs) =>
+export function createFindDelivered(db: Reader): FindDelivered {
+  const taking = new Batcher<readonly [string, string], ReadonlyMap<string, ReadonlySet<string>>>(async (pairs) =>
     byAgent(await taken.all(db, pairs)),
   )
   return async (agentId, messageIds) => {
-    const found = await taking.ask(messageIds.map((messageId) => [agentId, messageId]))
+    const found = await taking.load(messageIds.map((messageId) => [agentId, messageId]))
     return found.get(agentId) ?? nothing
   }
 }

@@ -2,7 +2,7 @@ import { messageIdFloor } from '../lib/ids.ts'
 import { rowBytes } from '../registry/shares/usage.ts'
 import { giveBackUsage } from '../registry/shares/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { removeInSteps } from '../storage/delete-in-batches.ts'
+import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import { pruneKeys } from './key-store.ts'
 import { pruneLimits } from './limit-store.ts'
@@ -49,7 +49,7 @@ export async function pruneMessages(
   for (let after = ''; !signal.aborted; ) {
     const page = await db.all(agedPage, { after, before, beforeMs, limit: pageMax })
     const done = page.filter(({ open }) => open === 0).map(({ id }) => id)
-    await removeInSteps(db, done, removeOne, signal)
+    await deleteInBatches(db, done, removeOne, signal)
     pruned += done.length
     const last = page.at(-1)
     if (!last || page.length < pageMax) break

@@ -17,7 +17,7 @@ interface Wake {
 }
 
 /** Notes, in the transaction that records wakes, that the mail they point at has come across: no other route brings it again. */
-export async function noteTold(tx: Transaction, wakes: readonly Wake[]): Promise<void> {
+export async function markDelivered(tx: Transaction, wakes: readonly Wake[]): Promise<void> {
   const told = wakes.flatMap(({ audience, emission }) =>
     messagesIn(emission).map((messageId) => ({ agentId: audience, messageId })),
   )

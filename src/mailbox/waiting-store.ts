@@ -1,7 +1,7 @@
 import { readBoundedPage } from '../lib/bounded-page.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
-import { butOnly, limited, p, sql, statement } from '../storage/statement.ts'
+import { lateFilter, limited, p, sql, statement } from '../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from './message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from './message-store.ts'
 
@@ -42,7 +42,7 @@ const pushed = new RowsStatement(
   (
     rows,
   ) => sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = v.column3, delivery_method = 'push'
-  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2 and ${butOnly(sql`pending = 1`)}`,
+  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2 and ${lateFilter(sql`pending = 1`)}`,
 )
 
 /** Whether anything waits: one look into an index, for every call of an agent. */

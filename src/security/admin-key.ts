@@ -1,4 +1,4 @@
-import { Together } from '../lib/batcher.ts'
+import { Batcher } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { newApiKey, secretsEqual } from './secret.ts'
 
@@ -30,7 +30,7 @@ export class AdminKey {
   readonly #read: () => Promise<AdminKeys | undefined>
   readonly #now: () => number
   /** All that ask in one turn share one look. */
-  readonly #looks = new Together<never, void>(() => this.#look())
+  readonly #looks = new Batcher<never, void>(() => this.#look())
   #hasEnded = false
 
   /** `read` answers what is kept by now, if anything is. */
@@ -56,7 +56,7 @@ export class AdminKey {
   /** The same, after a look at what is kept: a key that was made a moment ago counts at once. */
   async matchesAnew(key: string): Promise<boolean> {
     if (!generated.test(key)) return false
-    await this.#looks.ask([])
+    await this.#looks.load([])
     return this.matches(key)
   }
 

@@ -1,18 +1,18 @@
-import type { Asked, Closing, Transaction } from './database.ts'
-import { asked } from './pipelined.ts'
+import type { BeforeCommit, Pipelined, Transaction } from './database.ts'
+import { pipelined } from './pipelined.ts'
 
 /** What the writers of a group leave for the end of their transaction, by what is to be done with it. */
-export class Closings {
-  readonly #items = new Map<Closing<unknown>, unknown[]>()
+export class BeforeCommitWork {
+  readonly #items = new Map<BeforeCommit<unknown>, unknown[]>()
 
-  add<Item>(closing: Closing<Item>, item: Item): void {
-    const items = this.#items.get(closing as Closing<unknown>)
+  add<Item>(closing: BeforeCommit<Item>, item: Item): void {
+    const items = this.#items.get(closing as BeforeCommit<unknown>)
     if (items) items.push(item)
-    else this.#items.set(closing as Closing<unknown>, [item])
+    else this.#items.set(closing as BeforeCommit<unknown>, [item])
   }
 
   /** Takes over what another writer left. */
-  join(other: Closings): void {
+  join(other: BeforeCommitWork): void {
     for (const [closing, items] of other.#items) {
       for (const item of items) this.add(closing, item)
     }
@@ -23,14 +23,14 @@ export class Closings {
   }
 
   /** Does it all. `tx` is a transaction whose own end is this. */
-  async run(tx: Transaction): Promise<Asked> {
+  async run(tx: Transaction): Promise<Pipelined> {
     const last: Transaction = {
       ...tx,
-      atEnd: () => {
+      beforeCommit: () => {
         throw new Error('What is done at the end of a transaction leaves nothing for its end.')
       },
     }
-    let done = asked()
+    let done = pipelined()
     for (const [closing, items] of this.#items) {
       await done.answered
       done = await closing(last, items)

@@ -18,16 +18,16 @@ export interface Transaction extends Reader {
    * Leaves something to be done at the end of the transaction, behind the work of every writer that shares it: once for all
    * that was left for the same function. It joins the transaction; should it throw, nothing of the transaction is kept.
    */
-  atEnd<Item>(closing: Closing<Item>, item: Item): void
+  beforeCommit<Item>(closing: BeforeCommit<Item>, item: Item): void
 }
 
 /** All that there is to do has been asked of the store: the commit may be asked for behind it, before it has answered. */
-export interface Asked {
+export interface Pipelined {
   readonly answered: Promise<unknown>
 }
 
 /** What is done with everything that was left for the end of a transaction, in the order in which it was left. */
-export type Closing<Item> = (tx: Transaction, items: readonly Item[]) => Promise<Asked>
+export type BeforeCommit<Item> = (tx: Transaction, items: readonly Item[]) => Promise<Pipelined>
 
 /**
  * Thrown by work that finds what it read changed by somebody else before it could write: it is run again from its start. On

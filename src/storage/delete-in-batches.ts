@@ -8,7 +8,7 @@ export const stepRows = 500
  * away up to `limit` rows of an item, oldest first, and answers how many; fewer than the limit means that none is left.
  * Answers how many rows went. Ends early when the signal aborts.
  */
-export async function removeInSteps<Item>(
+export async function deleteInBatches<Item>(
   db: Database,
   items: readonly Item[],
   remove: (tx: Transaction, item: Item, limit: number) => Promise<number>,

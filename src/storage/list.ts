@@ -1,4 +1,4 @@
-import { pieceSizes, piecesOf } from './batch-sizes.ts'
+import { batchesOf, batchSizes } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
 import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
@@ -13,19 +13,19 @@ export class ListStatement<Params extends object, Row = never> {
       const values = Array.from({ length: size }, (_, index) => p(`item${index}`))
       return statement<Values, Row>(text(sql.join(values, sql`, `)))
     }
-    this.#statements = new Map(pieceSizes.map((size) => [size, ofSize(size)]))
+    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
   }
 
   async run(tx: Transaction, params: Params, list: readonly SqlValue[]): Promise<void> {
     const running: Promise<unknown>[] = []
-    for (const piece of piecesOf(list)) running.push(tx.run(this.#of(piece), withItems(params, piece)))
+    for (const piece of batchesOf(list)) running.push(tx.run(this.#of(piece), withItems(params, piece)))
     await Promise.all(running)
   }
 
   /** Rows in no order. */
   async all(db: Reader, params: Params, list: readonly SqlValue[]): Promise<Row[]> {
     const reading: Promise<Row[]>[] = []
-    for (const piece of piecesOf(list)) reading.push(db.all(this.#of(piece), withItems(params, piece)))
+    for (const piece of batchesOf(list)) reading.push(db.all(this.#of(piece), withItems(params, piece)))
     return (await Promise.all(reading)).flat()
   }
 

@@ -1,4 +1,4 @@
-import { pieceSizes, piecesOf } from './batch-sizes.ts'
+import { batchesOf, batchSizes } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
 import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
@@ -18,19 +18,19 @@ export class RowsStatement<Answer = never> {
       const rows = Array.from({ length: size }, (_, index) => rowAt(index))
       return statement<Row, Answer>(text(sql.join(rows, sql`, `)))
     }
-    this.#statements = new Map(pieceSizes.map((size) => [size, ofSize(size)]))
+    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
   }
 
   async run(tx: Transaction, rows: readonly Row[]): Promise<void> {
     const running: Promise<unknown>[] = []
-    for (const piece of piecesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, piece.flat()))
+    for (const piece of batchesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, piece.flat()))
     await Promise.all(running)
   }
 
   /** What the statement answers, in no order. */
   async all(db: Reader, rows: readonly Row[]): Promise<Answer[]> {
     const running: Promise<Answer[]>[] = []
-    for (const piece of piecesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, piece.flat()))
+    for (const piece of batchesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, piece.flat()))
     return (await Promise.all(running)).flat()
   }
 }

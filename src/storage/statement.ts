@@ -57,6 +57,6 @@ export const p = (name: string): Placeholder => sql.placeholder(name)
 export const limited: SQL = sql`limit cast(${p('limit')} as bigint)`
 
 /** A condition on rows that are looked up by their key. PostgreSQL takes a bare one for so rare that it looks for the rows by it. */
-export const butOnly = (condition: SQL): SQL => sql`case when ${condition} then true else false end`
+export const lateFilter = (condition: SQL): SQL => sql`case when ${condition} then true else false end`
 
 export { type SQL, sql }

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { newUlid } from '../lib/ids.ts'
-import { holdLog, logBounds } from '../log/event-store.ts'
+import { lockLog, logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isDeliverable, type Subscription } from '../registry/subscriptions/subscription.ts'
@@ -60,7 +60,7 @@ export async function requireWatermark(
   sinceLogId: number,
   field = 'sinceLogId',
 ): Promise<void> {
-  await holdLog(tx, projectId)
+  await lockLog(tx, projectId)
   const { head, tail } = await logBounds(tx, projectId)
   if (sinceLogId > head) {
     throw new Problem('watermark-ahead', {

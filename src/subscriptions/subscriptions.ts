@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { newSubscriptionId } from '../lib/ids.ts'
 import type { AppendEvents } from '../log/append.ts'
 import { type EventType, type NewEvent, operatorAudience, signalTriggers, type Trigger } from '../log/event.ts'
-import { holdLog, logBounds } from '../log/event-store.ts'
+import { lockLog, logBounds } from '../log/event-store.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import { requireAgent } from '../registry/agents/agents.ts'
 import { type Caller, requireSelf } from '../registry/callers/caller.ts'
@@ -89,7 +89,7 @@ export function subscribe(
     if (input.sessionId !== undefined) await requireSessionOf(tx, agentId, input.sessionId)
     const id = newSubscriptionId()
     const signingKey = harnessTarget === 'a2a-webhook' ? context.newSigningKey() : undefined
-    await holdLog(tx, caller.projectId)
+    await lockLog(tx, caller.projectId)
     const { head } = await logBounds(tx, caller.projectId)
     await insertSubscription(tx, {
       ...unsent,

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent, Trigger } from '../log/event.ts'
-import { holdLog, logBounds } from '../log/event-store.ts'
+import { lockLog, logBounds } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
@@ -106,7 +106,7 @@ function notItsKey(): Problem {
 
 /** Behind everything that there is: nothing of it is sent. */
 async function headOf(tx: Transaction, { projectId }: Subscription): Promise<number> {
-  await holdLog(tx, projectId)
+  await lockLog(tx, projectId)
   return (await logBounds(tx, projectId)).head
 }
 
@@ -129,7 +129,7 @@ function currentMetadata(subscription: Subscription): TargetMetadata {
  * what the old ones let go by does not come back.
  */
 async function passedOver(tx: Transaction, before: Subscription): Promise<number> {
-  await holdLog(tx, before.projectId)
+  await lockLog(tx, before.projectId)
   const { head } = await logBounds(tx, before.projectId)
   if (isIdle(before)) return head
   let after = before.cursorLogId

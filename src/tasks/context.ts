@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { NewEvent } from '../log/event.ts'
-import type { LiveTail } from '../log/log-notifier.ts'
+import type { LogNotifier } from '../log/log-notifier.ts'
 import type { Agent, Priority, WakePolicy } from '../registry/agents/agent.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Usage } from '../registry/shares/usage.ts'
@@ -29,7 +29,7 @@ export interface TaskContext {
   readonly db: Database
   readonly clock: Clock
   readonly append: AppendEvents
-  readonly tail: LiveTail
+  readonly notifier: LogNotifier
   /** Puts a message into the mailbox within the task's own transaction. Source: D9. */
   readonly recordMail: (tx: Transaction, mail: TaskMail) => Promise<RecordedMail>
   /** Limits what is sent, as mail is limited. Both throw; `take` counts. Source: D22. */

@@ -33,7 +33,7 @@ export async function* followTask(
   options: { after: number; signal: AbortSignal; isLast?: (state: TaskState) => boolean },
 ): AsyncGenerator<LogEvent, void, undefined> {
   const isLast = options.isLast ?? isTerminal
-  const events = follow(context.tail, {
+  const events = follow(context.notifier, {
     key: taskId,
     after: options.after,
     signal: options.signal,

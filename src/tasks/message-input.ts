@@ -32,7 +32,7 @@ export function subjectOf(message: A2aMessage): string {
 }
 
 /** What a sender may say beside the message, as A2A metadata of the message or of the request. */
-export interface Delivery {
+export interface SendOptions {
   priority: Priority
   wakePolicy: WakePolicy
   taggedConcepts: string[]
@@ -44,7 +44,7 @@ export interface Delivery {
  * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable, and
  * more concepts than mail may have.
  */
-export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): Delivery {
+export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
   const { priority, wakePolicy, taggedConcepts, expiresAt } = given
   return {

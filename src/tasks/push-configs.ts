@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { inputLimits } from '../limits.ts'
-import { holdLog, logBounds } from '../log/event-store.ts'
+import { lockLog, logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { requireRoom } from '../registry/shares/shares.ts'
@@ -81,7 +81,7 @@ export function createPushConfig(
   requireSendable(context, input)
   return context.db.transaction(async (tx) => {
     const { task } = await requireTaskToChange(tx, caller, taskId)
-    await holdLog(tx, task.projectId)
+    await lockLog(tx, task.projectId)
     const { head } = await logBounds(tx, task.projectId)
     const config = await keepPushConfig(context, tx, caller, task, input, head)
     await context.append(tx, task.projectId, [

@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { identityOf } from '../registry/agents/agents.ts'
-import { notWelcome, takesMailOf } from '../registry/agents/contact.ts'
+import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -115,7 +115,8 @@ async function startWelcome(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<Task> {
-  if (agent.contactPolicy === 'listed' && !(await takesMailOf(tx, caller, agent))) throw notWelcome(caller, agent)
+  if (agent.contactPolicy === 'listed' && !(await acceptsMailFrom(tx, caller, agent)))
+    throw contactRefused(caller, agent)
   context.sends.take(caller, agent)
   return startTask(context, tx, caller, agent, input)
 }

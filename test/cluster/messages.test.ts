@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Bus } from '../../src/cluster/bus/bus.ts'
-import { Nudges } from '../../src/cluster/messages.ts'
+import { ClusterMessages } from '../../src/cluster/messages.ts'
 import { busLimits } from '../../src/limits.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -43,7 +43,7 @@ function open() {
     due: () => heard.push('due'),
     missed: () => heard.push('missed'),
   }
-  const nudges = new Nudges(bus, 'me', handlers, clock, silentLogger)
+  const nudges = new ClusterMessages(bus, 'me', handlers, clock, silentLogger)
   nudges.start()
   return { bus, clock, heard, nudges, [Symbol.asyncDispose]: () => nudges.stop() }
 }
@@ -54,7 +54,7 @@ const from = (who: string, message: object) => JSON.stringify({ from: who, grown
 
 test('what happens in one turn travels in one message, and each key once', async () => {
   await using one = open()
-  for (const key of ['p', 'task-1', 'p', 'task-2']) one.nudges.grew([key])
+  for (const key of ['p', 'task-1', 'p', 'task-2']) one.nudges.grown([key])
   one.nudges.changed('WAKE_SUB:1')
   await turn()
   expect(told(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
@@ -62,8 +62,8 @@ test('what happens in one turn travels in one message, and each key once', async
 
 test('what fell due is told once, and heard by the others', async () => {
   await using one = open()
-  one.nudges.fellDue()
-  one.nudges.fellDue()
+  one.nudges.due()
+  one.nudges.due()
   await turn()
   const said = one.bus.published.map((text) => JSON.parse(text)).filter(({ due }) => due)
   expect(said).toEqual([{ from: 'me', grown: [], changed: [], due: true }])
@@ -93,10 +93,10 @@ test('while a message is on its way the next ones gather', async () => {
   one.bus.busy = new Promise((resolve) => {
     free = resolve
   })
-  one.nudges.grew(['a'])
+  one.nudges.grown(['a'])
   await turn()
   for (let i = 0; i < 1000; i++) {
-    one.nudges.grew([`k${i % 7}`])
+    one.nudges.grown([`k${i % 7}`])
     await turn()
   }
   expect(told(one.bus)).toHaveLength(1)
@@ -111,7 +111,7 @@ test('while a message is on its way the next ones gather', async () => {
 
 test('more than a message holds says to look everywhere; changes are told one by one all the same', async () => {
   await using one = open()
-  one.nudges.grew(Array.from({ length: 1000 }, (_, i) => `task-${i}`))
+  one.nudges.grown(Array.from({ length: 1000 }, (_, i) => `task-${i}`))
   for (let i = 0; i < 250; i++) one.nudges.changed(`WAKE_SUB:${i}`)
   await until(
     () => told(one.bus).length,
@@ -174,7 +174,7 @@ test('a handler that throws is logged, and never reaches the bus', async () => {
     throw new Error('not today')
   }
   const handlers = { grown: fail, changed: fail, revoked: fail, due: fail, missed: fail }
-  await using nudges = new Nudges(bus, 'me', handlers, new FakeClock(), log)
+  await using nudges = new ClusterMessages(bus, 'me', handlers, new FakeClock(), log)
   nudges.start()
   bus.deliver(from('other', { grown: ['p'] }))
   bus.deliver(from('other', { due: true }))
@@ -189,7 +189,7 @@ test('a bus that no longer brings back what is said is noticed, and everything i
   expect(one.nudges.isAlive).toBe(true)
   expect(one.heard).toEqual([])
   one.bus.isCut = true
-  one.nudges.grew(['lost'])
+  one.nudges.grown(['lost'])
   await turn()
   one.clock.advance(5_000) // this trial was made before the cut
   await turn()

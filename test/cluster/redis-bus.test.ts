@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RedisBus } from '../../src/cluster/bus/redis-bus.ts'
-import { Nudges } from '../../src/cluster/messages.ts'
+import { ClusterMessages } from '../../src/cluster/messages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { hasRedis, redisServer } from '../support/redis.ts'
@@ -58,7 +58,7 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
       missed() {},
     }
     const bus = new RedisBus(redis.url, 'rouse:a', silentLogger)
-    await using nudges = new Nudges(bus, 'me', handlers, systemClock, silentLogger)
+    await using nudges = new ClusterMessages(bus, 'me', handlers, systemClock, silentLogger)
     nudges.start()
     await stranger.ready()
     for (const text of ['', 'PING', '{"from":"x","changed":[]}', '{"from":"x","grown":7}', 'x'.repeat(1_000_000)]) {

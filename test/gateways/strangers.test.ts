@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PostgresBus } from '../../src/cluster/bus/postgres-bus.ts'
-import { Nudges } from '../../src/cluster/messages.ts'
+import { ClusterMessages } from '../../src/cluster/messages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -22,7 +22,7 @@ test('any role of the database may notify the channel, and no word of it ends a 
     missed() {},
   }
   const bus = new PostgresBus(url, 'strangers', systemClock, silentLogger)
-  await using nudges = new Nudges(bus, 'me', handlers, systemClock, silentLogger)
+  await using nudges = new ClusterMessages(bus, 'me', handlers, systemClock, silentLogger)
   nudges.start()
   const say = (text: string) => runSql(url, 'select pg_notify($1, $2)', ['strangers', text])
   for (const text of ['', 'PING', '{"from":"x","changed":[]}', '{"from":"x","grown":7}', '{"from":"x","grown":[{}]}']) {

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
-import { Together } from '../../src/lib/batcher.ts'
+import { Batcher } from '../../src/lib/batcher.ts'
 
 test('what is asked in one turn is answered together, and what is asked in the next one by itself', async () => {
   const asked: (readonly number[])[] = []
-  const together = new Together<number, string>(async (items) => {
+  const together = new Batcher<number, string>(async (items) => {
     asked.push(items)
     return items.join()
   })
-  const first = together.ask([1, 2])
+  const first = together.load([1, 2])
   await Promise.resolve()
-  expect(await Promise.all([first, together.ask([3])])).toEqual(['1,2,3', '1,2,3'])
-  expect(await together.ask([4])).toBe('4')
+  expect(await Promise.all([first, together.load([3])])).toEqual(['1,2,3', '1,2,3'])
+  expect(await together.load([4])).toBe('4')
   expect(asked).toEqual([[1, 2, 3], [4]])
 })
 
 test('a failure is told to everybody who asked, and to nobody who asks later', async () => {
   let fails = true
-  const together = new Together<number, number>(async (items) => {
+  const together = new Batcher<number, number>(async (items) => {
     if (fails) throw new Error('refused')
     return items.length
   })
-  const answers = await Promise.allSettled([together.ask([1]), together.ask([2])])
+  const answers = await Promise.allSettled([together.load([1]), together.load([2])])
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   fails = false
-  expect(await together.ask([3])).toBe(1)
+  expect(await together.load([3])).toBe(1)
 })

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
 import { follow } from '../../src/log/follow.ts'
-import { LiveTail } from '../../src/log/log-notifier.ts'
+import { LogNotifier } from '../../src/log/log-notifier.ts'
 
 const row = (logId: number): LogEvent => ({
   projectId: 'p',
@@ -15,7 +15,7 @@ const row = (logId: number): LogEvent => ({
   createdAt: 0,
 })
 
-const publish = (tail: LiveTail, events: readonly LogEvent[]): void =>
+const publish = (tail: LogNotifier, events: readonly LogEvent[]): void =>
   tail.publish(
     events,
     events.map(() => ({ audience: [] })),
@@ -23,7 +23,7 @@ const publish = (tail: LiveTail, events: readonly LogEvent[]): void =>
 
 /** A log in memory: what is under test is the following, not the store. */
 function startLog() {
-  const tail = new LiveTail()
+  const tail = new LogNotifier()
   const rows: LogEvent[] = []
   const stopping = new AbortController()
   return {
@@ -72,7 +72,7 @@ test('a follower that breaks off leaves no listener', async () => {
 })
 
 test('the live tail tells whoever listens to the project and whoever listens to the task', () => {
-  const tail = new LiveTail()
+  const tail = new LogNotifier()
   const heard: string[] = []
   const stop = tail.listen('p', () => heard.push('project'))
   tail.listen('t', () => heard.push('task'))
@@ -86,7 +86,7 @@ test('the live tail tells whoever listens to the project and whoever listens to 
 
 /** A tail with followers of one agent, a log in memory, and how often it was read. */
 function startAgentLog(followers: number) {
-  const tail = new LiveTail()
+  const tail = new LogNotifier()
   const rows: LogEvent[] = []
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
@@ -142,7 +142,7 @@ test('what another gateway commits is read once for all who follow the same, in 
   for (let i = 0; i < 20; i++) {
     for (const actor of ['@mike', '@donna', '@donna']) log.append(actor)
     const before = log.reads
-    log.tail.touch(['p'])
+    log.tail.invalidate(['p'])
     await settled()
     expect(log.reads - before).toBe(1)
   }

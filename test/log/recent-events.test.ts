@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
-import { RecentLog } from '../../src/log/recent-events.ts'
+import { RecentEvents } from '../../src/log/recent-events.ts'
 
 type Appended = LogEvent & { readonly audience: readonly string[] }
 
@@ -48,7 +48,7 @@ test('what it answers is what the log would have answered at some time, and neve
   fc.assert(
     fc.property(steps, fc.array(question, { maxLength: 10 }), weightMaxima, (steps, questions, weightMax) => {
       const log: Appended[] = []
-      const recent = new RecentLog(8, weightMax)
+      const recent = new RecentEvents(8, weightMax)
       for (const one of steps) {
         if (one.do === 'append') {
           const written = one.events.map((event) => write(log, one.project, event))
@@ -85,7 +85,7 @@ const sent = (logId: number, projectId = 'north'): Appended =>
 const everything = { upTo: Number.MAX_SAFE_INTEGER, limit: 10 }
 
 test('what was just added is known, and so is that nothing came behind it', () => {
-  const recent = new RecentLog()
+  const recent = new RecentEvents()
   const events = [sent(5), sent(6)]
   recent.add(events, events)
   expect(recent.head('north')).toBe(6)
@@ -95,7 +95,7 @@ test('what was just added is known, and so is that nothing came behind it', () =
 })
 
 test('what lies before or behind is not known', () => {
-  const recent = new RecentLog()
+  const recent = new RecentEvents()
   recent.add([sent(5)], [sent(5)])
   expect(recent.page('north', 'agent_a', { after: 3, ...everything })).toBeUndefined()
   expect(recent.page('north', 'agent_a', { after: 6, ...everything })).toBeUndefined()
@@ -103,7 +103,7 @@ test('what lies before or behind is not known', () => {
 })
 
 test('an event from elsewhere ends what is known, whether somebody told of it or not', () => {
-  const recent = new RecentLog()
+  const recent = new RecentEvents()
   recent.add([sent(1)], [sent(1)])
   recent.forget(['north', 'TASK:1'])
   expect(recent.head('north')).toBeUndefined()
@@ -114,7 +114,7 @@ test('an event from elsewhere ends what is known, whether somebody told of it or
 })
 
 test('it keeps so many events and no more, of all projects together', () => {
-  const recent = new RecentLog(100)
+  const recent = new RecentEvents(100)
   for (let logId = 1; logId <= 1_000; logId++) {
     for (const projectId of projects) recent.add([sent(logId, projectId)], [sent(logId, projectId)])
   }
@@ -125,7 +125,7 @@ test('it keeps so many events and no more, of all projects together', () => {
 })
 
 test('a project that has been silent is forgotten when others have filled the room', () => {
-  const recent = new RecentLog(4)
+  const recent = new RecentEvents(4)
   recent.add([sent(1)], [sent(1)])
   for (let logId = 1; logId <= 4; logId++) recent.add([sent(logId, 'south')], [sent(logId, 'south')])
   expect(recent.head('north')).toBeUndefined()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryLimits, outputLimits } from '../../src/limits.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
-import { RecentLog } from '../../src/log/recent-events.ts'
+import { RecentEvents } from '../../src/log/recent-events.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
@@ -10,7 +10,7 @@ import { besideStore } from '../support/store.ts'
 const taggedConcepts = Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(200, 'x'))
 
 test('a flood of the largest events is kept up to a bound, and the newest are there', () => {
-  const recent = new RecentLog()
+  const recent = new RecentEvents()
   const data = { subject: 's'.repeat(200), taggedConcepts, message: { taggedConcepts } }
   for (let logId = 1; logId <= 5_000; logId++) {
     const event = { projectId: 'default', logId, type: 'message.sent', data } as unknown as LogEvent
@@ -24,7 +24,7 @@ test('a flood of the largest events is kept up to a bound, and the newest are th
 })
 
 test('one event that is heavier than all may be is kept alone', () => {
-  const recent = new RecentLog(8, 1_000)
+  const recent = new RecentEvents(8, 1_000)
   for (let logId = 1; logId <= 3; logId++) {
     const event = {
       projectId: 'default',

@@ -22,10 +22,10 @@ const dueLater = statement<{ now: number }>(
 
 function startDispatcher(engine: Engine): Dispatcher {
   const dispatcher = new Dispatcher(engine.context)
-  engine.changes.due = (at) => dispatcher.nudge(at)
+  engine.changes.due = (at) => dispatcher.notifyDue(at)
   engine.changes.changed = (id) => {
     dispatcher.interrupt(id)
-    dispatcher.nudge()
+    dispatcher.notifyDue()
   }
   dispatcher.start()
   return dispatcher

@@ -6,7 +6,7 @@ import { resyncSubscription } from '../../src/subscriptions/resync.ts'
 import { updateSubscription } from '../../src/subscriptions/update.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { runSubscription } from '../../src/wakes/run/run.ts'
-import { claimDue, nextDueAt, reclaimAll } from '../../src/wakes/store/lease-store.ts'
+import { leaseDue, nextDueAt, requeueAll } from '../../src/wakes/store/lease-store.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 
 type Answer = 'delivered' | 'failed' | 'rejected' | 'crash'
@@ -96,7 +96,7 @@ function readWake({ emission, subscription }: DeliveryOrder): Received {
 async function run(engine: Engine, world: World, answers: Answer[]): Promise<void> {
   engine.clock.advance(10_000)
   world.answers = [...answers]
-  for (const subscription of await claimDue(engine.db, crypto.randomUUID(), 10)) {
+  for (const subscription of await leaseDue(engine.db, crypto.randomUUID(), 10)) {
     let crashed = false
     const crash = new Promise<void>((resolve) => {
       world.crash = () => {
@@ -104,12 +104,12 @@ async function run(engine: Engine, world: World, answers: Answer[]): Promise<voi
         resolve()
       }
     })
-    const control = { signal: new AbortController().signal, waits: () => {} }
+    const control = { signal: new AbortController().signal, setWaiting: () => {} }
     await Promise.race([
       runSubscription(engine.context, subscription, subscription.leaseOwner as string, control),
       crash,
     ])
-    if (crashed) await reclaimAll(engine.db)
+    if (crashed) await requeueAll(engine.db)
   }
 }
 

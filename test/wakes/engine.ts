@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/log/event.ts'
 import { logBounds, readProjectEvents } from '../../src/log/event-store.ts'
-import { LiveTail } from '../../src/log/log-notifier.ts'
+import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { defaultProject, ensureProject } from '../../src/registry/projects/project-store.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
@@ -11,7 +11,7 @@ import { insertSubscription } from '../../src/registry/subscriptions/subscriptio
 import { SecretBox } from '../../src/security/secret.ts'
 import type { SubscriptionContext } from '../../src/subscriptions/subscriptions.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { createJournal } from '../../src/wakes/commit/event-writer.ts'
+import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
@@ -24,13 +24,13 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
   const db = await openStore(dataDir, clock)
   await ensureProject(db, defaultProject)
   const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
-  const tail = new LiveTail()
-  const journal = createJournal(tail, {
-    due: (at) => changes.due?.(at),
+  const notifier = new LogNotifier()
+  const journal = createEventWriter(notifier, {
+    notifyDue: (at) => changes.due?.(at),
     offer: () => undefined,
     begin: () => {},
-    hasOthers: () => false,
-    passedOn: () => {},
+    hasPeers: () => false,
+    notifyYielded: () => {},
   })
   const { append } = journal
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
@@ -41,11 +41,11 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     log: silentLogger,
     append,
     channels,
-    tail,
+    notifier,
     recorder: new Recorder(db, journal),
     identities: new Map(),
-    isSure: () => true,
-    hasOthers: () => false,
+    areLeasesSafe: () => true,
+    hasPeers: () => false,
   }
   const subscriptions: SubscriptionContext = {
     db,

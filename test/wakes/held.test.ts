@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { newestLiveSession } from '../../src/registry/sessions/session-store.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
-import { holdBack } from '../../src/wakes/commit/hold-events.ts'
+import { holdEvents } from '../../src/wakes/commit/hold-events.ts'
 import { readPending } from '../../src/wakes/read/pending.ts'
 import { listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
 import { beat, begin, say } from '../sessions/sessions.ts'
@@ -161,7 +161,7 @@ test('an immediate event on a route that decides for itself asks nothing of the 
     const asked = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
     for (const harnessTarget of ['a2a-webhook', 'mcp-notifications'] as const) {
       const events = [messageSent(1), messageSent(2)]
-      expect(await holdBack(tx, subscriptionOf({ harnessTarget }), events)).toEqual(events)
+      expect(await holdEvents(tx, subscriptionOf({ harnessTarget }), events)).toEqual(events)
     }
     for (const spy of asked) expect(spy).not.toHaveBeenCalled()
   })

@@ -4,7 +4,7 @@ import { findSubscription } from '../../src/registry/subscriptions/subscription-
 import type { Database } from '../../src/storage/database.ts'
 import { updateSubscription } from '../../src/subscriptions/update.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { createJournal } from '../../src/wakes/commit/event-writer.ts'
+import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { until } from '../support/until.ts'
@@ -39,8 +39,8 @@ test('what arrived before a change took the lease away is not sent again, though
   await using engine = await openEngine(deliver)
   const { context, db, changes, subscriptions } = engine
   const records = held(db)
-  const deaf = { due() {}, offer: () => undefined, begin() {}, hasOthers: () => false, passedOn() {} }
-  const recorder = new Recorder(records.store, createJournal(context.tail, deaf))
+  const deaf = { notifyDue() {}, offer: () => undefined, begin() {}, hasPeers: () => false, notifyYielded() {} }
+  const recorder = new Recorder(records.store, createEventWriter(context.notifier, deaf))
   const dispatcher = new Dispatcher({ ...context, recorder })
   await using _ = {
     async [Symbol.asyncDispose]() {
@@ -49,7 +49,7 @@ test('what arrived before a change took the lease away is not sent again, though
       await dispatcher.stop()
     },
   }
-  changes.due = (at) => dispatcher.nudge(at)
+  changes.due = (at) => dispatcher.notifyDue(at)
   const id = 'WAKE_SUB:1'
   const read = async () => (await findSubscription(db, id))!
   const asked = (count: number) =>
@@ -72,7 +72,7 @@ test('what arrived before a change took the lease away is not sent again, though
     (length) => length === 1,
   )
   await updateSubscription(subscriptions, operator, id, { rotateSigningKey: true })
-  dispatcher.nudge()
+  dispatcher.notifyDue()
   await until(read, ({ leaseOwner }) => leaseOwner !== null && leaseOwner !== owner)
   records.letOne()
   await until(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Filters } from '../../src/registry/subscriptions/subscription.ts'
-import { isToldElsewhere, matches } from '../../src/wakes/rules/match.ts'
+import { isWokenBySibling, matches } from '../../src/wakes/rules/match.ts'
 import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
 
 describe('the trigger', () => {
@@ -122,14 +122,14 @@ describe('one wake for each recipient and message', () => {
     ['another trigger', { trigger: 'TASK_STATE_CHANGED' }, false],
     ['one made after the event', { createdAt: noon + 1 }, false],
   ] as const)('%s', (_, fields, expected) => {
-    expect(isToldElsewhere(task, submitted, [{ ...mail, ...fields }])).toBe(expected)
+    expect(isWokenBySibling(task, submitted, [{ ...mail, ...fields }])).toBe(expected)
   })
 
   test('a change that no message caused is always told', () => {
-    expect(isToldElsewhere(task, stateChanged(2), [mail])).toBe(false)
+    expect(isWokenBySibling(task, stateChanged(2), [mail])).toBe(false)
   })
 
   test('the message itself is always told', () => {
-    expect(isToldElsewhere(mail, submitted, [mail, task])).toBe(false)
+    expect(isWokenBySibling(mail, submitted, [mail, task])).toBe(false)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
-import { type Claim, claimDue } from '../../src/wakes/store/lease-store.ts'
+import { type Lease, leaseDue } from '../../src/wakes/store/lease-store.ts'
 import { besideStore, refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
@@ -10,10 +10,10 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 
 const attempts = [{ at: '2026-04-26T10:00:00.000Z', status: 200, durationMs: 1, error: null }]
 
-async function claimTwo(engine: Engine): Promise<{ claims: Claim[]; sendOne: (claim: Claim) => void }> {
+async function claimTwo(engine: Engine): Promise<{ claims: Lease[]; sendOne: (lease: Lease) => void }> {
   await engine.add([{ id: 'WAKE_SUB:0' }, { id: 'WAKE_SUB:1' }])
   await engine.append()
-  const subscriptions = await claimDue(engine.db, 'me', 2)
+  const subscriptions = await leaseDue(engine.db, 'me', 2)
   const claims = subscriptions.map(({ id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil }) => ({
     subscriptionId: id,
     audience,
@@ -22,20 +22,20 @@ async function claimTwo(engine: Engine): Promise<{ claims: Claim[]; sendOne: (cl
     progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
     lost: false,
   }))
-  const sendOne = (claim: Claim) => {
-    const logId = claim.progress.cursorLogId + 1
-    claim.progress = { ...claim.progress, cursorLogId: logId, lastEmittedLogId: logId }
-    const subscription = subscriptions.find(({ id }) => id === claim.subscriptionId)!
-    engine.context.recorder.delivered(claim, singleEmission(subscription, messageSent(logId), null, 0), attempts)
+  const sendOne = (lease: Lease) => {
+    const logId = lease.progress.cursorLogId + 1
+    lease.progress = { ...lease.progress, cursorLogId: logId, lastEmittedLogId: logId }
+    const subscription = subscriptions.find(({ id }) => id === lease.subscriptionId)!
+    engine.context.recorder.delivered(lease, singleEmission(subscription, messageSent(logId), null, 0), attempts)
   }
   return { claims, sendOne }
 }
 
-test('a claim is settled by its own records, however busy the others are', async () => {
+test('a lease is settled by its own records, however busy the others are', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Claim, Claim]
+  const [one, other] = claims as [Lease, Lease]
   let busy = true
   const load = (async () => {
     while (busy) {
@@ -56,7 +56,7 @@ test('a refusal is told to whoever settles, and what was refused is written late
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Claim, Claim]
+  const [one, other] = claims as [Lease, Lease]
   const heal = await refuseInserts(engine.dataDir, 'delivery')
   sendOne(one)
   sendOne(one)
@@ -75,11 +75,11 @@ test('a refusal is told to whoever settles, and what was refused is written late
   expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(2)
 })
 
-test('a record of a lost claim moves nothing, and one of a removed subscription is not kept', async () => {
+test('a record of a lost lease moves nothing, and one of a removed subscription is not kept', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Claim, Claim]
+  const [one, other] = claims as [Lease, Lease]
   const { dataDir } = engine
   await besideStore(dataDir, 'update subscription set lease_owner = ? where id = ?', 'another', one.subscriptionId)
   await besideStore(dataDir, 'delete from subscription where id = ?', other.subscriptionId)

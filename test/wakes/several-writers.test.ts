@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { logBounds } from '../../src/log/event-store.ts'
-import { LiveTail } from '../../src/log/log-notifier.ts'
+import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { createJournal } from '../../src/wakes/commit/event-writer.ts'
+import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { until } from '../support/until.ts'
@@ -24,18 +24,18 @@ async function openTwo() {
   }
   const engine = await openEngine(deliver)
   await engine.add([subscription])
-  const tail = new LiveTail()
-  const here = createJournal(tail, {
-    due: (at) => dispatcher.nudge(at),
+  const notifier = new LogNotifier()
+  const here = createEventWriter(notifier, {
+    notifyDue: (at) => dispatcher.notifyDue(at),
     offer: (agentId) => dispatcher.offer(agentId),
-    begin: (claim) => dispatcher.begin(claim),
-    hasOthers: () => false,
-    passedOn() {},
+    begin: (lease) => dispatcher.begin(lease),
+    hasPeers: () => false,
+    notifyYielded() {},
   })
-  const deaf = { due() {}, offer: () => undefined, begin() {}, hasOthers: () => true, passedOn() {} }
-  const elsewhere = createJournal(new LiveTail(), deaf)
+  const deaf = { notifyDue() {}, offer: () => undefined, begin() {}, hasPeers: () => true, notifyYielded() {} }
+  const elsewhere = createEventWriter(new LogNotifier(), deaf)
   const recorder = new Recorder(engine.db, here)
-  const dispatcher: Dispatcher = new Dispatcher({ ...engine.context, append: here.append, tail, recorder })
+  const dispatcher: Dispatcher = new Dispatcher({ ...engine.context, append: here.append, notifier, recorder })
   dispatcher.start()
   const { type, actor, data } = messageSent(0)
   const appendBy =
@@ -60,7 +60,7 @@ async function openTwo() {
       )
       letGo[count - 1]!()
     },
-    look: () => dispatcher.nudge(),
+    look: () => dispatcher.notifyDue(),
     head: async () => (await logBounds(engine.db, defaultProject)).head,
     idle: () => until(read, isIdle),
     /** Whoever was answered has gone on, or ended. */

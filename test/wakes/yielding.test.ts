@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { LiveTail } from '../../src/log/log-notifier.ts'
+import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { createJournal } from '../../src/wakes/commit/event-writer.ts'
+import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { until } from '../support/until.ts'
@@ -17,22 +17,22 @@ function join(engine: Engine, id: string, passedOn: () => void, others = true) {
     orders.push(order)
     return new Promise((resolve) => letGo.push(() => resolve(arrived)))
   }
-  const tail = new LiveTail()
-  const journal = createJournal(tail, {
-    due: (at) => dispatcher.nudge(at),
+  const notifier = new LogNotifier()
+  const journal = createEventWriter(notifier, {
+    notifyDue: (at) => dispatcher.notifyDue(at),
     offer: (agentId) => dispatcher.offer(agentId),
-    begin: (claim) => dispatcher.begin(claim),
-    hasOthers: () => others,
-    passedOn: () => {
+    begin: (lease) => dispatcher.begin(lease),
+    hasPeers: () => others,
+    notifyYielded: () => {
       passedOn()
-      dispatcher.passedOn()
+      dispatcher.notifyYielded()
     },
   })
   const { db, context } = engine
   const channels = { 'a2a-webhook': { ...context.channels['a2a-webhook'], deliver } }
   const recorder = new Recorder(db, journal)
   const dispatcher: Dispatcher = new Dispatcher(
-    { ...context, append: journal.append, tail, recorder, channels, hasOthers: () => others },
+    { ...context, append: journal.append, notifier, recorder, channels, hasPeers: () => others },
     id,
   )
   dispatcher.start()
@@ -65,7 +65,7 @@ test('a subscription that always has more to send goes to another gateway after 
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using second = join(engine, 'second', () => {})
-  await using first = join(engine, 'first', () => second.dispatcher.nudge())
+  await using first = join(engine, 'first', () => second.dispatcher.notifyDue())
   for (let count = 0; count < 4; count++) await first.append()
   engine.clock.advance(1_000)
   await first.answer(1)
@@ -88,7 +88,7 @@ test('a long backlog goes over between two of its pages', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using second = join(engine, 'second', () => {})
-  await using first = join(engine, 'first', () => second.dispatcher.nudge())
+  await using first = join(engine, 'first', () => second.dispatcher.notifyDue())
   for (let count = 0; count < 70; count++) await first.append()
   await first.answer(1)
   await first.answer(2)
@@ -103,12 +103,12 @@ test('nobody passes on what nobody else could take', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using alone = join(engine, 'alone', () => {}, false)
-  const elsewhere = createJournal(new LiveTail(), {
-    due() {},
+  const elsewhere = createEventWriter(new LogNotifier(), {
+    notifyDue() {},
     offer: () => undefined,
     begin() {},
-    hasOthers: () => false,
-    passedOn() {},
+    hasPeers: () => false,
+    notifyYielded() {},
   })
   await alone.append()
   engine.clock.advance(3_000)

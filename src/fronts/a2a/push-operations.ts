@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
-import { holdLog, logBounds } from '../../log/event-store.ts'
+import { lockLog, logBounds } from '../../log/event-store.ts'
 import { requireModestId } from '../../tasks/message-limits.ts'
 import {
   createPushConfig,
@@ -75,7 +75,7 @@ export function keepingConfig(
   return {
     room: (tx, taskId) => requireRoomForPush(tx, call.caller, taskId, input.id),
     within: async (tx, task) => {
-      await holdLog(tx, task.projectId)
+      await lockLog(tx, task.projectId)
       const { head } = await logBounds(tx, task.projectId)
       await keepPushConfig(context, tx, call.caller, task, input, head)
     },

@@ -6,7 +6,7 @@ import { openLimits, outputLimits } from '../../limits.ts'
 import { type LogEvent, weightOf } from '../../log/event.ts'
 import { logBounds, readAudienceEvents, readProjectEvents } from '../../log/event-store.ts'
 import { follow } from '../../log/follow.ts'
-import type { LiveTail } from '../../log/log-notifier.ts'
+import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Database } from '../../storage/database.ts'
 import { callerOf } from '../auth.ts'
@@ -22,7 +22,7 @@ const limitDefault = 100
 
 interface EventsContext {
   readonly db: Database
-  readonly tail: LiveTail
+  readonly notifier: LogNotifier
   readonly stopping: AbortSignal
   readonly openCalls: OpenCalls
   readonly unsent: Unsent
@@ -55,7 +55,7 @@ export function eventRoutes(context: EventsContext): Router {
 
 /** The log behind a watermark and what comes to it, until the reader goes, the gateway stops or the key is taken away. */
 async function streamEvents(context: EventsContext, req: Request, res: Response, since: number | undefined) {
-  const { db, tail, stopping, openCalls, unsent } = context
+  const { db, notifier, stopping, openCalls, unsent } = context
   const caller = callerOf(res)
   using held = openCalls.hold(caller, 'streams')
   const after = await requireKept(db, caller, since)
@@ -65,7 +65,7 @@ async function streamEvents(context: EventsContext, req: Request, res: Response,
   const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
   res.writeHead(200, streamHeaders)
   res.flushHeaders()
-  for await (const event of follow(tail, {
+  for await (const event of follow(notifier, {
     ...followed(db, caller),
     after,
     signal,

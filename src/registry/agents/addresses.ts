@@ -6,7 +6,7 @@ import { findProject } from '../projects/project-store.ts'
 import { parseProject } from '../projects/projects.ts'
 import type { Agent } from './agent.ts'
 import { findAgent, listAgents, listNames } from './agent-store.ts'
-import { notWelcome, takesMailOf, thoseTakingMailOf } from './contact.ts'
+import { acceptsMailFrom, contactRefused, filterAcceptingMailFrom } from './contact.ts'
 import { nearestNames } from './nearest-names.ts'
 import { findRole, namesSession } from './role-addresses.ts'
 
@@ -31,7 +31,7 @@ export async function resolveAddress(reader: Reader, caller: Caller, to: string,
   const { projectId, name } = await parseAddress(reader, caller, to, 'to')
   if (name === '*' || name.toLowerCase() === 'all') return resolveEverybody(reader, caller, projectId)
   const agent = await requireOne(reader, caller, projectId, name, 'to')
-  if (!(await takesMailOf(reader, caller, agent, answered))) throw notWelcome(caller, agent, 'to')
+  if (!(await acceptsMailFrom(reader, caller, agent, answered))) throw contactRefused(caller, agent, 'to')
   return { projectId, agents: [agent], broadcast: false }
 }
 
@@ -70,7 +70,7 @@ async function parseAddress(
 
 /** Those of a project that take the caller's mail. Within it that may be nobody; from outside it is refused. */
 async function resolveEverybody(reader: Reader, caller: Caller, projectId: string): Promise<Resolved> {
-  const agents = await thoseTakingMailOf(reader, caller, await listAgents(reader, projectId))
+  const agents = await filterAcceptingMailFrom(reader, caller, await listAgents(reader, projectId))
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
   throw new Problem('forbidden', {
     field: 'to',

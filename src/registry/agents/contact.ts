@@ -9,14 +9,23 @@ import type { Agent } from './agent.ts'
  * policy says; from other projects only with the grant. Always from a person, from itself, and as the answer to what it wrote.
  * @param answered the id of the agent whose message this answers
  */
-export async function takesMailOf(reader: Reader, caller: Caller, agent: Agent, answered?: string): Promise<boolean> {
+export async function acceptsMailFrom(
+  reader: Reader,
+  caller: Caller,
+  agent: Agent,
+  answered?: string,
+): Promise<boolean> {
   if (operates(caller, agent.projectId) || caller.id === agent.id || answered === agent.id) return true
   if (agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId) return true
   return (await findGrant(reader, agent.id, caller.id, 'CAN_REPLY_TO')) !== undefined
 }
 
 /** Those of them that take a caller's mail. One question, however many they are. */
-export async function thoseTakingMailOf(reader: Reader, caller: Caller, agents: readonly Agent[]): Promise<Agent[]> {
+export async function filterAcceptingMailFrom(
+  reader: Reader,
+  caller: Caller,
+  agents: readonly Agent[],
+): Promise<Agent[]> {
   const isOpen = (agent: Agent) =>
     operates(caller, agent.projectId) || (agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId)
   if (agents.every(isOpen)) return [...agents]
@@ -25,7 +34,7 @@ export async function thoseTakingMailOf(reader: Reader, caller: Caller, agents: 
 }
 
 /** What a caller is told whose mail an agent does not take, with the field that named the agent, if one did. */
-export function notWelcome(caller: Caller, agent: Agent, field?: string): Problem {
+export function contactRefused(caller: Caller, agent: Agent, field?: string): Problem {
   const why =
     agent.projectId === caller.projectId
       ? `${agent.handle} takes mail of those on its list only`

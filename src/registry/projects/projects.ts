@@ -1,8 +1,8 @@
 import { Problem } from '../../errors.ts'
 import type { AppendEvents } from '../../log/append.ts'
 import type { LimitName } from '../../share-limits.ts'
-import type { Asked, Database, Reader, Transaction } from '../../storage/database.ts'
-import { asked } from '../../storage/pipelined.ts'
+import type { Database, Pipelined, Reader, Transaction } from '../../storage/database.ts'
+import { pipelined } from '../../storage/pipelined.ts'
 import { type Caller, operates, requireAdmin, requireOperator } from '../callers/caller.ts'
 import { changeOverrides } from './project-limits.ts'
 import {
@@ -61,19 +61,22 @@ export async function changeLimits(
   await context.db.transaction(async (tx) => {
     if (!(await findProject(tx, id))) throw noProject(id)
     // The row is the log's: it is changed when this transaction has the log, so that none waits for the other.
-    tx.atEnd(mergeLimits, { id, changes })
+    tx.beforeCommit(mergeLimits, { id, changes })
     const data = { project: id, limits: changes }
     await context.append(tx, id, [{ type: 'project.updated', actor: caller.identity, audience: [], data }])
   })
   return readProject(context.db, caller, id)
 }
 
-async function mergeLimits(tx: Transaction, items: readonly { id: string; changes: LimitChanges }[]): Promise<Asked> {
+async function mergeLimits(
+  tx: Transaction,
+  items: readonly { id: string; changes: LimitChanges }[],
+): Promise<Pipelined> {
   for (const { id, changes } of items) {
     const project = await lockProject(tx, id)
     if (project) await saveLimits(tx, id, changeOverrides(project.limits, changes))
   }
-  return asked()
+  return pipelined()
 }
 
 /** One project with its limits, for its operators. Errors: `project-not-found`. */

@@ -1,6 +1,6 @@
-import { Closings } from '../before-commit.ts'
-import { type Asked, Collision, type Transaction } from '../database.ts'
-import { asked } from '../pipelined.ts'
+import { BeforeCommitWork } from '../before-commit.ts'
+import { Collision, type Pipelined, type Transaction } from '../database.ts'
+import { pipelined } from '../pipelined.ts'
 import type { Statement } from '../statement.ts'
 import type { Gate } from './gate.ts'
 import { isWrite, type Query, toQuery } from './query.ts'
@@ -21,7 +21,7 @@ export type Result =
       readonly writer: Writer
       readonly value: unknown
       readonly hooks: readonly (() => void)[]
-      readonly closings: Closings
+      readonly closings: BeforeCommitWork
     }
   | { readonly writer: Writer; readonly error: unknown }
 
@@ -78,7 +78,7 @@ export class Group {
 
   /** Runs the writers, and with them those that queue while it waits, and commits. Nothing is kept when it answers a loss. */
   async run(writers: readonly Writer[], queue: Queue): Promise<readonly Result[] | Loss> {
-    let last = asked()
+    let last = pipelined()
     const begun = this.#connection.query('begin isolation level read committed')
     begun.catch((error) => this.#lose(error, undefined))
     const results = await this.#runAll(writers)
@@ -87,7 +87,7 @@ export class Group {
       if (!this.#loss) {
         const closed = await this.#close(results)
         results.push(closed)
-        if ('value' in closed) last = closed.value as Asked
+        if ('value' in closed) last = closed.value as Pipelined
       }
     }
     await begun.catch(() => {})
@@ -134,9 +134,9 @@ export class Group {
 
   /** Does what the writers left for the end, as one more writer that nobody waits for. */
   async #close(results: readonly Result[]): Promise<Result> {
-    const left = new Closings()
+    const left = new BeforeCommitWork()
     for (const result of results) if ('closings' in result) left.join(result.closings)
-    const work = (tx: Transaction): Promise<Asked> => left.run(tx)
+    const work = (tx: Transaction): Promise<Pipelined> => left.run(tx)
     // What it learns of the log is news to nobody here: the hooks of those before it have run.
     const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 }, this.#gate.before)
     if ('error' in result) this.#lose(result.error, undefined)
@@ -168,7 +168,7 @@ export class Group {
 
   async #runWriter(writer: Writer, before?: Promise<unknown>): Promise<Result> {
     const hooks: (() => void)[] = []
-    const closings = new Closings()
+    const closings = new BeforeCommitWork()
     const state = { over: false, wrote: false, locked: false, unanswered: 0 }
     const ask = async (query: Query) => {
       // Work that its writer did not wait for would land in a transaction that is not its own, or in none.
@@ -206,7 +206,7 @@ export class Group {
         (await read(statement as Statement, params))[0] as Row | undefined,
       run: async (statement, params) => (await ask(toQuery(statement, params))).rowCount ?? 0,
       onCommit: (work) => hooks.push(work),
-      atEnd: (closing, item) => closings.add(closing, item),
+      beforeCommit: (closing, item) => closings.add(closing, item),
     }
     try {
       const value = await writer.work(tx)

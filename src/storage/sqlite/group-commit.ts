@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Closings } from '../before-commit.ts'
+import { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
@@ -18,7 +18,7 @@ interface Done {
   readonly writer: Writer
   readonly value: unknown
   readonly hooks: readonly (() => void)[]
-  readonly closings: Closings
+  readonly closings: BeforeCommitWork
 }
 type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
@@ -147,7 +147,7 @@ export class GroupCommit {
 
   /** Does what the writers left for the end. Answers what is to be done behind the commit for it. */
   async #close(settled: readonly Settled[]): Promise<readonly (() => void)[]> {
-    const left = new Closings()
+    const left = new BeforeCommitWork()
     for (const result of settled) if ('closings' in result) left.join(result.closings)
     if (left.isEmpty) return []
     const { tx, hooks, end } = this.#open()
@@ -159,7 +159,7 @@ export class GroupCommit {
   #open() {
     const connection = this.#connection
     const hooks: (() => void)[] = []
-    const closings = new Closings()
+    const closings = new BeforeCommitWork()
     let over = false
     // Work that its writer did not wait for would land in the next writer's savepoint, or in none.
     const open = (): Connection => {
@@ -172,7 +172,7 @@ export class GroupCommit {
       get: async (statement, params) => open().get(statement, params),
       run: async (statement, params) => open().run(statement, params),
       onCommit: (work) => hooks.push(work),
-      atEnd: (closing, item) => closings.add(closing, item),
+      beforeCommit: (closing, item) => closings.add(closing, item),
     }
     const end = (): void => {
       over = true

@@ -1,36 +1,36 @@
 import type { AppendEvents } from '../../log/append.ts'
 import type { NewEvent } from '../../log/event.ts'
-import { holdLog, numberEvents, writeEvents } from '../../log/event-store.ts'
-import type { LiveTail } from '../../log/log-notifier.ts'
-import type { Asked, Transaction } from '../../storage/database.ts'
-import { asked } from '../../storage/pipelined.ts'
-import { type Ending, giveBack } from './end-runs.ts'
-import { concernedBy, findCandidates, type Sending, wake } from './schedule.ts'
+import { lockLog, numberEvents, writeEvents } from '../../log/event-store.ts'
+import type { LogNotifier } from '../../log/log-notifier.ts'
+import type { Pipelined, Transaction } from '../../storage/database.ts'
+import { pipelined } from '../../storage/pipelined.ts'
+import { type EndingRun, endRuns } from './end-runs.ts'
+import { findCandidates, indexByAudience, type Scheduler, scheduleWakes } from './schedule.ts'
 
 /** What writers leave for the end of their transaction: events of one project, or a run that has nothing more to send. */
-type Left = { readonly projectId: string; readonly events: readonly NewEvent[] } | Ending
+type Deferred = { readonly projectId: string; readonly events: readonly NewEvent[] } | EndingRun
 
 /** The one door to the log for whoever writes. */
-export interface Journal {
+export interface EventWriter {
   readonly append: AppendEvents
-  /** Ends a run: for a claim whose subscription has nothing before it any more. */
-  giveBack(tx: Transaction, ending: Ending): void
+  /** Ends a run: for a lease whose subscription has nothing before it any more. */
+  endRun(tx: Transaction, ending: EndingRun): void
 }
 
 /**
  * At the end of a transaction, which is when the log is locked until the commit, the events of all its writers are written, and
- * the subscriptions that they concern are made due, or claimed for sending at once. Runs end there too, while nobody else appends:
+ * the subscriptions that they concern are made due, or leased for sending at once. Runs end there too, while nobody else appends:
  * whoever does so later finds their subscriptions idle, and wakes them.
  */
-export function createJournal(tail: LiveTail, sending: Sending): Journal {
-  const close = async (tx: Transaction, left: readonly Left[]): Promise<Asked> => {
-    let last = asked()
+export function createEventWriter(notifier: LogNotifier, sending: Scheduler): EventWriter {
+  const close = async (tx: Transaction, left: readonly Deferred[]): Promise<Pipelined> => {
+    let last = pipelined()
     for (const [projectId, { events, endings }] of byProject(left)) {
       await last.answered
       last =
         events.length > 0
           ? await append(tx, projectId, events, endings)
-          : await giveBack(tx, endings, await holdLog(tx, projectId), tail.recent, sending)
+          : await endRuns(tx, endings, await lockLog(tx, projectId), notifier.recent, sending)
     }
     return last
   }
@@ -40,40 +40,40 @@ export function createJournal(tail: LiveTail, sending: Sending): Journal {
     tx: Transaction,
     projectId: string,
     events: readonly NewEvent[],
-    endings: readonly Ending[],
-  ): Promise<Asked> => {
-    const concerned = concernedBy(events)
+    endings: readonly EndingRun[],
+  ): Promise<Pipelined> => {
+    const concerned = indexByAudience(events)
     const [numbered, candidates] = await Promise.all([
       numberEvents(tx, projectId, events),
       findCandidates(tx, projectId, events, concerned),
     ])
     const head = numbered[0]!.logId - 1
     const fresh = { written: numbered, concerned }
-    tx.onCommit(() => tail.publish(numbered, events))
-    const writing = asked(writeEvents(tx, numbered, events))
+    tx.onCommit(() => notifier.publish(numbered, events))
+    const writing = pipelined(writeEvents(tx, numbered, events))
     const [waking, ending] = await Promise.all([
-      wake(tx, numbered, concerned, candidates, sending),
+      scheduleWakes(tx, numbered, concerned, candidates, sending),
       // Behind the events, which it may read back.
-      giveBack(tx, endings, head, tail.recent, sending, fresh),
+      endRuns(tx, endings, head, notifier.recent, sending, fresh),
     ])
-    return asked(writing.answered, waking.answered, ending.answered)
+    return pipelined(writing.answered, waking.answered, ending.answered)
   }
   return {
     append: async (tx, projectId, events) => {
-      if (events.length > 0) tx.atEnd(close, { projectId, events })
+      if (events.length > 0) tx.beforeCommit(close, { projectId, events })
     },
-    giveBack: (tx, ending) => tx.atEnd(close, ending),
+    endRun: (tx, ending) => tx.beforeCommit(close, ending),
   }
 }
 
-interface LeftOfProject {
+interface DeferredOfProject {
   readonly events: NewEvent[]
-  readonly endings: Ending[]
+  readonly endings: EndingRun[]
 }
 
 /** In an order of its own, so that two transactions never wait for each other's projects. */
-function byProject(left: readonly Left[]): [string, LeftOfProject][] {
-  const projects = new Map<string, LeftOfProject>()
+function byProject(left: readonly Deferred[]): [string, DeferredOfProject][] {
+  const projects = new Map<string, DeferredOfProject>()
   for (const one of left) {
     const projectId = 'events' in one ? one.projectId : one.subscription.projectId
     const known = projects.get(projectId) ?? { events: [], endings: [] }

@@ -16,7 +16,7 @@ export const mayBeHeld = (event: Pick<LogEvent, 'data'>): boolean => wakePolicyO
  * Decides, within the transaction that appends them, which of the events that a subscription matches wake its agent, and keeps the
  * reason of each that does not. What the harness is doing is looked up only where it has a part in it. Source: S1-15…S1-21.
  */
-export async function holdBack(
+export async function holdEvents(
   tx: Transaction,
   candidate: Candidate,
   events: readonly LogEvent[],

@@ -6,14 +6,14 @@ import {
   type Subscription,
   type WakeTarget,
 } from '../../registry/subscriptions/subscription.ts'
-import type { Asked, Transaction } from '../../storage/database.ts'
+import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { asked } from '../../storage/pipelined.ts'
+import { pipelined } from '../../storage/pipelined.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { butOnly, p, sql } from '../../storage/statement.ts'
+import { lateFilter, p, sql } from '../../storage/statement.ts'
 import { dueAt } from '../rules/window.ts'
-import { claimIdle } from '../store/lease-store.ts'
-import { holdBack, mayBeHeld } from './hold-events.ts'
+import { leaseIdle } from '../store/lease-store.ts'
+import { holdEvents, mayBeHeld } from './hold-events.ts'
 
 export interface Candidate {
   id: string
@@ -53,35 +53,35 @@ const setDue = new RowsStatement(
   (value) => sql`${value(0)}, cast(${value(1)} as bigint), cast(${value(2)} as bigint)`,
   3,
   (rows) => sql`update subscription set due_at = v.column2, cursor_log_id = v.column3
-  from (values ${rows}) v where id = v.column1 and ${butOnly(sql`due_at is null`)}`,
+  from (values ${rows}) v where id = v.column1 and ${lateFilter(sql`due_at is null`)}`,
 )
 
-/** An idle subscription that was claimed for one event. */
-export interface EventClaim {
+/** An idle subscription that was leased for one event. */
+export interface EventLease {
   readonly subscription: Subscription
   readonly owner: string
   readonly event: LogEvent
 }
 
 /** Who sends what falls due. */
-export interface Sending {
+export interface Scheduler {
   /** Hears after a commit when something falls due. */
-  due(dueAt: number): void
-  /** A name to claim an agent's subscription with in the transaction itself, while there is room to send for it at once. */
+  notifyDue(dueAt: number): void
+  /** A name to lease an agent's subscription with in the transaction itself, while there is room to send for it at once. */
   offer(agentId: string): string | undefined
-  /** Begins to send for a subscription that was claimed in its name, now that the commit is on disk. */
-  begin(claim: EventClaim): void
+  /** Begins to send for a subscription that was leased in its name, now that the commit is on disk. */
+  begin(lease: EventLease): void
   /** Whether there are others to share the work with. */
-  hasOthers(): boolean
+  hasPeers(): boolean
   /** Hears after a commit that something is due which others may have. */
-  passedOn(): void
+  notifyYielded(): void
 }
 
 /** Whom events concern: agents' and tasks' ids, each with the places of its events. */
-export type Concerned = ReadonlyMap<string, readonly number[]>
+export type EventsByAudience = ReadonlyMap<string, readonly number[]>
 
 /** A task is an audience too: of those that push configs name. */
-export function concernedBy(events: readonly NewEvent[]): Concerned {
+export function indexByAudience(events: readonly NewEvent[]): EventsByAudience {
   const concerned = new Map<string, number[]>()
   for (const [index, { audience, taskId }] of events.entries()) {
     for (const key of taskId === undefined ? audience : [...audience, taskId]) {
@@ -98,7 +98,7 @@ export async function findCandidates(
   tx: Transaction,
   projectId: string,
   events: readonly NewEvent[],
-  concerned: Concerned,
+  concerned: EventsByAudience,
 ): Promise<Candidate[]> {
   const idle: string[] = []
   const active: string[] = []
@@ -117,24 +117,24 @@ interface Due {
   readonly agentId: string
   readonly event: LogEvent
   readonly dueAt: number
-  readonly passedTo: number
+  readonly skippedTo: number
 }
 
 /**
- * Makes those due whom the events wake, or claims them for sending at once, as far as there is room. Whichever event of a
+ * Makes those due whom the events wake, or leases them for sending at once, as far as there is room. Whichever event of a
  * subscription comes first in the log is what its run begins with.
  */
-export async function wake(
+export async function scheduleWakes(
   tx: Transaction,
   written: readonly LogEvent[],
-  concerned: Concerned,
+  concerned: EventsByAudience,
   candidates: readonly Candidate[],
-  sending: Sending,
-): Promise<Asked> {
+  sending: Scheduler,
+): Promise<Pipelined> {
   const looking = candidates.map(async (candidate): Promise<Due | undefined> => {
     const concerning = concerned.get(candidate.audience)!.map((index) => written[index]!)
     const event = await firstToWake(tx, candidate, concerning)
-    return event && fallsDue(candidate, event, tx.now)
+    return event && dueWith(candidate, event, tx.now)
   })
   const offered = new Map<string, Due & { readonly owner: string }>()
   const later: Due[] = []
@@ -144,21 +144,21 @@ export async function wake(
     if (owner === undefined) later.push(due)
     else offered.set(due.id, { ...due, owner })
   }
-  const rows = later.map((due) => [due.id, due.dueAt, due.passedTo])
-  let claimed: readonly Subscription[] = []
-  const claiming = claimIdle(tx, [...offered.values()]).then((subscriptions) => {
-    claimed = subscriptions
+  const rows = later.map((due) => [due.id, due.dueAt, due.skippedTo])
+  let leased: readonly Subscription[] = []
+  const leasing = leaseIdle(tx, [...offered.values()]).then((subscriptions) => {
+    leased = subscriptions
   })
   tx.onCommit(() => {
-    for (const subscription of claimed) sending.begin({ subscription, ...offered.get(subscription.id)! })
-    if (later.length > 0) sending.due(Math.min(...later.map((due) => due.dueAt)))
+    for (const subscription of leased) sending.begin({ subscription, ...offered.get(subscription.id)! })
+    if (later.length > 0) sending.notifyDue(Math.min(...later.map((due) => due.dueAt)))
   })
-  return asked(claiming, setDue.run(tx, rows))
+  return pipelined(leasing, setDue.run(tx, rows))
 }
 
-function fallsDue(candidate: Candidate, event: LogEvent, now: number): Due {
+function dueWith(candidate: Candidate, event: LogEvent, now: number): Due {
   const at = dueAt(candidate, JSON.parse(candidate.target) as WakeTarget, event.createdAt, now)
-  return { id: candidate.id, agentId: candidate.agentId, event, dueAt: at, passedTo: event.logId - 1 }
+  return { id: candidate.id, agentId: candidate.agentId, event, dueAt: at, skippedTo: event.logId - 1 }
 }
 
 /** The first of the events that is to be sent to an idle subscription; why others are not is kept. */
@@ -170,6 +170,6 @@ async function firstToWake(
   const { kind, harnessTarget, cursorLogId, dueAt } = candidate
   const news = events.filter((event) => event.logId > cursorLogId)
   const subject = { ...candidate, filters: JSON.parse(candidate.filters) as Filters }
-  const [first] = await holdBack(tx, subject, news)
+  const [first] = await holdEvents(tx, subject, news)
   return dueAt === null && (kind === 'push' || isDeliverable(harnessTarget)) ? first : undefined
 }

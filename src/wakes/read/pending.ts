@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents, readTriggerEvents } from '../../log/event-store.ts'
-import type { RecentLog } from '../../log/recent-events.ts'
+import type { RecentEvents } from '../../log/recent-events.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import {
   type SubscriptionRow,
@@ -9,7 +9,7 @@ import {
 } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
-import { comesWithMessage, isToldElsewhere, matches } from '../rules/match.ts'
+import { comesWithMessage, isWokenBySibling, matches } from '../rules/match.ts'
 import { isGated } from '../rules/policy.ts'
 import { heldWithin } from '../store/held-store.ts'
 
@@ -64,13 +64,13 @@ export async function sift(
 }
 
 /** Whether anything that may be for a subscription has come behind a logId, by what is at hand: undefined where that does not tell. */
-export function hasMore(recent: RecentLog, subscription: Subscription, after: number): boolean | undefined {
+export function hasMoreCached(recent: RecentEvents, subscription: Subscription, after: number): boolean | undefined {
   const page = recentPage(recent, subscription, { after, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })
   return page && page.length > 0
 }
 
 /** The next events of a subscription's audience, by what is at hand: undefined where that does not tell. */
-export function recentPage(recent: RecentLog, subscription: Subscription, range: Range): LogEvent[] | undefined {
+export function recentPage(recent: RecentEvents, subscription: Subscription, range: Range): LogEvent[] | undefined {
   const { kind, projectId, audience, trigger } = subscription
   return recent.page(projectId, audience, range, kind === 'push' ? undefined : (trigger ?? undefined))
 }
@@ -103,15 +103,15 @@ async function withoutToldElsewhere(
   if (subscription.kind === 'push' || !events.some(comesWithMessage)) return events
   const { agentId, harnessTarget } = subscription
   const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(subscriptionFromRow)
-  return events.filter((event) => !isToldElsewhere(subscription, event, siblings))
+  return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
 /** Those of the messages that an agent was handed by something else than a wake. */
-export type FindInHand = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
+export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
 
 /** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
-export async function withoutInHand(
-  findInHand: FindInHand | undefined,
+export async function withoutDelivered(
+  findInHand: FindDelivered | undefined,
   { trigger, agentId }: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {

@@ -76,7 +76,7 @@ export function comesWithMessage(event: LogEvent): boolean {
  * Whether another subscription of the same target already wakes for the message that caused this task event:
  * one wake for each recipient and message. One that was made after the event never tells it. Source: D9.
  */
-export function isToldElsewhere(
+export function isWokenBySibling(
   subscription: Subscription,
   event: LogEvent,
   siblings: readonly Subscription[],

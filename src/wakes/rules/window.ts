@@ -1,9 +1,9 @@
 import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 
 /** How a subscription's events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest. */
-export type Form = 'each' | 'digest' | 'leading'
+export type DeliveryForm = 'each' | 'digest' | 'leading'
 
-export function formOf({ kind, target, coalesceMs, resumeWithDigest }: Subscription): Form {
+export function formOf({ kind, target, coalesceMs, resumeWithDigest }: Subscription): DeliveryForm {
   if (kind === 'push') return 'each'
   if (resumeWithDigest) return 'digest'
   if ((target as WakeTarget).coalesceMode === 'leading') return 'leading'

@@ -2,16 +2,16 @@ import { newUuid } from '../../lib/ids.ts'
 import { outboundLimits } from '../../limits.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import type { EventClaim } from '../commit/schedule.ts'
-import { claimDue, nextDueAt, pullInDue } from '../store/lease-store.ts'
+import type { EventLease } from '../commit/schedule.ts'
+import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
 import { runSubscription } from './run.ts'
 import type { RunContext, RunControl } from './run-context.ts'
-import { Crowd } from './runs-of-agents.ts'
+import { RunsOfAgents } from './runs-of-agents.ts'
 
 /** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
 const runsMax = outboundLimits.runs.max
-const claimMax = 200
-/** And so many where others claim too: what is due is then shared among those who have time. */
+const leasesMax = 200
+/** And so many where others lease too: what is due is then shared among those who have time. */
 const shareMax = 16
 /** Nudges say when to look; this is for what a lost nudge left behind. */
 const sweepMs = 5_000
@@ -24,14 +24,14 @@ interface LiveRun {
   readonly done: Promise<void>
 }
 
-/** Claims due subscriptions and runs them, each in log order, all side by side. One loop; `start`, `nudge`, `stop`. */
+/** Leases due subscriptions and runs them, each in log order, all side by side. One loop; `start`, `nudge`, `stop`. */
 export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
-  readonly #crowd = new Crowd(outboundLimits.runsOfAgent.max)
+  readonly #crowd = new RunsOfAgents(outboundLimits.runsOfAgent.max)
   readonly #stopping = new AbortController()
   readonly #id: string
-  #claims = 0
+  #leases = 0
   #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
@@ -41,7 +41,7 @@ export class Dispatcher implements AsyncDisposable {
   /** The newest that the clock has said. While no gateway ran it may have been set too. */
   #lookedAt = Number.POSITIVE_INFINITY
 
-  /** `id` is the gateway's: every claim's name begins with it. */
+  /** `id` is the gateway's: every lease's name begins with it. */
   constructor(context: RunContext, id = newUuid()) {
     this.#context = context
     this.#id = id
@@ -51,19 +51,19 @@ export class Dispatcher implements AsyncDisposable {
     this.#loop ??= this.#run()
   }
 
-  /** For who appends an event: a claim's name, while there is room to begin at once for a subscription of this agent. */
+  /** For who appends an event: a lease's name, while there is room to begin at once for a subscription of this agent. */
   offer(agentId: string): string | undefined {
     const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#crowd.isFull(agentId)
     return hasRoom ? this.#newOwner() : undefined
   }
 
-  /** Sends for a subscription that was claimed under an offered name. */
-  begin({ subscription, owner, event }: EventClaim): void {
+  /** Starts the run of a subscription that was leased under an offered owner name. */
+  begin({ subscription, owner, event }: EventLease): void {
     this.#start(subscription, owner, event)
   }
 
   /** Says that something is due now or at `dueAt`. */
-  nudge(dueAt = 0): void {
+  notifyDue(dueAt = 0): void {
     const waits = this.#waitingUntil > 0
     if (waits && dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
     this.#nudged = true
@@ -71,10 +71,10 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   /** Says that something is due which others may have first. */
-  passedOn(): void {
+  notifyYielded(): void {
     this.#lookLater ??= this.#context.clock.after(aheadMs, () => {
       this.#lookLater = undefined
-      this.nudge()
+      this.notifyDue()
     })
   }
 
@@ -92,7 +92,7 @@ export class Dispatcher implements AsyncDisposable {
     return this.#runs.size
   }
 
-  /** Stops claiming, ends waits, lets requests in flight finish, gives every lease back. */
+  /** Stops leasing, ends waits, lets requests in flight finish, gives every lease back. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#lookLater?.()
@@ -110,11 +110,11 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       this.#nudged = false
-      const wanted = Math.min(this.#context.hasOthers() ? shareMax : claimMax, runsMax - this.#busyRuns)
+      const wanted = Math.min(this.#context.hasPeers() ? shareMax : leasesMax, runsMax - this.#busyRuns)
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
-        else if ((await this.#claim(wanted)) < wanted) await this.#idle()
+        else if ((await this.#lease(wanted)) < wanted) await this.#idle()
       } catch (error) {
         this.#context.log.error({ err: error }, 'dispatcher.stalled')
         await this.#wait(outageMs)
@@ -123,36 +123,36 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #newOwner(): string {
-    return `${this.#id}.${++this.#claims}`
+    return `${this.#id}.${++this.#leases}`
   }
 
   async #followClock(): Promise<void> {
     const now = this.#context.clock.now()
-    if (now < this.#lookedAt) await pullInDue(this.#context.db)
+    if (now < this.#lookedAt) await pullForward(this.#context.db)
     this.#lookedAt = now
   }
 
-  async #claim(limit: number): Promise<number> {
+  async #lease(limit: number): Promise<number> {
     const owner = this.#newOwner()
-    const claimed = await claimDue(this.#context.db, owner, limit, this.#crowd.full)
-    for (const subscription of claimed) this.#start(subscription, owner)
-    return claimed.length
+    const leased = await leaseDue(this.#context.db, owner, limit, this.#crowd.full)
+    for (const subscription of leased) this.#start(subscription, owner)
+    return leased.length
   }
 
-  /** A run that still holds an older claim of the same subscription ends first: never two senders, never out of order. */
+  /** A run that still holds an older lease of the same subscription ends first: never two senders, never out of order. */
   #start(subscription: Subscription, owner: string, event?: LogEvent): void {
     const before = this.#runs.get(subscription.id)
     before?.controller.abort()
     const controller = new AbortController()
     if (this.#stopping.signal.aborted) controller.abort()
-    const control = { event, signal: controller.signal, waits: (waiting: boolean) => this.#countWaiting(waiting) }
+    const control = { event, signal: controller.signal, setWaiting: (waiting: boolean) => this.#countWaiting(waiting) }
     const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
-    this.#crowd.enter(subscription.agentId)
+    this.#crowd.add(subscription.agentId)
     void done.then(() => {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
-      if (this.#crowd.leave(subscription.agentId)) this.nudge()
+      if (this.#crowd.remove(subscription.agentId)) this.notifyDue()
       this.#announceRoom()
     })
   }
@@ -160,7 +160,7 @@ export class Dispatcher implements AsyncDisposable {
   async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {
     const dueAt = await runSubscription(this.#context, subscription, owner, control)
     // An interrupted run may have handed its lease back, due at once.
-    if (dueAt !== undefined || control.signal.aborted) this.nudge(dueAt)
+    if (dueAt !== undefined || control.signal.aborted) this.notifyDue(dueAt)
   }
 
   get #busyRuns(): number {
@@ -173,7 +173,7 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #announceRoom(): void {
-    if (this.#busyRuns === runsMax - 1) this.nudge()
+    if (this.#busyRuns === runsMax - 1) this.notifyDue()
   }
 
   async #idle(): Promise<void> {

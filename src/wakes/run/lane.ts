@@ -30,7 +30,7 @@ export class Lane {
     this.#inFlight.push({ emission, cursorLogId, result })
   }
 
-  /** False: the claim has ended. */
+  /** False: the lease has ended. */
   async finishOldest(): Promise<boolean> {
     const oldest = this.#inFlight[0]!
     const result = await oldest.result
@@ -44,7 +44,7 @@ export class Lane {
     return true
   }
 
-  /** Waits for what is still in flight when the claim has ended: it is decided by whoever claims next. */
+  /** Waits for what is still in flight when the lease has ended: it is decided by whoever leases next. */
   async abandoned(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ result }) => result))
   }

@@ -1,11 +1,11 @@
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import type { Attempt } from '../channel.ts'
-import type { End } from '../commit/end-runs.ts'
-import type { Journal } from '../commit/event-writer.ts'
+import type { RunEnd } from '../commit/end-runs.ts'
+import type { EventWriter } from '../commit/event-writer.ts'
 import type { Emission } from '../content/emission.ts'
 import { saveDelivered } from '../store/delivery-store.ts'
-import { type Advance, advanceCursors, type Claim, type Progress } from '../store/lease-store.ts'
+import { type Advance, advanceCursors, type Lease, type Progress } from '../store/lease-store.ts'
 
 interface Sent {
   readonly emission: Emission
@@ -14,17 +14,17 @@ interface Sent {
   readonly progress: Progress
 }
 
-/** What is to be written for one claim. */
+/** What is to be written for one lease. */
 interface Noted {
   readonly sent: Sent[]
   /** Set where its run ends with that. */
-  ending?: { readonly subscription: Subscription; told(end: End): void }
+  ending?: { readonly subscription: Subscription; resolve(end: RunEnd): void }
 }
 
-type Batch = Map<Claim, Noted>
+type Batch = Map<Lease, Noted>
 
 /** Hears, in the transaction that records them, of wakes that were acknowledged. */
-export type NoteTold = (
+export type OnDelivered = (
   tx: Transaction,
   wakes: readonly { readonly audience: string; readonly emission: Emission }[],
 ) => Promise<void>
@@ -36,58 +36,58 @@ export type NoteTold = (
  */
 export class Recorder {
   readonly #db: Database
-  readonly #journal: Pick<Journal, 'giveBack'>
-  readonly #noteTold: NoteTold
+  readonly #journal: Pick<EventWriter, 'endRun'>
+  readonly #noteTold: OnDelivered
   #waiting: Batch = new Map()
   #writing: Batch = new Map()
   /** The write that is under way, and the one behind it, which takes all that waits by then. */
   #current: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
-  constructor(db: Database, journal: Pick<Journal, 'giveBack'>, noteTold: NoteTold = async () => {}) {
+  constructor(db: Database, journal: Pick<EventWriter, 'endRun'>, noteTold: OnDelivered = async () => {}) {
     this.#db = db
     this.#journal = journal
     this.#noteTold = noteTold
   }
 
-  /** Notes a delivery. `claim.progress` must already include it. */
-  delivered(claim: Claim, emission: Emission, attempts: readonly Attempt[]): void {
-    this.#noted(claim).sent.push({ emission, attempts, progress: claim.progress })
-    // A refusal is told to whoever settles the claim.
+  /** Notes a delivery. `lease.progress` must already include it. */
+  delivered(lease: Lease, emission: Emission, attempts: readonly Attempt[]): void {
+    this.#noted(lease).sent.push({ emission, attempts, progress: lease.progress })
+    // A refusal is resolve to whoever settles the lease.
     this.#write().catch(() => {})
   }
 
   /**
-   * Ends a claim that has nothing more before it, in the transaction that writes what waits to be written for it. Rejects when
+   * Ends a lease that has nothing more before it, in the transaction that writes what waits to be written for it. Rejects when
    * the store refuses: then nothing has ended.
    */
-  async end(claim: Claim, subscription: Subscription): Promise<End> {
-    let end: End | undefined
-    const told = (what: End): void => {
+  async end(lease: Lease, subscription: Subscription): Promise<RunEnd> {
+    let end: RunEnd | undefined
+    const resolve = (what: RunEnd): void => {
       end = what
     }
-    this.#noted(claim).ending = { subscription, told }
+    this.#noted(lease).ending = { subscription, resolve }
     await this.#write()
-    return end ?? { goesOn: false, dueAt: undefined }
+    return end ?? { continues: false, dueAt: undefined }
   }
 
-  /** How many deliveries of a claim are not on disk yet. */
-  backlog(claim: Claim): number {
-    return (this.#waiting.get(claim)?.sent.length ?? 0) + (this.#writing.get(claim)?.sent.length ?? 0)
+  /** How many deliveries of a lease are not on disk yet. */
+  backlog(lease: Lease): number {
+    return (this.#waiting.get(lease)?.sent.length ?? 0) + (this.#writing.get(lease)?.sent.length ?? 0)
   }
 
-  /** Resolves when every delivery of this claim is on disk, however busy the others are. Rejects when the store refused. */
-  async settled(claim: Claim): Promise<void> {
+  /** Resolves when every delivery of this lease is on disk, however busy the others are. Rejects when the store refused. */
+  async settled(lease: Lease): Promise<void> {
     for (;;) {
-      if (this.#writing.has(claim)) await this.#current
-      else if (this.#waiting.has(claim)) await this.#write()
+      if (this.#writing.has(lease)) await this.#current
+      else if (this.#waiting.has(lease)) await this.#write()
       else return
     }
   }
 
-  #noted(claim: Claim): Noted {
-    const known = this.#waiting.get(claim) ?? { sent: [] }
-    this.#waiting.set(claim, known)
+  #noted(lease: Lease): Noted {
+    const known = this.#waiting.get(lease) ?? { sent: [] }
+    this.#waiting.set(lease, known)
     return known
   }
 
@@ -107,7 +107,7 @@ export class Recorder {
     try {
       await this.#record(this.#writing)
     } catch (error) {
-      for (const [claim, { sent }] of this.#writing) if (sent.length > 0) this.#noted(claim).sent.unshift(...sent)
+      for (const [lease, { sent }] of this.#writing) if (sent.length > 0) this.#noted(lease).sent.unshift(...sent)
       throw error
     } finally {
       this.#writing = new Map()
@@ -116,21 +116,21 @@ export class Recorder {
 
   #record(batch: Batch): Promise<void> {
     return this.#db.transaction(async (tx) => {
-      const advances: (Advance & { claim: Claim })[] = []
-      for (const [claim, { sent, ending }] of batch) {
-        if (ending) this.#journal.giveBack(tx, { claim, ...ending })
+      const advances: (Advance & { lease: Lease })[] = []
+      for (const [lease, { sent, ending }] of batch) {
+        if (ending) this.#journal.endRun(tx, { lease: lease, ...ending })
         else
           advances.push({
-            claim,
-            subscriptionId: claim.subscriptionId,
-            owner: claim.owner,
+            lease,
+            subscriptionId: lease.subscriptionId,
+            owner: lease.owner,
             progress: sent.at(-1)!.progress,
           })
       }
       const [held] = await Promise.all([advanceCursors(tx, advances), this.#saveAll(tx, batch)])
       const lost = advances.filter((advance) => !held.has(advance))
       tx.onCommit(() => {
-        for (const { claim } of lost) claim.lost = true
+        for (const { lease } of lost) lease.lost = true
       })
     })
   }

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import { sleep } from '../../lib/clock.ts'
 import type { LogEvent } from '../../log/event.ts'
-import { Growth } from '../../log/growth-signal.ts'
+import { GrowthSignal } from '../../log/growth-signal.ts'
 import { identityOf } from '../../registry/agents/agents.ts'
 import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
-import { type Pending, readPending, withoutInHand } from '../read/pending.ts'
+import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
 import { formOf } from '../rules/window.ts'
-import { type Claim, handBackLease, isKeptLong } from '../store/lease-store.ts'
+import { isHeldLong, type Lease, requeueLease } from '../store/lease-store.ts'
 import { Lane } from './lane.ts'
-import { Reading } from './reading.ts'
+import { PendingReader } from './reading.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 import { sendReplays } from './send-replays.ts'
 import { Sender } from './sender.ts'
@@ -19,7 +19,7 @@ const outageMs = 1_000
 const identitiesMax = 20_000
 
 /**
- * Works one claimed subscription until nothing is left for it: reads on from the cursor, sends in log order, records,
+ * Works one leased subscription until nothing is left for it: reads on from the cursor, sends in log order, records,
  * and gives the lease back. Answers when it falls due again, if it does. Never rejects.
  */
 export async function runSubscription(
@@ -40,17 +40,17 @@ export async function runSubscription(
 class Run {
   readonly #context: RunContext
   readonly #subscription: Subscription
-  readonly #claim: Claim
+  readonly #lease: Lease
   readonly #control: RunControl
-  readonly #reading: Reading
+  readonly #reading: PendingReader
 
   constructor(context: RunContext, subscription: Subscription, owner: string, control: RunControl) {
     this.#context = context
     this.#subscription = subscription
     this.#control = control
-    this.#reading = new Reading(context, subscription, control.event)
+    this.#reading = new PendingReader(context, subscription, control.event)
     const { cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
-    this.#claim = {
+    this.#lease = {
       subscriptionId: subscription.id,
       audience: subscription.audience,
       owner,
@@ -63,17 +63,17 @@ class Run {
   /** Answers when the subscription falls due again, if it does. Rejects when the store fails. */
   async work(): Promise<number | undefined> {
     const identity = await this.#identity()
-    const sender = new Sender(this.#context, this.#subscription, identity, this.#claim, this.#control)
+    const sender = new Sender(this.#context, this.#subscription, identity, this.#lease, this.#control)
     const isFresh = this.#control.event !== undefined
-    const goesOn = isFresh || (await sendReplays(this.#context, this.#subscription, identity, this.#claim, sender))
-    // False: the claim has ended on the way (degraded, lost, stopped).
+    const goesOn = isFresh || (await sendReplays(this.#context, this.#subscription, identity, this.#lease, sender))
+    // False: the lease has ended on the way (degraded, lost, stopped).
     while (goesOn && (await this.#inForm(sender, identity))) {
-      const end = await this.#context.recorder.end(this.#claim, this.#subscription)
-      if (!end.goesOn) return end.dueAt
-      this.#reading.goOn(end.next, end.behind)
+      const end = await this.#context.recorder.end(this.#lease, this.#subscription)
+      if (!end.continues) return end.dueAt
+      this.#reading.continueWith(end.next, end.hasMore)
     }
-    // Whoever claims next finds on record what arrived, and does not send it again.
-    await this.#context.recorder.settled(this.#claim)
+    // Whoever leases next finds on record what arrived, and does not send it again.
+    await this.#context.recorder.settled(this.#lease)
     return undefined
   }
 
@@ -107,9 +107,9 @@ class Run {
       await sleep(clock, outageMs, signal)
       if (signal.aborted) return undefined // the lease runs out by itself
       try {
-        await recorder.settled(this.#claim)
+        await recorder.settled(this.#lease)
         const now = clock.now()
-        const held = await db.transaction((tx) => handBackLease(tx, this.#subscription.id, this.#claim.owner, now))
+        const held = await db.transaction((tx) => requeueLease(tx, this.#subscription.id, this.#lease.owner, now))
         return held ? now : undefined
       } catch {
         // Not yet. The failure that brought us here is logged.
@@ -123,8 +123,8 @@ class Run {
     const lane = new Lane(sender)
     // Every try in flight listens for the run's end, twice while it waits.
     if (width > 1) setMaxListeners(3 * width, this.#control.signal)
-    const growth = width > 1 ? new Growth(this.#context.tail, this.#subscription.projectId) : undefined
-    let { cursorLogId: after, lastEmittedLogId: previous } = this.#claim.progress
+    const growth = width > 1 ? new GrowthSignal(this.#context.notifier, this.#subscription.projectId) : undefined
+    let { cursorLogId: after, lastEmittedLogId: previous } = this.#lease.progress
     try {
       for (;;) {
         const page = this.#isToShare ? nothing(after) : await this.#reading.next(after)
@@ -151,21 +151,21 @@ class Run {
 
   /** Whether it comes to its end though there is more, for others who may have time. */
   get #isToShare(): boolean {
-    const { clock, hasOthers } = this.#context
-    return isKeptLong(this.#claim, clock.now()) && hasOthers()
+    const { clock, hasPeers } = this.#context
+    return isHeldLong(this.#lease, clock.now()) && hasPeers()
   }
 
   async #sendLeading(sender: Sender, identity: string): Promise<boolean> {
-    const page = await this.#nextPage(this.#claim.progress.cursorLogId)
+    const page = await this.#nextPage(this.#lease.progress.cursorLogId)
     const first = page.events[0]
-    if (first && first.createdAt >= this.#claim.progress.windowUntil)
+    if (first && first.createdAt >= this.#lease.progress.windowUntil)
       return sender.send(this.#single(first), first.logId)
     return this.#sendDigest(sender, identity)
   }
 
   async #sendDigest(sender: Sender, identity: string): Promise<boolean> {
     const digest = new DigestBuilder()
-    let after = this.#claim.progress.cursorLogId
+    let after = this.#lease.progress.cursorLogId
     for (let more = true; more; ) {
       const page = await this.#nextPage(after)
       for (const event of page.events) digest.add(event)
@@ -176,30 +176,30 @@ class Run {
       this.#pass(after)
       return true
     }
-    const { lastEmittedLogId } = this.#claim.progress
+    const { lastEmittedLogId } = this.#lease.progress
     const now = this.#context.clock.now()
     return sender.send(digestEmission(this.#subscription, identity, digest, lastEmittedLogId, now), after)
   }
 
   /** The next page of a digest's range, from the log itself: a digest covers the same after a crash. */
   async #nextPage(after: number): Promise<Pending> {
-    const { db, findInHand } = this.#context
+    const { db, findDelivered } = this.#context
     const { claimedToLogId } = this.#subscription
     const page = await readPending(db, this.#subscription, after, claimedToLogId ?? undefined)
-    const events = await withoutInHand(findInHand, this.#subscription, page.events)
+    const events = await withoutDelivered(findDelivered, this.#subscription, page.events)
     // A long stretch is read page by page between the work of others.
     if (page.more) await new Promise(setImmediate)
     return { ...page, events }
   }
 
   #single(event: LogEvent): Emission {
-    return singleEmission(this.#subscription, event, this.#claim.progress.lastEmittedLogId, this.#context.clock.now())
+    return singleEmission(this.#subscription, event, this.#lease.progress.lastEmittedLogId, this.#context.clock.now())
   }
 
   /** Moves on over what was not for this subscription; the next record or the release keeps it. */
   #pass(scannedTo: number): void {
-    const { progress } = this.#claim
-    this.#claim.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
+    const { progress } = this.#lease
+    this.#lease.progress = { ...progress, cursorLogId: Math.max(scannedTo, progress.cursorLogId) }
   }
 }
 

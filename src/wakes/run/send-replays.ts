@@ -2,20 +2,20 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
 import { pageMax, readPending } from '../read/pending.ts'
-import type { Claim } from '../store/lease-store.ts'
+import type { Lease } from '../store/lease-store.ts'
 import { deleteReplays, type Replay, readReplays } from '../store/replay-store.ts'
 import type { RunContext } from './run-context.ts'
 import type { Sender } from './sender.ts'
 
 /**
  * What somebody asked to have again, before anything newer: the cursor and the watermark stay where they are. False: the
- * claim has ended.
+ * lease has ended.
  */
 export async function sendReplays(
   context: RunContext,
   subscription: Subscription,
   identity: string,
-  claim: Claim,
+  lease: Lease,
   sender: Sender,
 ): Promise<boolean> {
   const { db, recorder } = context
@@ -23,9 +23,9 @@ export async function sendReplays(
   for (;;) {
     const replays = await readReplays(db, id, pageMax)
     if (replays.length === 0) return true
-    for (const emission of await emissionsOf(context, subscription, identity, claim, replays)) {
-      if (!(await sender.send({ ...emission, replayed: true }, claim.progress.cursorLogId))) return false
-      await recorder.settled(claim)
+    for (const emission of await emissionsOf(context, subscription, identity, lease, replays)) {
+      if (!(await sender.send({ ...emission, replayed: true }, lease.progress.cursorLogId))) return false
+      await recorder.settled(lease)
       await db.transaction((tx) => deleteReplays(tx, id, emission.logId))
     }
     await db.transaction((tx) => deleteReplays(tx, id, replays.at(-1)!.logId)) // and those whose event is gone
@@ -37,10 +37,10 @@ async function emissionsOf(
   { db, clock }: RunContext,
   subscription: Subscription,
   identity: string,
-  claim: Claim,
+  lease: Lease,
   replays: readonly Replay[],
 ): Promise<Emission[]> {
-  const { lastEmittedLogId } = claim.progress
+  const { lastEmittedLogId } = lease.progress
   const together = subscription.kind === 'wake' && subscription.coalesceMs > 0
   const digest = new DigestBuilder()
   const emissions: Emission[] = []

@@ -8,12 +8,12 @@ import { audienceOf } from '../rules/signal-audience.ts'
 import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
 import {
   advanceCursor,
-  type Claim,
   degradeSubscription,
-  handBackLease,
+  type Lease,
   leaseMs,
   type Progress,
   renewLease,
+  requeueLease,
 } from '../store/lease-store.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 
@@ -22,27 +22,27 @@ const aheadMax = 64
 /** A longer wait (a receiver asked for it) is left to the schedule in the store, and the run ends. */
 const waitMaxMs = 10_000
 
-/** Sends the emissions of one claim and writes what follows from each: the record, the next try, the end. */
+/** Sends the emissions of one lease and writes what follows from each: the record, the next try, the end. */
 export class Sender {
   readonly #context: RunContext
   readonly #subscription: Subscription
   readonly #identity: string
-  readonly #claim: Claim
+  readonly #lease: Lease
   readonly #control: RunControl
   /** Until the first emission that nobody began before. */
   #resuming: boolean
   #inFlight = 0
 
-  constructor(context: RunContext, subscription: Subscription, identity: string, claim: Claim, control: RunControl) {
+  constructor(context: RunContext, subscription: Subscription, identity: string, lease: Lease, control: RunControl) {
     this.#context = context
     this.#subscription = subscription
     this.#identity = identity
-    this.#claim = claim
+    this.#lease = lease
     this.#control = control
     this.#resuming = control.event === undefined
   }
 
-  /** Sends one emission; its cursor is where the subscription stands behind it. False: the claim has ended. */
+  /** Sends one emission; its cursor is where the subscription stands behind it. False: the lease has ended. */
   async send(emission: Emission, cursorLogId: number): Promise<boolean> {
     return this.finish(emission, cursorLogId, await this.start(emission))
   }
@@ -50,10 +50,10 @@ export class Sender {
   /** Begins to send an emission. Rejects only when the store fails. */
   async start(emission: Emission): Promise<DeliveryResult> {
     const stopped: DeliveryResult = { outcome: 'stopped', reason: null, attempts: [] }
-    if (this.#claim.lost || this.#control.signal.aborted) return stopped
+    if (this.#lease.lost || this.#control.signal.aborted) return stopped
     this.#inFlight++
     try {
-      if (!this.#context.isSure() && !(await this.#stillHeld())) return stopped
+      if (!this.#context.areLeasesSafe() && !(await this.#stillHeld())) return stopped
       return await this.#deliver(emission)
     } finally {
       this.#inFlight--
@@ -62,19 +62,19 @@ export class Sender {
 
   /**
    * Writes what follows from a result; results come in the order in which their emissions began. What arrived is
-   * recorded also where the claim was lost meanwhile. False: the claim has ended.
+   * recorded also where the lease was lost meanwhile. False: the lease has ended.
    */
   async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
-    if (this.#claim.lost && result.outcome !== 'delivered') return false
+    if (this.#lease.lost && result.outcome !== 'delivered') return false
     if (result.outcome === 'stopped') return this.#stop()
     if (result.outcome === 'rejected') return this.#reject(emission, result)
     const progress = this.#progressBehind(emission, cursorLogId, result)
     if (result.outcome === 'failed') return this.#fail(emission, result, progress)
-    this.#claim.progress = progress
+    this.#lease.progress = progress
     const { recorder } = this.#context
-    recorder.delivered(this.#claim, emission, result.attempts)
-    if (recorder.backlog(this.#claim) >= aheadMax) await recorder.settled(this.#claim)
-    return !this.#claim.lost
+    recorder.delivered(this.#lease, emission, result.attempts)
+    if (recorder.backlog(this.#lease) >= aheadMax) await recorder.settled(this.#lease)
+    return !this.#lease.lost
   }
 
   async #deliver(emission: Emission): Promise<DeliveryResult> {
@@ -128,9 +128,9 @@ export class Sender {
   async #retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
     const { db, recorder } = this.#context
     const { id } = this.#subscription
-    await recorder.settled(this.#claim)
+    await recorder.settled(this.#lease)
     const held = await db.transaction(async (tx) => {
-      if (!(await renewLease(tx, id, this.#claim.owner, nextAttemptAt + leaseMs))) return false
+      if (!(await renewLease(tx, id, this.#lease.owner, nextAttemptAt + leaseMs))) return false
       await saveDelivery(tx, id, emission, attempts, 'pending', nextAttemptAt)
       return true
     })
@@ -141,13 +141,13 @@ export class Sender {
   async #waitUntil(at: number): Promise<boolean> {
     const { db, clock } = this.#context
     const { signal } = this.#control
-    const { owner } = this.#claim
+    const { owner } = this.#lease
     const { id } = this.#subscription
     const waitMs = at - clock.now()
     // No wait was ever that long: the clock has been set back since, and when it is over cannot be told.
     if (waitMs > retryWaitMaxMs) return this.#stillHeld()
     if (waitMs > waitMaxMs) {
-      await db.transaction((tx) => handBackLease(tx, id, owner, at))
+      await db.transaction((tx) => requeueLease(tx, id, owner, at))
       return this.#keep(false)
     }
     await this.#idle(sleep(clock, waitMs, signal))
@@ -157,13 +157,13 @@ export class Sender {
   /** A run that only waits counts for nothing; one that has more in flight does not only wait. */
   async #idle(wait: Promise<unknown>): Promise<void> {
     const alone = this.#inFlight === 1
-    if (alone) this.#control.waits(true)
+    if (alone) this.#control.setWaiting(true)
     await wait
-    if (alone) this.#control.waits(false)
+    if (alone) this.#control.setWaiting(false)
   }
 
   async #stillHeld(): Promise<boolean> {
-    const { owner } = this.#claim
+    const { owner } = this.#lease
     if (this.#control.signal.aborted) return false
     const { id } = this.#subscription
     return this.#keep(await this.#context.db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
@@ -171,11 +171,11 @@ export class Sender {
 
   #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
     const { coalesceMs, target } = this.#subscription
-    const { windowUntil, failedInARow } = this.#claim.progress
+    const { windowUntil, failedInARow } = this.#lease.progress
     const leading = (target as WakeTarget).coalesceMode === 'leading'
     return {
       cursorLogId,
-      lastEmittedLogId: emission.replayed ? this.#claim.progress.lastEmittedLogId : emission.logId,
+      lastEmittedLogId: emission.replayed ? this.#lease.progress.lastEmittedLogId : emission.logId,
       failedInARow: failedInARowAfter(result, failedInARow),
       windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
     }
@@ -183,9 +183,9 @@ export class Sender {
 
   async #stop(): Promise<false> {
     const { db, clock, recorder } = this.#context
-    await recorder.settled(this.#claim)
-    if (this.#claim.lost) return false
-    await db.transaction((tx) => handBackLease(tx, this.#subscription.id, this.#claim.owner, clock.now()))
+    await recorder.settled(this.#lease)
+    if (this.#lease.lost) return false
+    await db.transaction((tx) => requeueLease(tx, this.#subscription.id, this.#lease.owner, clock.now()))
     return false
   }
 
@@ -198,7 +198,7 @@ export class Sender {
 
   /** The receiver says that no retry will help: degraded at once, and the cursor stays, so that nothing is lost. */
   #reject(emission: Emission, result: DeliveryResult): Promise<boolean> {
-    return this.#end(emission, result, this.#claim.progress, result.reason ?? 'rejected')
+    return this.#end(emission, result, this.#lease.progress, result.reason ?? 'rejected')
   }
 
   async #end(
@@ -209,9 +209,9 @@ export class Sender {
   ): Promise<boolean> {
     const { db, recorder, append } = this.#context
     const { id, projectId, agentId } = this.#subscription
-    const { owner } = this.#claim
+    const { owner } = this.#lease
     const outcome = result.outcome === 'rejected' ? 'rejected' : 'failed'
-    await recorder.settled(this.#claim)
+    await recorder.settled(this.#lease)
     const held = await db.transaction(async (tx) => {
       if (!(await advanceCursor(tx, id, owner, progress))) return false
       await saveDelivery(tx, id, emission, result.attempts, outcome, null)
@@ -227,7 +227,7 @@ export class Sender {
       ])
       return true
     })
-    this.#claim.progress = progress
+    this.#lease.progress = progress
     if (held && degradedBecause !== null) this.#warn(degradedBecause)
     return this.#keep(held) && degradedBecause === null
   }
@@ -240,7 +240,7 @@ export class Sender {
   }
 
   #keep(held: boolean): boolean {
-    if (!held) this.#claim.lost = true
+    if (!held) this.#lease.lost = true
     return held
   }
 }

@@ -1,6 +1,6 @@
 import { ulidFloor } from '../../lib/ids.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
-import { removeInSteps } from '../../storage/delete-in-batches.ts'
+import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { limited, p, type SqlValue, sql, statement } from '../../storage/statement.ts'
 import type { Attempt } from '../channel.ts'
@@ -82,7 +82,7 @@ export async function saveDelivery(
   await upsert.run(tx, [toRow({ subscriptionId, emission, attempts }, outcome, nextAttemptAt, tx.now)])
 }
 
-/** Keeps deliveries that were acknowledged. An emission that two claims of a subscription have sent is kept as the later one has it. */
+/** Keeps deliveries that were acknowledged. An emission that two leases of a subscription have sent is kept as the later one has it. */
 export async function saveDelivered(tx: Transaction, sent: readonly Sent[]): Promise<void> {
   const rows = new Map<string, SqlValue[]>()
   for (const one of sent) {
@@ -133,7 +133,7 @@ export async function pruneDeliveries(db: Database, beforeMs: number, signal: Ab
   for (let after = ''; !signal.aborted; ) {
     const page = await db.all(agedPage, { after, before, limit: pageMax })
     const aged = page.filter((subscription) => subscription.aged === 1).map(({ id }) => id)
-    pruned += await removeInSteps(db, aged, remove, signal)
+    pruned += await deleteInBatches(db, aged, remove, signal)
     const last = page.at(-1)
     if (!last || page.length < pageMax) break
     after = last.id

@@ -6,35 +6,35 @@ import {
 } from '../../registry/subscriptions/subscription-store.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { butOnly, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
+import { lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
 
 /**
- * How long a claim lasts without a sign of life: longer than the longest attempt, and renewed with every record.
- * A claimed subscription's `due_at` is the end of its lease, so that a dead dispatcher's work falls due by itself.
+ * How long a lease lasts without a sign of life: longer than the longest attempt, and renewed with every record.
+ * A leased subscription's `due_at` is the end of its lease, so that a dead dispatcher's work falls due by itself.
  */
 export const leaseMs = 60_000
 
-/** How many agents a claim can leave out. */
+/** How many agents a lease can leave out. */
 const leftOutMax = 8
 const leftOut = sql`agent_id not in (${sql.join(
   Array.from({ length: leftOutMax }, (_, index) => p(`agent${index}`)),
   sql`, `,
 )})`
-// The end of the range is kept with the claim: a digest that is sent again after a crash covers the same events.
-const claimWhere = (condition: SQL) =>
+// The end of the range is kept with the lease: a digest that is sent again after a crash covers the same events.
+const leaseWhere = (condition: SQL) =>
   statement<{ owner: string; now: number; leasedUntil: number; limit: number }, SubscriptionRow>(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
   where id in (select id from subscription where due_at <= ${p('now')} and ${condition} order by due_at ${limited} ${skipLocked})
   returning ${subscriptionColumns}`)
-const claim = claimWhere(sql`status = 'active'`)
-const claimOfOthers = claimWhere(sql`status = 'active' and ${leftOut}`)
+const leaseOfAny = leaseWhere(sql`status = 'active'`)
+const leaseOfOthers = leaseWhere(sql`status = 'active' and ${leftOut}`)
 const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
-const claimRows = new RowsStatement<SubscriptionRow>(
+const leaseRows = new RowsStatement<SubscriptionRow>(
   (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
   4,
   (rows) => sql`update subscription set lease_owner = v.column2, due_at = v.column3, cursor_log_id = v.column4
-  from (values ${rows}) v where id = v.column1 and ${butOnly(sql`due_at is null`)}
+  from (values ${rows}) v where id = v.column1 and ${lateFilter(sql`due_at is null`)}
   returning ${subscriptionColumns}`,
 )
 const nextDueWhere = (condition: SQL) =>
@@ -81,7 +81,7 @@ const degrade = statement<{ id: string; owner: string; reason: string; now: numb
   set status = 'degraded', reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
     resume_with_digest = 0, updated_at = ${p('now')}
   where id = ${p('id')} and lease_owner = ${p('owner')}`)
-// Nobody waits longer than a window, or a lease; a claimed one is renewed from then on by whoever works it.
+// Nobody waits longer than a window, or a lease; a leased one is renewed from then on by whoever works it.
 const pullIn = statement<{ now: number; leasedUntil: number }>(sql`update subscription
   set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
   where status = 'active' and due_at > ${p('now')}
@@ -98,8 +98,8 @@ export interface Progress {
   windowUntil: number
 }
 
-/** A claim being worked on: whose it is, how far it has come, whether it was lost. */
-export interface Claim {
+/** A lease being worked on: whose it is, how far it has come, whether it was lost. */
+export interface Lease {
   readonly subscriptionId: string
   /** Whose wakes they are: the agent's id, or the task's. */
   readonly audience: string
@@ -113,13 +113,13 @@ export interface Claim {
 /** So long a gateway keeps a subscription that always has more to send; then others may have it, whichever has time. */
 const keepMs = 2_000
 
-export const isKeptLong = ({ since }: Claim, now: number): boolean => now - since >= keepMs
+export const isHeldLong = ({ since }: Lease, now: number): boolean => now - since >= keepMs
 
 /**
  * Takes up to `limit` due subscriptions, but none of the agents that are left out (of more than eight, the first eight). `owner`
- * names this claim alone: it fences off whoever held the lease before.
+ * names this lease alone: it fences off whoever held the lease before.
  */
-export function claimDue(
+export function leaseDue(
   db: Database,
   owner: string,
   limit: number,
@@ -128,8 +128,8 @@ export function claimDue(
   return db.transaction(async (tx) => {
     const params = { owner, now: tx.now, leasedUntil: tx.now + leaseMs, limit }
     const rows = await (leftOut.length === 0
-      ? tx.all(claim, params)
-      : tx.all(claimOfOthers, { ...params, ...agentParams(leftOut) }))
+      ? tx.all(leaseOfAny, params)
+      : tx.all(leaseOfOthers, { ...params, ...agentParams(leftOut) }))
     return rows.map(subscriptionFromRow)
   })
 }
@@ -138,21 +138,21 @@ function agentParams(agentIds: readonly string[]): Record<string, string> {
   return Object.fromEntries(Array.from({ length: leftOutMax }, (_, index) => [`agent${index}`, agentIds[index] ?? '']))
 }
 
-/** An idle subscription, and the cursor that it is claimed with. */
-interface IdleClaim {
+/** An idle subscription, and the cursor that it is leased with. */
+interface IdleLease {
   readonly id: string
   readonly owner: string
-  readonly passedTo: number
+  readonly skippedTo: number
 }
 
 /**
  * Takes idle subscriptions in the transaction that appends events for them: who accepts an event also sends it, with no
  * second transaction between. Answers those that were idle still.
  */
-export async function claimIdle(tx: Transaction, claims: readonly IdleClaim[]): Promise<Subscription[]> {
+export async function leaseIdle(tx: Transaction, leases: readonly IdleLease[]): Promise<Subscription[]> {
   const leasedUntil = tx.now + leaseMs
-  const rows = claims.map(({ id, owner, passedTo }) => [id, owner, leasedUntil, passedTo])
-  return (await claimRows.all(tx, rows)).map(subscriptionFromRow)
+  const rows = leases.map(({ id, owner, skippedTo }) => [id, owner, leasedUntil, skippedTo])
+  return (await leaseRows.all(tx, rows)).map(subscriptionFromRow)
 }
 
 /** When the next subscription falls due, or undefined when none waits. */
@@ -176,20 +176,20 @@ export interface Advance {
   readonly progress: Progress
 }
 
-/** Keeps how far claims have come. Answers those that still hold their lease. */
-export async function advanceCursors<Claim extends Advance>(
+/** Keeps how far leases have come. Answers those that still hold their lease. */
+export async function advanceCursors<Held extends Advance>(
   tx: Transaction,
-  claims: readonly Claim[],
-): Promise<ReadonlySet<Claim>> {
+  leases: readonly Held[],
+): Promise<ReadonlySet<Held>> {
   const leasedUntil = tx.now + leaseMs
-  const rows = claims.map(({ subscriptionId, owner, progress }) => [
+  const rows = leases.map(({ subscriptionId, owner, progress }) => [
     subscriptionId,
     owner,
     ...progressRow(progress),
     leasedUntil,
   ])
   const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
-  return new Set(claims.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
+  return new Set(leases.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
 }
 
 function progressRow({ cursorLogId, lastEmittedLogId, failedInARow, windowUntil }: Progress): (number | null)[] {
@@ -216,8 +216,8 @@ export async function releaseLeases(
   return new Map((await release.all(tx, rows)).map((row) => [row.id, row.dueAt]))
 }
 
-/** Gives an unfinished run to whoever claims next, with the same range. */
-export async function handBackLease(tx: Transaction, id: string, owner: string, dueAt: number): Promise<boolean> {
+/** Gives an unfinished run to whoever leases next, with the same range. */
+export async function requeueLease(tx: Transaction, id: string, owner: string, dueAt: number): Promise<boolean> {
   return (await tx.run(handBack, { id, owner, dueAt })) > 0
 }
 
@@ -234,11 +234,11 @@ export async function degradeSubscription(
  * For when the clock was set back: what falls due later than any window or lease explains is pulled in. A wait that a receiver
  * asked for is longer than that: it is looked at early, and goes on. Answers how many were pulled in.
  */
-export function pullInDue(db: Database): Promise<number> {
+export function pullForward(db: Database): Promise<number> {
   return db.transaction((tx) => tx.run(pullIn, { now: tx.now, leasedUntil: tx.now + leaseMs }))
 }
 
 /** Makes every leased subscription due now. Only where no other gateway can be alive on this store. */
-export function reclaimAll(db: Database): Promise<number> {
+export function requeueAll(db: Database): Promise<number> {
   return db.transaction((tx) => tx.run(reclaim, { now: tx.now }))
 }

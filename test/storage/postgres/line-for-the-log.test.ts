@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { holdLog as takeLog } from '../../../src/log/event-store.ts'
+import { lockLog as takeLog } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/projects/project-store.ts'
-import type { Asked, Transaction } from '../../../src/storage/database.ts'
-import { asked } from '../../../src/storage/pipelined.ts'
+import type { Pipelined, Transaction } from '../../../src/storage/database.ts'
+import { pipelined } from '../../../src/storage/pipelined.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
@@ -25,12 +25,12 @@ beforeEach(async () => {
 })
 afterEach(() => db.close())
 
-const write = async (tx: Transaction, texts: readonly string[]): Promise<Asked> => {
+const write = async (tx: Transaction, texts: readonly string[]): Promise<Pipelined> => {
   const events = texts.map(
     (text) => ({ type: 'agent.updated', actor: '@donna', audience: [], data: { text } }) as const,
   )
   await insertEvents(tx, 'north', events)
-  return asked()
+  return pipelined()
 }
 
 /** One writer that leaves an event for the end. Resolves when its own part is done; the event is kept when `kept` resolves. */
@@ -40,7 +40,7 @@ async function append(text: string): Promise<{ kept: Promise<void> }> {
     done = resolve
   })
   const kept = db.transaction(async (tx) => {
-    tx.atEnd(write, text)
+    tx.beforeCommit(write, text)
     done()
   })
   await ownPart
@@ -110,7 +110,7 @@ test('who takes the log before its end stands in the same line: nobody waits for
     await takeLog(tx, 'north')
     taken()
     await went
-    tx.atEnd(write, 'first')
+    tx.beforeCommit(write, 'first')
   })
   await hasLog
   const second = await append('second')
