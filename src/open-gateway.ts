@@ -6,6 +6,7 @@ import { Audit } from './audit/audit.ts'
 import { pruneAudit } from './audit/audit-store.ts'
 import { openCluster } from './cluster/cluster.ts'
 import type { Config } from './config.ts'
+import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
@@ -46,9 +47,8 @@ import { SessionSweeper } from './sessions/sweeper.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { ExpirySweeper } from './tasks/expiry-sweeper.ts'
 import type { Channels } from './wakes/channel.ts'
-import { createEventWriter } from './wakes/commit/event-writer.ts'
-import { Dispatcher } from './wakes/run/dispatcher.ts'
-import { Recorder } from './wakes/run/recorder.ts'
+import { createEngine } from './wakes/engine.ts'
+import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
@@ -99,119 +99,81 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const outbound = undo.use(new OutboundFetch({ allow: config.webhooks.allow, names: nameOptions(config, world) }))
   const checkUrl = (url: string, field: string): URL => outbound.checkUrl(url, field)
 
-  // log and wakes
-  const notifier = new LogNotifier((keys) => cluster.notifyGrown(keys))
-  const nudge = (dueAt?: number): void => dispatcher.notifyDue(dueAt)
-  const writer = createEventWriter(notifier, {
-    notifyDue: nudge,
-    offer: (agentId) => dispatcher.offer(agentId),
-    begin: (lease) => dispatcher.begin(lease),
-    hasPeers: () => cluster.hasPeers(),
-    notifyYielded: () => {
-      cluster.notifyDue()
-      dispatcher.notifyYielded()
-    },
-  })
-  const { append } = writer
-  const { timeoutMs } = config.webhooks
-  const tools = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
-  const channels: Channels = {
-    'a2a-webhook': createWebhookChannel(tools, secrets),
-    push: createPushChannel(tools, secrets, renderPush(db), (token) => signer.signToken(token)),
-  }
-  const openCalls = new OpenCalls()
-  const openCallSweeper = undo.use(new OpenCallSweeper({ db, clock, log }, openCalls))
-  const cluster = undo.use(
-    await openCluster(
-      config,
-      { db, clock, log, storeName: keys.storeName },
-      {
-        grown: (grown) => notifier.invalidate(grown),
-        changed: (ids) => ids.forEach(interrupt),
-        revoked: (ids) => openCalls.end(ids),
-        missed: () => {
-          openCallSweeper.look()
-          notifier.invalidateAll()
-          nudge()
-        },
-        due: nudge,
-      },
-    ),
-  )
-  const dispatcher: Dispatcher = undo.use(
-    new Dispatcher(
-      {
-        db,
-        clock,
-        log,
-        append,
-        channels,
-        notifier,
-        recorder: new Recorder(db, writer, markDelivered),
-        findDelivered: createFindDelivered(db),
-        identities: new Map(),
-        areLeasesSafe: () => cluster.areLeasesSafe(),
-        hasPeers: () => cluster.hasPeers(),
-      },
-      cluster.id,
-    ),
-  )
-  // The data directory's lock says that no other gateway is alive: whatever is leased was left by one that died.
-  if (config.databaseUrl === undefined) await requeueAll(db)
-
-  // features
-  const usage = undo.use(new Usage({ db, clock, log }))
-  const sends = undo.use(new SendMeter({ db, append, clock, log, limits: config.mail }))
-  const tasks = { db, clock, append, notifier, recordMail, secrets, checkUrl, usage, sends }
-  const { holdsSweepLease } = cluster
-  const sweeper = undo.use(new ExpirySweeper(tasks, log, holdsSweepLease))
-  const prune = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
-  const retention = undo.use(
-    new RetentionSweeper({
-      db,
-      clock,
-      log,
-      retention: config.retention,
-      pruneMessages: prune,
-      pruneAudit,
-      isTurn: holdsSweepLease,
-    }),
-  )
-  const mail = { db, append, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { db, append, sendHandOver: createHandOverMail(mail) }
-  const interrupt = (subscriptionId: string): void => {
-    dispatcher.interrupt(subscriptionId)
-    nudge()
-  }
-  const changed = (subscriptionId: string): void => {
-    interrupt(subscriptionId)
-    cluster.notifyChanged(subscriptionId)
-  }
-  const shares = new Shares(clock)
-  const announce = createAnnounce(append, listPresentAgents)
-  const sessions = { db, clock, append, timeoutMs: config.sessions.timeoutMs, drain, announce, changed }
-  const activity = undo.use(new SessionActivity({ db, clock, log }))
-  const keyUse = undo.use(new KeyUse({ db, clock, log }))
-  const { notifyRevoked: revoked } = cluster
-  const keySweeper = undo.use(new KeySweeper({ db, append, revoked, sessions }, clock, log, holdsSweepLease))
-  const tokens = openVerifier(config, world, undo)
-  const sessionSweeper = undo.use(new SessionSweeper(sessions, clock, log, holdsSweepLease))
-  const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl, changed }
-
-  // fronts
+  // the cluster, the log and the ports
+  const { databaseUrl, busUrl } = config
+  const { storeName } = keys
+  const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf }))
+  // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
+  if (databaseUrl === undefined) await requeueAll(db)
+  const notifier = new LogNotifier(cluster.notifyGrown)
+  cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
   const ports = undo.use(await openPorts(config, world))
   const { url, grpcTarget, warnings } = ports
   const publicUrl = config.http.publicUrl ?? url
+
+  // cards and channels
   const signer = await createLiveSigner(keys.cardKeys, publicUrl, clock)
   const cards = new CardDocuments(signer, {
     publicUrl,
     ...advertisedGrpc(config, grpcTarget),
     issuers: config.jwtIssuers,
   })
+  const { timeoutMs } = config.webhooks
+  const sending = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
+  const channels: Channels = {
+    'a2a-webhook': createWebhookChannel(sending, secrets),
+    push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),
+  }
+
+  // the engine
+  const findDelivered = createFindDelivered(db)
+  const engine = undo.use(
+    createEngine({ db, clock, log, notifier, cluster, channels, onDelivered: markDelivered, findDelivered }),
+  )
+  const core: Core = { db, clock, log, append: engine.append }
+
+  // features
+  const usage = new Usage(core)
+  const sends = new SendMeter({ ...core, limits: config.mail })
+  const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
+  const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
+  const claims = { ...core, sendHandOver: createHandOverMail(mail) }
+  const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
+  const announce = createAnnounce(engine.append, listPresentAgents)
+  const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }
+
+  // callers
+  const openCalls = new OpenCalls()
+  const openCallSweeper = new OpenCallSweeper(core, openCalls)
+  cluster.on({ revoked: (ids) => openCalls.end(ids), missed: () => openCallSweeper.look() })
+  const { notifyRevoked: revoked, holdsSweepLease } = cluster
+  const activity = undo.use(new SessionActivity(core))
+  const keyUse = undo.use(new KeyUse(core))
+  const tokens = openVerifier(config, world, undo)
+  const shares = new Shares(clock)
   const clientAddress = createClientAddress(config.trustedProxies)
+
+  // sweeps
+  const pruneMail = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
+  const sweepers = [
+    new ExpirySweeper(tasks, log, holdsSweepLease),
+    new RetentionSweeper({
+      ...core,
+      retention: config.retention,
+      pruneMessages: pruneMail,
+      pruneAudit,
+      isTurn: holdsSweepLease,
+    }),
+    new SessionSweeper(sessions, clock, log, holdsSweepLease),
+    new KeySweeper({ ...core, revoked, sessions }, clock, log, holdsSweepLease),
+    openCallSweeper,
+    usage,
+    sends,
+  ].map((sweeper) => undo.use(sweeper))
+
+  // fronts
   const a2a = {
     ...tasks,
-    log,
     cards,
     adminKey: keys.adminKey,
     failedTries: new FailedTries(world, clientAddress, config.wrongKeysMax),
@@ -228,7 +190,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     unsent: world.unsent,
     shares,
     revoked,
-    changed,
+    changed: engine.changed,
   }
   const front: Express = createFront({
     ...a2a,
@@ -238,18 +200,15 @@ export async function openGateway(config: Config, world: World): Promise<Running
     mail,
     claims,
     sessions,
-    isReady: () => dispatcher.isRunning,
+    isReady: () => engine.isRunning,
   })
+  const keyWatch = undo.use(watchKeys(keys, signer, world, () => openCalls.interrupt([operator.keyId])))
+
+  // start
   await cluster.start()
-  dispatcher.start()
-  sweeper.start()
-  usage.start()
-  sends.start()
-  retention.start()
-  sessionSweeper.start()
-  keySweeper.start()
-  openCallSweeper.start()
-  undo.use(watchKeys(keys, signer, world, () => openCalls.interrupt([operator.keyId]))).start()
+  engine.start()
+  for (const sweeper of sweepers) sweeper.start()
+  keyWatch.start()
   ports.serve(front, async (bounds, proved) =>
     (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, bounds, proved),
   )
@@ -261,7 +220,11 @@ export async function openGateway(config: Config, world: World): Promise<Running
     adminKey: keys.adminKey.current,
     adminKeyFile: keys.adminKeyFile,
     warnings,
-    close: () => resources[Symbol.asyncDispose](),
+    async close() {
+      // The ports first: nothing new comes in while the rest stops.
+      await ports[Symbol.asyncDispose]()
+      await resources[Symbol.asyncDispose]()
+    },
   }
 }
 

@@ -25,6 +25,7 @@ const floors: Record<string, number> = {
   webhooks: 5,
   wakes: 4,
   registry: 3,
+  'core.ts': 2.5,
   cluster: 2,
   log: 2,
   security: 2,

@@ -12,22 +12,18 @@ export const adminKey = 'rk_of_the_benchmark_and_of_nothing_else'
 export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
 
 /**
- * The engine of a gateway in this process, wired as `src/app.ts` does it but without fronts: store, log, dispatcher,
- * webhook channel. `dispatch: false` leaves the dispatcher out, for filling a store; `databaseUrl` is for a store on PostgreSQL,
- * which several may share.
+ * The engine of a gateway in this process, without fronts: store, log, dispatcher, webhook channel. `dispatch: false` leaves
+ * the dispatcher stopped, for filling a store; `databaseUrl` is for a store on PostgreSQL, which several may share.
  */
 export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) {
-  const [storage, { LiveTail }, { createJournal }, { Dispatcher }, { Recorder }, { OutboundFetch }, { SecretBox }] =
-    await Promise.all([
-      load('storage/open-database.js'),
-      load('log/live-tail.js'),
-      load('wakes/journal.js'),
-      load('wakes/dispatcher.js'),
-      load('wakes/recorder.js'),
-      load('security/outbound-fetch.js'),
-      load('security/secret.js'),
-    ])
   const [
+    storage,
+    { openCluster },
+    { LogNotifier },
+    { createEngine },
+    leases,
+    { OutboundFetch },
+    { SecretBox },
     { createWebhookChannel },
     { createAttemptGate },
     { newSigningKey },
@@ -38,23 +34,28 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     callers,
     send,
     mail,
-    { noteTold },
-    { createFindInHand },
-    { openNeighbours },
+    { markDelivered },
+    { createFindDelivered },
   ] = await Promise.all([
+    load('storage/open-database.js'),
+    load('cluster/cluster.js'),
+    load('log/log-notifier.js'),
+    load('wakes/engine.js'),
+    load('wakes/store/gateway-leases.js'),
+    load('security/outbound-fetch.js'),
+    load('security/secret.js'),
     load('webhooks/webhook-channel.js'),
     load('webhooks/attempt-gate.js'),
     load('webhooks/signature.js'),
     load('lib/clock.js'),
-    load('registry/project-store.js'),
-    load('registry/agents.js'),
-    load('wakes/subscriptions.js'),
-    load('registry/caller.js'),
+    load('registry/projects/project-store.js'),
+    load('registry/agents/agents.js'),
+    load('subscriptions/subscriptions.js'),
+    load('registry/callers/caller.js'),
     load('tasks/send-message.js'),
     load('mailbox/mail.js'),
     load('mailbox/told.js'),
     load('mailbox/in-hand.js'),
-    load('neighbours.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
   const { newUuid } = await load('lib/ids.js')
@@ -63,25 +64,10 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   await projects.ensureProject(db, projects.defaultProject)
   const secrets = new SecretBox([encryptionKey])
   const outbound = new OutboundFetch({ allow: ['127.0.0.0/8'] })
-  const tail = new LiveTail((keys) => neighbours.grew(keys))
-  let dispatcher
-  const nudge = () => dispatcher?.nudge()
-  const neighbours = await openNeighbours(
-    { databaseUrl },
-    { db, clock, log: quietLog, storeName: 'be9c4' },
-    { grown: (keys) => tail.touch(keys), changed: nudge, missed: nudge, due: nudge },
-  )
-  const journal = createJournal(tail, {
-    due: (dueAt) => dispatcher?.nudge(dueAt),
-    offer: (agentId) => dispatcher?.offer(agentId),
-    begin: (claim) => dispatcher.begin(claim),
-    hasOthers: () => neighbours.hasOthers(),
-    passedOn: () => {
-      neighbours.passedOn()
-      dispatcher.passedOn()
-    },
-  })
-  const { append } = journal
+  const { releaseLeasesOf } = leases
+  const cluster = await openCluster({ db, clock, log: quietLog, databaseUrl, storeName: 'be9c4', releaseLeasesOf })
+  const notifier = new LogNotifier(cluster.notifyGrown)
+  cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
   const webhook = createWebhookChannel(
     { outbound, clock, random: Math.random, log: quietLog, gate: createAttemptGate(), timeoutMs: 10_000 },
     secrets,
@@ -90,22 +76,18 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const channels = {
     'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
   }
+  const findDelivered = createFindDelivered(db)
+  const core = { db, clock, log: quietLog }
+  const engine = createEngine({ ...core, notifier, cluster, channels, onDelivered: markDelivered, findDelivered })
+  const { append, changed } = engine
   if (dispatch) {
-    const recorder = new Recorder(db, journal, noteTold)
-    const findInHand = createFindInHand(db)
-    const context = { db, clock, log: quietLog, append, channels, tail, recorder, findInHand, identities: new Map() }
-    dispatcher = new Dispatcher(
-      { ...context, isSure: neighbours.isSure, hasOthers: neighbours.hasOthers },
-      neighbours.id,
-    )
-    await neighbours.start()
-    dispatcher.start()
+    await cluster.start()
+    engine.start()
   }
   const usage = { requireRoom() {}, add() {} }
   const sends = { check() {}, take() {} }
-  const tasks = { db, clock, append, tail, recordMail: mail.recordMail, secrets, usage, sends }
-  const changed = () => dispatcher?.nudge()
-  const subscriptions = { db, clock, append, secrets, channels, newSigningKey, checkUrl() {}, nudge: changed, changed }
+  const tasks = { ...core, append, notifier, recordMail: mail.recordMail, secrets, usage, sends }
+  const subscriptions = { ...core, append, secrets, channels, newSigningKey, checkUrl() {}, changed }
   const { operator } = callers
   const raw = (text) => statement(sql.raw(text))
 
@@ -132,8 +114,8 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     /** Rows of a SQL text, from the last commit. */
     query: (text) => db.all(raw(text), {}),
     async close() {
-      await dispatcher?.stop()
-      await neighbours[Symbol.asyncDispose]()
+      await engine.stop()
+      await cluster[Symbol.asyncDispose]()
       await outbound.close()
       await db.close()
     },

@@ -2,78 +2,95 @@ import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { Logger } from '../logger.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { openBus } from './bus/open-bus.ts'
+import { Handlers } from './handlers.ts'
 import { Membership } from './membership.ts'
 import { type ClusterHandlers, ClusterMessages } from './messages.ts'
 import { SweepLeases } from './sweep-leases.ts'
 
-/** What a gateway has to do with the others that share its store. */
+/** The gateways of one store, as one of them sees the others. */
 export interface Cluster extends AsyncDisposable {
-  /** This gateway's id, which its claims begin with. */
+  /** This gateway's id. The owner names of its leases begin with it. */
   readonly id: string
-  /** Whether none of them can have taken over from this one. */
+  /** Whether no other gateway can have taken over this gateway's leases. */
   areLeasesSafe(): boolean
-  /** Whether there are any. */
+  /** Whether other gateways share the work. */
   hasPeers(): boolean
-  /** Whether it is this one's turn at a sweep. */
+  /** Whether this gateway is the one that does a sweep now. */
   holdsSweepLease(name: string): Promise<boolean>
-  /** Tells them that logs have grown: projects' ids and tasks' ids. */
+  /** Calls these handlers for what the other gateways report. Call it before `start`. */
+  on(handlers: Partial<ClusterHandlers>): void
+  /** Tells the others that logs have grown: ids of projects and of tasks. */
   notifyGrown(keys: readonly string[]): void
-  /** Tells them that a subscription was changed. */
+  /** Tells the others that a subscription has changed. */
   notifyChanged(subscriptionId: string): void
-  /** Ends what is open under keys and agents that were taken away, here and with all of them. */
+  /** Tells every gateway, this one included, that keys or agents were revoked: what is open under them ends. */
   notifyRevoked(ids: readonly string[]): void
-  /** Tells them that something is due, for whoever has time. */
+  /** Tells the others that a subscription is due, for the first one that has room. */
   notifyDue(): void
+  /** Joins the cluster. Rejects when the store does not answer. */
   start(): Promise<void>
 }
 
-/** `storeName` is what all gateways of a store have in common, and no other store has: hexadecimal. */
-export async function openCluster(
-  config: { readonly databaseUrl: string | undefined; readonly busUrl: string | undefined },
-  world: { readonly db: Database; readonly clock: Clock; readonly log: Logger; readonly storeName: string },
-  handlers: ClusterHandlers,
-): Promise<Cluster> {
-  const { db, clock, log, storeName } = world
+export interface ClusterOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Logger
+  /** The PostgreSQL store that the gateways share; undefined: an embedded store, which has one gateway. */
+  readonly databaseUrl: string | undefined
+  /** The Redis server that carries messages between the gateways; undefined: PostgreSQL carries them. */
+  readonly busUrl: string | undefined
+  /** What all gateways of a store have in common and no other store has: hexadecimal. */
+  readonly storeName: string
+  /** Releases the leases of a gateway that is gone. Returns how many subscriptions fell due. */
+  readonly releaseLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
+}
+
+/** Opens this gateway's view of the cluster. Its bus is connected by `start`. */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf } = options
+  if (databaseUrl === undefined) return singleGateway()
   const id = newUuid()
-  if (config.databaseUrl === undefined) return singleGateway(id, handlers)
-  const channel = `rouse_${storeName.slice(0, 32)}`
-  const bus = await openBus({ busUrl: config.busUrl, databaseUrl: config.databaseUrl }, channel, clock, log)
-  const nudges = new ClusterMessages(bus, id, handlers, clock, log)
-  const gateways = new Membership({ db, clock, log, id, due: () => handlers.due() })
+  const handlers = new Handlers()
+  const bus = await openBus({ busUrl, databaseUrl }, `rouse_${storeName.slice(0, 32)}`, clock, log)
+  const messages = new ClusterMessages(bus, id, handlers, clock, log)
+  const membership = new Membership({ db, clock, log, id, releaseLeasesOf, due: () => handlers.due() })
   const sweepLeases = new SweepLeases(db, id, clock)
   const open = new Cleanup()
   return {
     id,
-    areLeasesSafe: gateways.areLeasesSafe,
-    hasPeers: gateways.hasPeers,
+    areLeasesSafe: membership.areLeasesSafe,
+    hasPeers: membership.hasPeers,
     holdsSweepLease: sweepLeases.holds,
-    notifyGrown: (keys) => nudges.grown(keys),
-    notifyChanged: (subscriptionId) => nudges.changed(subscriptionId),
+    on: (added) => handlers.add(added),
+    notifyGrown: (keys) => messages.grown(keys),
+    notifyChanged: (subscriptionId) => messages.changed(subscriptionId),
     notifyRevoked(ids) {
       handlers.revoked(ids)
-      nudges.revoked(ids)
+      messages.revoked(ids)
     },
-    notifyDue: () => nudges.due(),
+    notifyDue: () => messages.due(),
     async start() {
-      await open.use(gateways).start()
-      open.use(nudges).start()
+      await open.use(membership).start()
+      open.use(messages).start()
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   }
 }
 
-/** The embedded store has one gateway. */
-function singleGateway(id: string, hearing: ClusterHandlers): Cluster {
+/** A cluster of one: an embedded store has one gateway. */
+export function singleGateway(): Cluster {
+  const handlers = new Handlers()
   return {
-    id,
+    id: newUuid(),
     areLeasesSafe: () => true,
     hasPeers: () => false,
     holdsSweepLease: async () => true,
+    on: (added) => handlers.add(added),
     notifyGrown() {},
     notifyChanged() {},
-    notifyRevoked: hearing.revoked,
+    notifyRevoked: (ids) => handlers.revoked(ids),
     notifyDue() {},
     async start() {},
     async [Symbol.asyncDispose]() {},

@@ -1,25 +1,27 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
-import type { Database } from '../storage/database.ts'
-import { listGateways, removeGateway, saveHeartbeat, takeOver } from './gateway-store.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
 
-const beatMs = 3_000
-/** Behind this a gateway asks the store before it sends: it may have been held up, and its work taken over. */
+const heartbeatMs = 3_000
+/** After this long without a heartbeat a gateway checks its leases before it sends: others may have taken them over. */
 const leasesSafeMs = 9_000
-/** Behind this the others take over. Clocks may differ by as much as lies between the two. */
+/** After this long without a heartbeat the others take over. Clocks may differ by the difference of the two. */
 const deadMs = 20_000
 
 interface MembershipContext {
   readonly db: Database
   readonly clock: Clock
   readonly log: Logger
-  /** This gateway's id: what its claims' names begin with. */
+  /** This gateway's id. */
   readonly id: string
-  /** Hears that something fell due. */
+  /** Releases the leases of a gateway that is gone. Returns how many subscriptions fell due. */
+  readonly releaseLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
+  /** Called when leases of another gateway were released. */
   due(): void
 }
 
-/** The gateways of one store: each says that it is alive, and whoever notices first takes over from one that does not. */
+/** The gateways of one store. Each writes a heartbeat; the first one to notice a dead gateway releases its leases. */
 export class Membership implements AsyncDisposable {
   readonly #context: MembershipContext
   readonly #stopping = new AbortController()
@@ -32,56 +34,66 @@ export class Membership implements AsyncDisposable {
     this.#seenAt = context.clock.now()
   }
 
-  /** Says for the first time that this gateway is alive, and goes on saying it. Rejects when the store does not answer. */
+  /** Writes the first heartbeat, then one every three seconds. Rejects when the store does not answer. */
   async start(): Promise<void> {
     await this.#beat()
     this.#loop ??= this.#run()
   }
 
-  /** Whether nobody can have taken over from this gateway meanwhile. */
+  /** Whether no other gateway can have taken over this gateway's leases. */
   readonly areLeasesSafe = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < leasesSafeMs
 
-  /** Whether there are others to share the work with, as far as is known. */
+  /** Whether there were other gateways at the last heartbeat. */
   readonly hasPeers = (): boolean => this.#count > 1
 
+  /** Stops the heartbeat and releases this gateway's leases. */
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await this.#loop
-    const { db, id, log } = this.#context
-    await removeGateway(db, id).catch((error: unknown) => log.warn({ err: error }, 'gateway.left_unsaid'))
+    const { db, id, log, releaseLeasesOf } = this.#context
+    const leave = async (tx: Transaction): Promise<void> => {
+      await removeGateway(tx, id)
+      await releaseLeasesOf(tx, id)
+    }
+    await db.transaction(leave).catch((error: unknown) => log.warn({ err: error }, 'gateway.not_removed'))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
   }
 
-  /** Says that this gateway is alive, then takes over from those that did not. */
   async #beat(): Promise<void> {
-    const { db, clock, log, id, due } = this.#context
+    const { db, clock, id } = this.#context
     const now = clock.now()
     await saveHeartbeat(db, id)
     this.#seenAt = now
     const gateways = await listGateways(db)
     const dead = gateways.filter(({ seenAt }) => seenAt < now - deadMs)
     this.#count = gateways.length - dead.length
-    for (const { id: gateway } of dead) {
-      const freed = await takeOver(db, gateway, now - deadMs)
-      log.warn({ gateway, subscriptions: freed }, 'gateway.taken_over')
-      if (freed > 0) due()
-    }
+    for (const gateway of dead) await this.#takeOver(gateway.id, now - deadMs)
+  }
+
+  /** A gateway that was only slow finds its leases gone when it records a delivery, and sends no more. */
+  async #takeOver(gateway: string, since: number): Promise<void> {
+    const { db, log, due, releaseLeasesOf } = this.#context
+    const released = await db.transaction(async (tx) =>
+      (await removeDeadGateway(tx, gateway, since)) ? releaseLeasesOf(tx, gateway) : 0,
+    )
+    log.warn({ gateway, subscriptions: released }, 'gateway.taken_over')
+    if (released > 0) due()
   }
 
   async #run(): Promise<void> {
     const { clock, log } = this.#context
     const { signal } = this.#stopping
     for (;;) {
-      await sleep(clock, beatMs, signal)
+      await sleep(clock, heartbeatMs, signal)
       if (signal.aborted) return
       try {
         await this.#beat()
       } catch (error) {
-        log.warn({ err: error }, 'gateway.unseen')
+        log.warn({ err: error }, 'gateway.heartbeat_failed')
       }
     }
   }

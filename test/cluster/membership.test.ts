@@ -4,6 +4,7 @@ import { Membership } from '../../src/cluster/membership.ts'
 import { SweepLeases } from '../../src/cluster/sweep-leases.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { releaseLeasesOf } from '../../src/wakes/store/gateway-leases.ts'
 import { leaseDue, renewLease } from '../../src/wakes/store/lease-store.ts'
 import { until } from '../support/until.ts'
 import { openEngine } from '../wakes/engine.ts'
@@ -12,7 +13,13 @@ const noDelivery = () => Promise.reject(new Error('Nothing is sent here.'))
 
 function joined(engine: { db: Database; clock: { now(): number; after(ms: number, work: () => void): () => void } }) {
   const due: string[] = []
-  const gateways = new Membership({ ...engine, log: silentLogger, id: 'mine', due: () => due.push('due') })
+  const gateways = new Membership({
+    ...engine,
+    log: silentLogger,
+    id: 'mine',
+    releaseLeasesOf,
+    due: () => due.push('due'),
+  })
   return { gateways, due }
 }
 

@@ -3,9 +3,8 @@ import { operator } from '../../src/registry/callers/caller.ts'
 import { p, sql, statement } from '../../src/storage/statement.ts'
 import { unsubscribe } from '../../src/subscriptions/subscriptions.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
 import { until } from '../support/until.ts'
-import { arrived, type Engine, openEngine } from './engine.ts'
+import { arrived, openEngine } from './engine.ts'
 
 const stopped: DeliveryResult = { ...arrived, outcome: 'stopped' }
 /** Subscriptions of several agents, all to the events of one. */
@@ -19,17 +18,6 @@ const targets = (count: number, agents = 8) =>
 const dueLater = statement<{ now: number }>(
   sql`update subscription set due_at = ${p('now')} where id = 'WAKE_SUB:late'`,
 )
-
-function startDispatcher(engine: Engine): Dispatcher {
-  const dispatcher = new Dispatcher(engine.context)
-  engine.changes.due = (at) => dispatcher.notifyDue(at)
-  engine.changes.changed = (id) => {
-    dispatcher.interrupt(id)
-    dispatcher.notifyDue()
-  }
-  dispatcher.start()
-  return dispatcher
-}
 
 /** A receiver that hangs until it is let go, or the run is ended. */
 class Hanging {
@@ -53,7 +41,7 @@ test('with every slot taken the next subscription waits for one, and the process
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
   await engine.add(targets(1546))
-  await using dispatcher = startDispatcher(engine)
+  await using dispatcher = engine.start()
   await engine.append()
   await until(
     () => hanging.orders.length,
@@ -76,7 +64,7 @@ test('a run that only waits for its next try takes no slot', async () => {
     return (await order.retryAt([], engine.clock.now() + 1000)) ? arrived : stopped
   })
   await engine.add(targets(1546))
-  await using _dispatcher = startDispatcher(engine)
+  await using _dispatcher = engine.start()
   await engine.append()
   await until(
     () => orders.length,
@@ -93,7 +81,7 @@ test('one agent’s subscriptions take up 512 runs, those of others are claimed 
   // What falls due last would be claimed last.
   engine.clock.advance(1)
   await engine.db.transaction((tx) => tx.run(dueLater, { now: tx.now }))
-  await using dispatcher = startDispatcher(engine)
+  await using dispatcher = engine.start()
   const isLate = ({ subscription }: DeliveryOrder) => subscription.id === 'WAKE_SUB:late'
   await until(
     () => hanging.orders.some(isLate),
@@ -112,7 +100,7 @@ test('a stop ends every wait at once and leaves no timer', async () => {
     (await order.retryAt([], engine.clock.now() + 5000)) ? arrived : stopped,
   )
   await engine.add(targets(10))
-  const dispatcher = startDispatcher(engine)
+  const dispatcher = engine.start()
   await engine.append()
   await until(
     () => engine.clock.timerCount,
@@ -128,7 +116,7 @@ test('nothing more begins for a subscription once its removal is answered', asyn
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
   await engine.add(targets(1))
-  await using dispatcher = startDispatcher(engine)
+  await using dispatcher = engine.start()
   for (let i = 0; i < 5; i++) await engine.append()
   await until(
     () => hanging.orders.length,
@@ -145,7 +133,7 @@ test('nothing more begins for a subscription once its removal is answered', asyn
 test('whatever a channel throws, the subscription degrades and loses nothing', async () => {
   await using engine = await openEngine(() => Promise.reject(new Error('no key')))
   await engine.add(targets(1))
-  await using _dispatcher = startDispatcher(engine)
+  await using _dispatcher = engine.start()
   const logId = await engine.append()
   const { findSubscription } = await import('../../src/registry/subscriptions/subscription-store.ts')
   const state = await until(

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Cluster, singleGateway } from '../../src/cluster/cluster.ts'
 import type { NewEvent } from '../../src/log/event.ts'
 import { logBounds, readProjectEvents } from '../../src/log/event-store.ts'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
@@ -12,29 +13,27 @@ import { SecretBox } from '../../src/security/secret.ts'
 import type { SubscriptionContext } from '../../src/subscriptions/subscriptions.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
+import { createEngine, type Engine as StartedEngine } from '../../src/wakes/engine.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
-/** The wake engine over a real store, with a receiver that a test answers for. */
-export async function openEngine(deliver: (order: DeliveryOrder) => Promise<DeliveryResult>) {
+type Deliver = (order: DeliveryOrder) => Promise<DeliveryResult>
+
+/** The delivery engine over a real store, with a receiver that a test answers for. */
+export async function openEngine(deliver: Deliver) {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
   const clock = new FakeClock()
   const db = await openStore(dataDir, clock)
   await ensureProject(db, defaultProject)
-  const changes: { due?: (at: number) => void; changed?: (id: string) => void } = {}
+  const started: StartedEngine[] = []
   const notifier = new LogNotifier()
-  const journal = createEventWriter(notifier, {
-    notifyDue: (at) => changes.due?.(at),
-    offer: () => undefined,
-    begin: () => {},
-    hasPeers: () => false,
-    notifyYielded: () => {},
-  })
-  const { append } = journal
+  const writer = createEventWriter(notifier)
+  const { append } = writer
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
-  const channels = { 'a2a-webhook': { deliver, attempt: noAttempt } }
+  const channelsTo = (receiver: Deliver) => ({ 'a2a-webhook': { deliver: receiver, attempt: noAttempt } })
+  const channels = channelsTo(deliver)
   const context = {
     db,
     clock,
@@ -42,7 +41,7 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     append,
     channels,
     notifier,
-    recorder: new Recorder(db, journal),
+    recorder: new Recorder(db, writer),
     identities: new Map(),
     areLeasesSafe: () => true,
     hasPeers: () => false,
@@ -55,26 +54,48 @@ export async function openEngine(deliver: (order: DeliveryOrder) => Promise<Deli
     secrets: new SecretBox([Buffer.alloc(32).toString('base64')]),
     newSigningKey: () => 'whsec_',
     checkUrl: () => {},
-    changed: (id) => changes.changed?.(id),
+    changed: (id) => {
+      for (const one of started) one.changed(id)
+    },
   }
   return {
     db,
     clock,
     context,
     subscriptions,
-    changes,
     dataDir,
     add(fields: readonly Partial<Subscription>[]): Promise<void> {
       return db.transaction(async (tx) => {
         for (const one of fields) await insertSubscription(tx, subscriptionOf({ projectId: defaultProject, ...one }))
       })
     },
-    /** Appends a message and answers its logId. */
+    /** Starts a gateway's engine on this store. It ends with the test's `await using`. */
+    start({
+      receiver = deliver,
+      cluster = singleGateway(),
+    }: {
+      receiver?: Deliver
+      cluster?: Cluster
+    } = {}): StartedEngine {
+      const engine = createEngine({
+        db,
+        clock,
+        log: silentLogger,
+        notifier: new LogNotifier(),
+        cluster,
+        channels: channelsTo(receiver),
+      })
+      started.push(engine)
+      engine.start()
+      return engine
+    },
+    /** Appends a message as a gateway does that sends nothing itself, tells those that were started, and returns its logId. */
     async append(priority = 'high', audience: readonly string[] = ['agent_donna']): Promise<number> {
       const data = { ...messageSent(0).data, priority }
       const event: NewEvent = { type: 'message.sent', actor: '@lola', audience, data }
       const { head } = await logBounds(db, defaultProject)
       await db.transaction((tx) => append(tx, defaultProject, [event]))
+      for (const one of started) one.notifyDue()
       // Whoever sends it may have written of it since.
       const since = await readProjectEvents(db, defaultProject, head, 100)
       return since.findLast(({ type }) => type === event.type)!.logId

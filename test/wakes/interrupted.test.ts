@@ -37,10 +37,9 @@ test('what arrived before a change took the lease away is not sent again, though
     return new Promise((resolve) => answers.push(() => resolve(arrived)))
   }
   await using engine = await openEngine(deliver)
-  const { context, db, changes, subscriptions } = engine
+  const { context, db, subscriptions } = engine
   const records = held(db)
-  const deaf = { notifyDue() {}, offer: () => undefined, begin() {}, hasPeers: () => false, notifyYielded() {} }
-  const recorder = new Recorder(records.store, createEventWriter(context.notifier, deaf))
+  const recorder = new Recorder(records.store, createEventWriter(context.notifier))
   const dispatcher = new Dispatcher({ ...context, recorder })
   await using _ = {
     async [Symbol.asyncDispose]() {
@@ -49,7 +48,6 @@ test('what arrived before a change took the lease away is not sent again, though
       await dispatcher.stop()
     },
   }
-  changes.due = (at) => dispatcher.notifyDue(at)
   const id = 'WAKE_SUB:1'
   const read = async () => (await findSubscription(db, id))!
   const asked = (count: number) =>

@@ -5,9 +5,7 @@ import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
-import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
-import { Recorder } from '../../src/wakes/run/recorder.ts'
+import { createEventWriter, type EventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
 import { arrived, openEngine } from './engine.ts'
@@ -24,26 +22,15 @@ async function openTwo() {
   }
   const engine = await openEngine(deliver)
   await engine.add([subscription])
-  const notifier = new LogNotifier()
-  const here = createEventWriter(notifier, {
-    notifyDue: (at) => dispatcher.notifyDue(at),
-    offer: (agentId) => dispatcher.offer(agentId),
-    begin: (lease) => dispatcher.begin(lease),
-    hasPeers: () => false,
-    notifyYielded() {},
-  })
-  const deaf = { notifyDue() {}, offer: () => undefined, begin() {}, hasPeers: () => true, notifyYielded() {} }
-  const elsewhere = createEventWriter(new LogNotifier(), deaf)
-  const recorder = new Recorder(engine.db, here)
-  const dispatcher: Dispatcher = new Dispatcher({ ...engine.context, append: here.append, notifier, recorder })
-  dispatcher.start()
+  const gateway = engine.start()
+  const elsewhere = createEventWriter(new LogNotifier())
   const { type, actor, data } = messageSent(0)
   const appendBy =
-    (journal: typeof here) =>
+    (writer: Pick<EventWriter, 'append'>) =>
     async (...agents: readonly string[]): Promise<void> => {
       const audiences = agents.length > 0 ? agents : ['agent_donna']
       const events = audiences.map((agent) => ({ type, actor, data, audience: [agent] }))
-      await engine.db.transaction((tx) => journal.append(tx, defaultProject, events))
+      await engine.db.transaction((tx) => writer.append(tx, defaultProject, events))
     }
   const read = async () => (await findSubscription(engine.db, subscription.id))!
   const isIdle = ({ dueAt }: { dueAt: number | null }): boolean => dueAt === null
@@ -51,7 +38,7 @@ async function openTwo() {
   const isAtRest = ({ leaseOwner }: { leaseOwner: string | null }): boolean => leaseOwner === null
   return {
     orders,
-    append: { here: appendBy(here), elsewhere: appendBy(elsewhere) },
+    append: { here: appendBy(gateway), elsewhere: appendBy(elsewhere) },
     /** Lets the receiver answer, once it was asked for so many. */
     async answer(count: number): Promise<void> {
       await until(
@@ -60,7 +47,7 @@ async function openTwo() {
       )
       letGo[count - 1]!()
     },
-    look: () => dispatcher.notifyDue(),
+    look: () => gateway.notifyDue(),
     head: async () => (await logBounds(engine.db, defaultProject)).head,
     idle: () => until(read, isIdle),
     /** Whoever was answered has gone on, or ended. */
@@ -71,7 +58,7 @@ async function openTwo() {
       ),
     async [Symbol.asyncDispose]() {
       for (const go of letGo) go()
-      await dispatcher.stop()
+      await gateway.stop()
       await engine[Symbol.asyncDispose]()
     },
   }

@@ -1,48 +1,31 @@
 import { expect, test } from 'vitest'
+import { singleGateway } from '../../src/cluster/cluster.ts'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
-import { Dispatcher } from '../../src/wakes/run/dispatcher.ts'
-import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 
 /** One gateway of several on a store; its receiver answers when it is let. */
-function join(engine: Engine, id: string, passedOn: () => void, others = true) {
+function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = true) {
   const orders: DeliveryOrder[] = []
   const letGo: (() => void)[] = []
   const deliver = (order: DeliveryOrder): Promise<DeliveryResult> => {
     orders.push(order)
     return new Promise((resolve) => letGo.push(() => resolve(arrived)))
   }
-  const notifier = new LogNotifier()
-  const journal = createEventWriter(notifier, {
-    notifyDue: (at) => dispatcher.notifyDue(at),
-    offer: (agentId) => dispatcher.offer(agentId),
-    begin: (lease) => dispatcher.begin(lease),
-    hasPeers: () => others,
-    notifyYielded: () => {
-      passedOn()
-      dispatcher.notifyYielded()
-    },
-  })
-  const { db, context } = engine
-  const channels = { 'a2a-webhook': { ...context.channels['a2a-webhook'], deliver } }
-  const recorder = new Recorder(db, journal)
-  const dispatcher: Dispatcher = new Dispatcher(
-    { ...context, append: journal.append, notifier, recorder, channels, hasPeers: () => others },
-    id,
-  )
-  dispatcher.start()
+  const cluster = { ...singleGateway(), id, hasPeers: () => hasPeers, notifyDue: notifyPeers }
+  const gateway = engine.start({ receiver: deliver, cluster })
+  const { db } = engine
   return {
     orders,
-    dispatcher,
+    gateway,
     async append(): Promise<void> {
       const { type, actor, data } = messageSent(0)
       const event = { type, actor, data, audience: ['agent_donna'] }
-      await db.transaction((tx) => journal.append(tx, defaultProject, [event]))
+      await db.transaction((tx) => gateway.append(tx, defaultProject, [event]))
     },
     /** Lets the receiver answer for the `count`th time, once it was asked. */
     async answer(count: number): Promise<void> {
@@ -54,7 +37,7 @@ function join(engine: Engine, id: string, passedOn: () => void, others = true) {
     },
     async [Symbol.asyncDispose]() {
       for (const go of letGo) go()
-      await dispatcher.stop()
+      await gateway.stop()
     },
   }
 }
@@ -65,7 +48,7 @@ test('a subscription that always has more to send goes to another gateway after 
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using second = join(engine, 'second', () => {})
-  await using first = join(engine, 'first', () => second.dispatcher.notifyDue())
+  await using first = join(engine, 'first', () => second.gateway.notifyDue())
   for (let count = 0; count < 4; count++) await first.append()
   engine.clock.advance(1_000)
   await first.answer(1)
@@ -88,7 +71,7 @@ test('a long backlog goes over between two of its pages', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using second = join(engine, 'second', () => {})
-  await using first = join(engine, 'first', () => second.dispatcher.notifyDue())
+  await using first = join(engine, 'first', () => second.gateway.notifyDue())
   for (let count = 0; count < 70; count++) await first.append()
   await first.answer(1)
   await first.answer(2)
@@ -103,13 +86,7 @@ test('nobody passes on what nobody else could take', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using alone = join(engine, 'alone', () => {}, false)
-  const elsewhere = createEventWriter(new LogNotifier(), {
-    notifyDue() {},
-    offer: () => undefined,
-    begin() {},
-    hasPeers: () => false,
-    notifyYielded() {},
-  })
+  const elsewhere = createEventWriter(new LogNotifier())
   await alone.append()
   engine.clock.advance(3_000)
   const { type, actor, data } = messageSent(0)

@@ -28,10 +28,10 @@ export interface EndingRun {
 /** Events that this transaction itself appends. */
 interface JustWritten {
   readonly written: readonly LogEvent[]
-  readonly concerned: EventsByAudience
+  readonly byAudience: EventsByAudience
 }
 
-const nothingWritten: JustWritten = { written: [], concerned: new Map() }
+const nothingWritten: JustWritten = { written: [], byAudience: new Map() }
 
 /** How many logIds are looked at together for one run: bounds what is read of a log while it is held. */
 const windowLogIds = 256
@@ -95,13 +95,13 @@ const endOfWindow = ({ lease }: EndingRun): number => lease.progress.cursorLogId
 function isNews(
   { subscription, lease }: EndingRun,
   recent: RecentEvents,
-  { written, concerned }: JustWritten,
+  { written, byAudience }: JustWritten,
 ): boolean | undefined {
   const { kind, audience, trigger } = subscription
   const known = hasMoreCached(recent, subscription, lease.progress.cursorLogId)
   if (known === undefined) return undefined
   const isOurs = (index: number): boolean => kind === 'push' || written[index]!.trigger === trigger
-  return known || (concerned.get(audience)?.some(isOurs) ?? false)
+  return known || (byAudience.get(audience)?.some(isOurs) ?? false)
 }
 
 /** A lease that goes on, with the events that come next, where they had to be read. */

@@ -7,62 +7,76 @@ import { pipelined } from '../../storage/pipelined.ts'
 import { type EndingRun, endRuns } from './end-runs.ts'
 import { findCandidates, indexByAudience, type Scheduler, scheduleWakes } from './schedule.ts'
 
-/** What writers leave for the end of their transaction: events of one project, or a run that has nothing more to send. */
+/** What a writer leaves for the end of its transaction: events of one project, or a run that has nothing more to send. */
 type Deferred = { readonly projectId: string; readonly events: readonly NewEvent[] } | EndingRun
 
-/** The one door to the log for whoever writes. */
+/** The only writer of the log. */
 export interface EventWriter {
   readonly append: AppendEvents
-  /** Ends a run: for a lease whose subscription has nothing before it any more. */
+  /** Ends a run whose subscription has no more events, unless the commit finds some. */
   endRun(tx: Transaction, ending: EndingRun): void
+  /** From now on subscriptions that fall due are offered to this scheduler. Before, they only become due in the store. */
+  connect(scheduler: Scheduler): void
+}
+
+/** Sends nothing: a dispatcher finds what is due in the store. */
+const noScheduler: Scheduler = {
+  notifyDue() {},
+  offer: () => undefined,
+  begin() {},
+  hasPeers: () => false,
+  notifyYielded() {},
 }
 
 /**
- * At the end of a transaction, which is when the log is locked until the commit, the events of all its writers are written, and
- * the subscriptions that they concern are made due, or leased for sending at once. Runs end there too, while nobody else appends:
- * whoever does so later finds their subscriptions idle, and wakes them.
+ * Writes events at the end of the transaction, when the log is locked until the commit: those of all its writers together. The
+ * subscriptions that they concern become due, or are leased to be sent for at once. Runs end there too, while nobody else can
+ * append: a later event finds their subscriptions idle and schedules them.
  */
-export function createEventWriter(notifier: LogNotifier, sending: Scheduler): EventWriter {
-  const close = async (tx: Transaction, left: readonly Deferred[]): Promise<Pipelined> => {
+export function createEventWriter(notifier: LogNotifier): EventWriter {
+  let scheduler = noScheduler
+  const write = async (tx: Transaction, deferred: readonly Deferred[]): Promise<Pipelined> => {
     let last = pipelined()
-    for (const [projectId, { events, endings }] of byProject(left)) {
+    for (const [projectId, { events, endings }] of byProject(deferred)) {
       await last.answered
       last =
         events.length > 0
-          ? await append(tx, projectId, events, endings)
-          : await endRuns(tx, endings, await lockLog(tx, projectId), notifier.recent, sending)
+          ? await writeProject(tx, projectId, events, endings)
+          : await endRuns(tx, endings, await lockLog(tx, projectId), notifier.recent, scheduler)
     }
     return last
   }
-  // The log is locked from the first statement on. What follows from one answer is asked for behind it in one go, so that it
-  // is not locked for longer than the store takes.
-  const append = async (
+  // The first statement locks the log. The statements that need one answer are sent together after it, so that the log stays
+  // locked for as few round trips as possible.
+  const writeProject = async (
     tx: Transaction,
     projectId: string,
     events: readonly NewEvent[],
     endings: readonly EndingRun[],
   ): Promise<Pipelined> => {
-    const concerned = indexByAudience(events)
+    const byAudience = indexByAudience(events)
     const [numbered, candidates] = await Promise.all([
       numberEvents(tx, projectId, events),
-      findCandidates(tx, projectId, events, concerned),
+      findCandidates(tx, projectId, events, byAudience),
     ])
     const head = numbered[0]!.logId - 1
-    const fresh = { written: numbered, concerned }
     tx.onCommit(() => notifier.publish(numbered, events))
     const writing = pipelined(writeEvents(tx, numbered, events))
-    const [waking, ending] = await Promise.all([
-      scheduleWakes(tx, numbered, concerned, candidates, sending),
-      // Behind the events, which it may read back.
-      endRuns(tx, endings, head, notifier.recent, sending, fresh),
+    const [scheduling, ending] = await Promise.all([
+      scheduleWakes(tx, numbered, byAudience, candidates, scheduler),
+      // After the events: it may read them back.
+      endRuns(tx, endings, head, notifier.recent, scheduler, { written: numbered, byAudience }),
     ])
-    return pipelined(writing.answered, waking.answered, ending.answered)
+    return pipelined(writing.answered, scheduling.answered, ending.answered)
   }
   return {
     append: async (tx, projectId, events) => {
-      if (events.length > 0) tx.beforeCommit(close, { projectId, events })
+      if (events.length > 0) tx.beforeCommit(write, { projectId, events })
     },
-    endRun: (tx, ending) => tx.beforeCommit(close, ending),
+    endRun: (tx, ending) => tx.beforeCommit(write, ending),
+    connect(connected) {
+      scheduler = connected
+    },
   }
 }
 
@@ -71,10 +85,10 @@ interface DeferredOfProject {
   readonly endings: EndingRun[]
 }
 
-/** In an order of its own, so that two transactions never wait for each other's projects. */
-function byProject(left: readonly Deferred[]): [string, DeferredOfProject][] {
+/** Groups by project, sorted by id: two transactions that write to the same projects lock their logs in the same order. */
+function byProject(deferred: readonly Deferred[]): [string, DeferredOfProject][] {
   const projects = new Map<string, DeferredOfProject>()
-  for (const one of left) {
+  for (const one of deferred) {
     const projectId = 'events' in one ? one.projectId : one.subscription.projectId
     const known = projects.get(projectId) ?? { events: [], endings: [] }
     projects.set(projectId, known)

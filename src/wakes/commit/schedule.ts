@@ -82,15 +82,15 @@ export type EventsByAudience = ReadonlyMap<string, readonly number[]>
 
 /** A task is an audience too: of those that push configs name. */
 export function indexByAudience(events: readonly NewEvent[]): EventsByAudience {
-  const concerned = new Map<string, number[]>()
+  const byAudience = new Map<string, number[]>()
   for (const [index, { audience, taskId }] of events.entries()) {
     for (const key of taskId === undefined ? audience : [...audience, taskId]) {
-      const known = concerned.get(key)
+      const known = byAudience.get(key)
       if (known) known.push(index)
-      else concerned.set(key, [index])
+      else byAudience.set(key, [index])
     }
   }
-  return concerned
+  return byAudience
 }
 
 /** Finds the subscriptions that events may wake. */
@@ -98,11 +98,11 @@ export async function findCandidates(
   tx: Transaction,
   projectId: string,
   events: readonly NewEvent[],
-  concerned: EventsByAudience,
+  byAudience: EventsByAudience,
 ): Promise<Candidate[]> {
   const idle: string[] = []
   const active: string[] = []
-  for (const [audience, indexes] of concerned) {
+  for (const [audience, indexes] of byAudience) {
     const isHeld = indexes.some((index) => mayBeHeld(events[index]!))
     if (isHeld) active.push(audience)
     else idle.push(audience)
@@ -127,12 +127,12 @@ interface Due {
 export async function scheduleWakes(
   tx: Transaction,
   written: readonly LogEvent[],
-  concerned: EventsByAudience,
+  byAudience: EventsByAudience,
   candidates: readonly Candidate[],
   sending: Scheduler,
 ): Promise<Pipelined> {
   const looking = candidates.map(async (candidate): Promise<Due | undefined> => {
-    const concerning = concerned.get(candidate.audience)!.map((index) => written[index]!)
+    const concerning = byAudience.get(candidate.audience)!.map((index) => written[index]!)
     const event = await firstToWake(tx, candidate, concerning)
     return event && dueWith(candidate, event, tx.now)
   })

@@ -1,0 +1,13 @@
+import type { Clock } from './lib/clock.ts'
+import type { AppendEvents } from './log/append.ts'
+import type { Logger } from './logger.ts'
+import type { Database } from './storage/database.ts'
+
+/** What every feature works with. A feature that needs more extends it. */
+export interface Core {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Logger
+  /** Appends events in the caller's transaction; the agents that they concern are woken after the commit. */
+  readonly append: AppendEvents
+}

@@ -1,0 +1,100 @@
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AppendEvents } from '../log/append.ts'
+import type { LogNotifier } from '../log/log-notifier.ts'
+import type { Logger } from '../logger.ts'
+import type { Database } from '../storage/database.ts'
+import type { Channels } from './channel.ts'
+import { createEventWriter } from './commit/event-writer.ts'
+import type { FindDelivered } from './read/pending.ts'
+import { Dispatcher } from './run/dispatcher.ts'
+import { type OnDelivered, Recorder } from './run/recorder.ts'
+
+export interface EngineOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly notifier: LogNotifier
+  readonly cluster: Cluster
+  /** The ways out of this gateway, by harness target. */
+  readonly channels: Channels
+  /** Called in the transaction that records acknowledged wakes. */
+  readonly onDelivered?: OnDelivered
+  /** Finds mail that its recipient already has: it wakes nobody any more. */
+  readonly findDelivered?: FindDelivered
+}
+
+/** The delivery engine: writes events to the log, and sends each to the subscriptions that it wakes. */
+export interface Engine extends AsyncDisposable {
+  /** The only way into the log. Works before `start`: events then wait in the store. */
+  readonly append: AppendEvents
+  /** Starts to lease due subscriptions and to send. */
+  start(): void
+  /** Stops new runs, lets requests in flight finish and releases every lease. */
+  stop(): Promise<void>
+  /** Looks for due subscriptions now, or at `dueAt`. */
+  notifyDue(dueAt?: number): void
+  /** Ends the run of a subscription that was changed or removed, here and on the other gateways, and looks for what is due. */
+  changed(subscriptionId: string): void
+  /** Whether it leases and sends. */
+  readonly isRunning: boolean
+  /** How many subscriptions it sends for now. */
+  readonly runCount: number
+}
+
+/** Builds the engine of one gateway. Disposing it is the same as `stop`. */
+export function createEngine(options: EngineOptions): Engine {
+  const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered } = options
+  const writer = createEventWriter(notifier)
+  const { append } = writer
+  const { areLeasesSafe, hasPeers } = cluster
+  const recorder = new Recorder(db, writer, onDelivered)
+  const identities = new Map<string, string>()
+  const run = {
+    db,
+    clock,
+    log,
+    append,
+    channels,
+    notifier,
+    recorder,
+    findDelivered,
+    identities,
+    areLeasesSafe,
+    hasPeers,
+  }
+  const dispatcher = new Dispatcher(run, cluster.id)
+  const notifyDue = (dueAt?: number): void => dispatcher.notifyDue(dueAt)
+  writer.connect({
+    notifyDue,
+    offer: (agentId) => dispatcher.offer(agentId),
+    begin: (lease) => dispatcher.begin(lease),
+    hasPeers,
+    notifyYielded() {
+      cluster.notifyDue()
+      dispatcher.notifyYielded()
+    },
+  })
+  const interrupt = (subscriptionIds: readonly string[]): void => {
+    for (const id of subscriptionIds) dispatcher.interrupt(id)
+    notifyDue()
+  }
+  cluster.on({ changed: interrupt, due: notifyDue, missed: notifyDue })
+  return {
+    append,
+    start: () => dispatcher.start(),
+    stop: () => dispatcher.stop(),
+    notifyDue,
+    changed(subscriptionId) {
+      interrupt([subscriptionId])
+      cluster.notifyChanged(subscriptionId)
+    },
+    get isRunning() {
+      return dispatcher.isRunning
+    },
+    get runCount() {
+      return dispatcher.runCount
+    },
+    [Symbol.asyncDispose]: () => dispatcher.stop(),
+  }
+}

@@ -1,0 +1,12 @@
+import type { Transaction } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
+
+// The owner of a lease is `<gateway id>.<number>`; '/' is the character after '.'.
+const release = statement<{ from: string; to: string; now: number }>(sql`update subscription
+  set lease_owner = null, due_at = ${p('now')}
+  where due_at is not null and lease_owner > ${p('from')} and lease_owner < ${p('to')}`)
+
+/** Makes every subscription that a gateway has leased due now. Returns how many there were. */
+export function releaseLeasesOf(tx: Transaction, gatewayId: string): Promise<number> {
+  return tx.run(release, { from: `${gatewayId}.`, to: `${gatewayId}/`, now: tx.now })
+}
