@@ -1,28 +1,27 @@
 import { busLimits } from '../limits.ts'
 
-/** What one gateway tells the others. */
+/** A message from one gateway to the others. */
 export interface Message {
-  /** The id of the gateway that says it. */
+  /** The id of the gateway that sends it. */
   readonly from: string
-  /** Projects and tasks whose log has grown; null: more than fit, look everywhere. */
+  /** Projects and tasks whose log has grown; null: too many to list, look everywhere. */
   readonly grown: readonly string[] | null
-  /** Subscriptions that were changed: whoever sends for one stops. */
+  /** Subscriptions that were changed: their runs end. */
   readonly changed: readonly string[]
-  /** Keys and agents that were taken away: what is open under them ends. */
+  /** Keys and agents that were revoked: what is open under them ends. */
   readonly revoked: readonly string[]
-  /** True where something is due, for whoever has time. */
+  /** Whether a subscription is due, for the first gateway that has room. */
   readonly due: boolean
 }
 
-/** Returns the message as text. What is empty is left out. */
+/** Returns the message as JSON text. Empty fields are left out. */
 export function encode({ from, grown, changed, revoked, due }: Message): string {
   return JSON.stringify({ from, grown, changed, ...(revoked.length > 0 ? { revoked } : {}), ...(due ? { due } : {}) })
 }
 
 /**
- * Returns the message in a text, or undefined for what is none. A bus may be shared, and whoever reaches it can say anything.
- * A field that is missing is empty: a gateway of another build may not know it. A field of another shape makes the whole
- * message none.
+ * Returns the message in a text, or undefined if it is not one: a bus may be shared with other programs. A missing field is empty,
+ * because a gateway of another version may not know it. A field of another shape makes the whole text invalid.
  */
 export function decode(text: string): Message | undefined {
   if (text.length > busLimits.message.max) return undefined

@@ -7,22 +7,22 @@ import { decode, encode, type Message } from './message.ts'
 export interface ClusterHandlers {
   grown(keys: readonly string[]): void
   changed(subscriptionIds: readonly string[]): void
-  /** Keys and agents that were taken away. */
+  /** Keys and agents that were revoked. */
   revoked(ids: readonly string[]): void
-  /** Something fell due. */
+  /** A subscription is due. */
   due(): void
   /** Messages may have been lost: look everywhere. */
   missed(): void
 }
 
-/** How often the bus is tried by a message to oneself; what a lost nudge left behind is found as late as this. */
+/** How often the gateway tests the bus with a message to itself. What a lost message announced is found after this time at the latest. */
 const sweepMs = 5_000
 const changedPerMessage = 100
 const revokedPerMessage = 40
 
 /**
- * Tells the other gateways what has happened here, and hears what happened there. What is told while a message is on its
- * way travels in the next one, so that the bus sees one message at a time however many commits there are.
+ * Tells the other gateways what has happened here and calls handlers for what they report. Notifications that come while a message
+ * is being sent are collected for the next one, so the bus carries one message at a time however many commits there are.
  */
 export class ClusterMessages implements AsyncDisposable {
   readonly #bus: Bus
@@ -53,7 +53,7 @@ export class ClusterMessages implements AsyncDisposable {
     this.#sweeping ??= this.#sweep()
   }
 
-  /** Whether messages came through at the last trial. */
+  /** Whether the last test message came through. */
   get isAlive(): boolean {
     return !this.#isLost
   }
@@ -94,14 +94,14 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   async #sendAll(): Promise<void> {
-    // Every commit of this turn travels together.
+    // All commits of this turn of the event loop share one message.
     await new Promise(setImmediate)
     try {
       while (this.#grown.size + this.#changed.size + this.#revoked.size > 0 || this.#isDue)
         await this.#bus.publish(this.#take())
     } catch (error) {
-      // The sweep of those who did not hear it finds it, later.
-      this.#log.debug({ err: error }, 'bus.nudge_lost')
+      // The receivers' own sweeps find it later.
+      this.#log.debug({ err: error }, 'bus.message_lost')
     } finally {
       this.#sending = undefined
     }
@@ -119,7 +119,7 @@ export class ClusterMessages implements AsyncDisposable {
     return encode({ from: this.#id, grown: null, changed, revoked, due })
   }
 
-  /** Never throws: whoever calls it is a client library in the middle of reading its connection. */
+  /** Never throws: a client library calls it while it reads its connection. */
   #hear(text: string): void {
     const message = decode(text)
     if (!message) {
@@ -138,7 +138,7 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   #tell({ grown, changed, revoked, due }: Message): void {
-    // First: what was taken away is to see nothing of what follows.
+    // Revocations first: streams under revoked keys must not see what follows.
     if (revoked.length > 0) this.#handlers.revoked(revoked)
     if (grown === null) this.#handlers.missed()
     else if (grown.length > 0) this.#handlers.grown(grown)

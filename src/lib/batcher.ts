@@ -1,4 +1,4 @@
-/** Answers together what is asked in one turn of the event loop. */
+/** Loads together what is requested in one turn of the event loop, as DataLoader does. */
 export class Batcher<Item, Answer> {
   readonly #answerAll: (items: readonly Item[]) => Promise<Answer>
   #asked: Item[] = []
@@ -8,7 +8,7 @@ export class Batcher<Item, Answer> {
     this.#answerAll = answerAll
   }
 
-  /** The answer to these and to whatever else is asked in this turn. */
+  /** Returns the result for these items and all others of this turn. */
   load(items: readonly Item[]): Promise<Answer> {
     for (const item of items) this.#asked.push(item)
     this.#answer ??= this.#answerSoon()

@@ -1,16 +1,16 @@
-/** The first step of a page. Later ones grow while what they bring is small. */
+/** The size of the first step. Later steps grow while the items are small. */
 const stepMin = 16
 
-/** A page as far as it was read: `more` says that something follows its last item. */
+/** A page of items. `more`: items follow the last one. */
 export interface BoundedPage<Item> {
   readonly items: Item[]
   readonly more: boolean
 }
 
 /**
- * Reads a page in steps, and ends it at `limit` items or where its items are larger than `sizeMax` together; it has one item at
- * least, where there is one. So no more is read than one step beyond what is told, however large each item is.
- * @param read the next items after the last one that was read (undefined: from the beginning), in order, at most so many
+ * Reads a page in steps and ends it after `limit` items, or where the items are together larger than `sizeMax`. A page has at least
+ * one item if there is one. At most one step is read beyond what is returned, however large the items are.
+ * @param read returns at most the given number of items after the last one that was read (undefined: from the beginning), in order
  */
 export async function readBoundedPage<Item>(
   read: (after: Item | undefined, limit: number) => Promise<readonly Item[]>,
@@ -19,7 +19,7 @@ export async function readBoundedPage<Item>(
   const items: Item[] = []
   let size = 0
   for (let step = stepMin; ; step *= 4) {
-    // One more than wanted tells whether there is more.
+    // One extra item shows whether there are more.
     const wanted = Math.min(step, limit + 1 - items.length)
     const found = await read(items.at(-1), wanted)
     for (const item of found) {
@@ -29,7 +29,7 @@ export async function readBoundedPage<Item>(
       items.push(item)
     }
     if (found.length < wanted) return { items, more: false }
-    // What is large comes in small steps.
+    // Large items are read in small steps.
     if (size > sizeMax / 8) step = stepMin / 4
   }
 }

@@ -1,4 +1,4 @@
-/** What was opened, to be closed in reverse. Node 20 has no AsyncDisposableStack yet. */
+/** Closes resources in reverse order. Node 20 has no AsyncDisposableStack. */
 export class Cleanup implements AsyncDisposable {
   #steps: (() => unknown)[] = []
 
@@ -12,7 +12,7 @@ export class Cleanup implements AsyncDisposable {
     this.#steps.push(step)
   }
 
-  /** Hands everything to a new owner: this one closes nothing any more. */
+  /** Moves all resources to a new owner. This one then closes nothing. */
   move(): Cleanup {
     const owner = new Cleanup()
     owner.#steps = this.#steps
@@ -20,7 +20,7 @@ export class Cleanup implements AsyncDisposable {
     return owner
   }
 
-  /** Runs every step, also behind one that failed; throws the first failure at the end. */
+  /** Runs every step, also after a failed one; throws the first failure at the end. */
   async [Symbol.asyncDispose](): Promise<void> {
     const failures: unknown[] = []
     for (const step of this.#steps.splice(0).reverse()) {

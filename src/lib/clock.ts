@@ -1,4 +1,4 @@
-/** Time as the gateway sees it, in milliseconds since the epoch. Injected everywhere, so that a test owns it. */
+/** The gateway's time, in milliseconds since the epoch. Injected everywhere, so that tests control it. */
 export interface Clock {
   now(): number
   /** Runs `work` after `delayMs`; the returned function cancels it. */
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves after `delayMs`, or at once when the signal aborts. Never rejects: callers look at the signal. */
+/** Resolves after `delayMs`, or at once when the signal aborts. Never rejects: callers check the signal. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {

@@ -4,8 +4,8 @@ import { ulid } from 'ulid'
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * A UUID of version 7 (RFC 9562): its first 48 bits are the time, so that rows with such a key are added at the end of
- * their table instead of everywhere in it. That is what keeps a commit's pages few.
+ * Returns a UUID of version 7 (RFC 9562). Its first 48 bits are the time, so rows with such a key are added at the end of their
+ * table instead of everywhere in it, and a commit writes few pages.
  */
 export function newUuid(now = Date.now()): string {
   const random = randomUUID()
@@ -18,8 +18,8 @@ export const newAgentId = (): string => `agent_${newUuid()}`
 export const newSessionId = (now = Date.now()): string => `session_${newUuid(now)}`
 export const newSubscriptionId = (): string => `WAKE_SUB:${newUuid()}`
 /**
- * A message's id sorts in the order in which this process made it, also within one millisecond: 26 bits behind the time count
- * (RFC 9562 §6.2, method 1). An inbox in order of its ids is in order of arrival.
+ * Returns a message id. Ids sort in the order in which this process made them, also within one millisecond: 26 bits after the time
+ * are a counter (RFC 9562 §6.2, method 1). An inbox in order of its ids is in order of arrival.
  */
 export function newMessageId(now = Date.now()): string {
   made = now === made.at ? { at: now, count: (made.count + 1) & 0x3ffffff } : { at: now, count: 0 }
@@ -28,7 +28,7 @@ export function newMessageId(now = Date.now()): string {
   const random = randomUUID().slice(24)
   return `${messagePrefix}${time.slice(0, 8)}-${time.slice(8)}-7${hex(made.count >> 14, 3)}-${hex(0x8000 | low, 4)}-${random}`
 }
-/** The smallest message id of an instant: every one that is made before it sorts below. */
+/** Returns the smallest message id of an instant: ids made before it sort below. */
 export const messageIdFloor = (timeMs: number): string => {
   const time = hex(Math.max(0, Math.floor(timeMs)), 12)
   return `${messagePrefix}${time.slice(0, 8)}-${time.slice(8)}`
@@ -38,7 +38,7 @@ let made = { at: -1, count: 0 }
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 export const newUlid = (now: number): string => ulid(now)
 
-/** Makes ULIDs that sort in the order in which they were made here. Half of their random bits are this maker's, half count. */
+/** Returns a generator of ULIDs that sort in the order in which it made them: half of the random bits are the generator's, half are a counter. */
 export function ulidSequence(): (now: number) => string {
   const bits = randomBytes(10)
   let count = bits.readUIntBE(5, 4)
@@ -52,9 +52,9 @@ export function ulidSequence(): (now: number) => string {
 }
 
 /**
- * A ULID that is a function of what it names: 48 bits of time, 16 bits of sequence, 64 bits of SHA-256 over the parts.
- * The same emission therefore has the same `eventId` in every process, before and after a crash, with nothing stored,
- * and ids of the same millisecond sort by their sequence.
+ * Returns a ULID that is a function of what it names: 48 bits of time, 16 bits of sequence, 64 bits of SHA-256 over the parts.
+ * The same emission has the same `eventId` in every process, before and after a crash, with nothing stored. Ids of the same
+ * millisecond sort by their sequence.
  */
 export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly (string | number)[]): string {
   const random = Buffer.alloc(10)
@@ -63,7 +63,7 @@ export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly
   return encodeTime(timeMs) + encodeRandom(random)
 }
 
-/** The smallest ULID of an instant: every one that is made before it sorts below. */
+/** Returns the smallest ULID of an instant: ULIDs made before it sort below. */
 export const ulidFloor = (timeMs: number): string => encodeTime(Math.max(0, Math.floor(timeMs))) + '0'.repeat(16)
 
 function encodeTime(timeMs: number): string {

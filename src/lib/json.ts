@@ -1,4 +1,4 @@
-/** Any JSON object: what the wire carries and the store keeps whole. */
+/** Any JSON object. */
 export type JsonObject = { [key: string]: unknown }
 
 export function isJsonObject(value: unknown): value is JsonObject {

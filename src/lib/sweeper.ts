@@ -3,15 +3,15 @@ import { type Clock, sleep } from './clock.ts'
 interface Sweeping {
   readonly clock: Clock
   readonly everyMs: number
-  /** How long after its start the first pass comes. */
+  /** Delay of the first pass after the start. */
   readonly firstAfterMs?: number
-  /** Whether this gateway is the one to sweep. */
+  /** Whether this gateway does the sweep now. */
   readonly isTurn?: (() => Promise<boolean>) | undefined
-  /** Hears of a pass that failed; the next one comes all the same. */
+  /** Called when a pass has failed. The next pass comes as planned. */
   readonly failed: (error: unknown) => void
 }
 
-/** Does one thing again and again until it is stopped. */
+/** Repeats one piece of work until it is stopped. */
 export abstract class Sweeper implements AsyncDisposable {
   readonly #sweeping: Sweeping
   readonly #stopping = new AbortController()
@@ -21,10 +21,10 @@ export abstract class Sweeper implements AsyncDisposable {
     this.#sweeping = sweeping
   }
 
-  /** One pass. True: there is more to do at once. */
+  /** Does one pass. True: there is more to do at once. */
   protected abstract sweep(): Promise<boolean>
 
-  /** Aborts when it is stopped. */
+  /** Aborts when the sweeper stops. */
   protected get signal(): AbortSignal {
     return this.#stopping.signal
   }

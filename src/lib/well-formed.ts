@@ -1,4 +1,4 @@
-/** The text with U+FFFD in the place of each half of a surrogate pair: what UTF-8 can carry. */
+/** Returns the text with each unpaired surrogate replaced by U+FFFD. */
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }

@@ -1,23 +1,23 @@
-/** What has no place in one line: controls, line and paragraph separators, and marks that turn the direction of what follows. */
+/** Characters that do not belong in one line: controls, line and paragraph separators, and bidirectional controls. */
 const offLine = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const offLineRuns = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
-/** Whether UTF-8 and both stores can carry the text: no half of a surrogate pair and no U+0000. */
+/** Whether UTF-8 and both stores can hold the text: no unpaired surrogate and no U+0000. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Whether the text is one line that shows what it says, on a terminal and to a model. */
+/** Whether the text is one line that looks the same to a person at a terminal and to a model. */
 export function isOneLine(text: string): boolean {
   return text.isWellFormed() && !offLine.test(text)
 }
 
-/** The text as one line: what has no place in one becomes a space. */
+/** Returns the text as one line: other characters become a space. */
 export function oneLine(text: string): string {
   return isOneLine(text) ? text : text.toWellFormed().replace(offLineRuns, ' ').trim()
 }
 
-/** The first line of a text that says something, as `oneLine` has it; empty when none near its beginning does. */
+/** Returns the first non-empty line near the beginning of a text, as `oneLine` formats it; empty if there is none. */
 export function firstLine(text: string): string {
   for (const line of text.slice(0, 10_000).split(/[\n\r]/)) {
     const said = oneLine(line).trim()
@@ -27,8 +27,8 @@ export function firstLine(text: string): string {
 }
 
 /**
- * Where the first text is that `isStorable` refuses, as a path such as `message.parts[0].text`; a key counts as a text of its
- * object. Undefined: there is none. Without recursion, so that depth does not matter.
+ * Returns the path of the first text that `isStorable` refuses, such as `message.parts[0].text`; a key counts as a text of its
+ * object. Undefined: there is none. Does not recurse, so any depth is safe.
  */
 export function unstorablePath(value: unknown): string | undefined {
   const open: { value: unknown; path: string }[] = [{ value, path: '' }]

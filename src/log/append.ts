@@ -2,8 +2,8 @@ import type { Transaction } from '../storage/database.ts'
 import type { NewEvent } from './event.ts'
 
 /**
- * Appends events within the caller's transaction, and sees to it that whoever they concern is woken after the commit. They are
- * written at the end of the transaction, with those of everybody who shares it: the transaction itself does not read them.
- * Built in `wakes/`, handed to every feature.
+ * Appends events in the caller's transaction. The agents that they concern are woken after the commit. The events are written at
+ * the end of the transaction, together with those of the other writers that share it: the transaction itself cannot read them.
+ * The engine in `wakes/` provides it; every feature gets it.
  */
 export type AppendEvents = (tx: Transaction, projectId: string, events: readonly NewEvent[]) => Promise<unknown>

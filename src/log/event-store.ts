@@ -12,8 +12,8 @@ const eventRows = rowsInsert('event', ['project_id', 'log_id', 'type', 'task_id'
 const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
 
 /**
- * Takes the log, until the commit, and the logIds for these events. The ids come from the project's own counter row, whose lock
- * is held to the commit: gap-free, and in commit order on every engine. Nothing of the events is written yet.
+ * Locks the log until the commit and assigns logIds to these events. The ids come from the project's own counter row, which stays
+ * locked until the commit: ids are gap-free and in commit order on every engine. Writes no event yet.
  */
 export async function numberEvents(
   tx: Transaction,
@@ -29,7 +29,7 @@ export async function numberEvents(
   })
 }
 
-/** Writes events that have their logIds, in the transaction that took them. */
+/** Writes numbered events, in the transaction that numbered them. */
 export async function writeEvents(
   tx: Transaction,
   numbered: readonly LogEvent[],
@@ -69,8 +69,8 @@ interface Range {
 const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${columns} from event e
   where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
   order by e.log_id ${limited}`)
-// By project and logId, and never by the project alone: where both sides have the same constant, PostgreSQL may read the whole log
-// for each row, by a plan that it made while the log was short.
+// Joins by project and logId, never by the project alone: with the same constant on both sides, PostgreSQL may read the whole log
+// for each row, because it made the plan while the log was short.
 const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
   from event_audience a join event e on ${itsEvent}
@@ -89,12 +89,12 @@ const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select $
 
 const unbounded = Number.MAX_SAFE_INTEGER
 
-/** The events of a project after a watermark, in order. */
+/** Returns the events of a project after a watermark, in order. */
 export function readProjectEvents(db: Reader, projectId: string, after: number, limit: number): Promise<LogEvent[]> {
   return read(db, rangeOfProject, { projectId, after, upTo: unbounded, limit })
 }
 
-/** The events that concern one agent after a watermark, in order. */
+/** Returns the events that concern one agent after a watermark, in order. */
 export function readAudienceEvents(
   db: Reader,
   projectId: string,
@@ -105,7 +105,7 @@ export function readAudienceEvents(
   return read(db, rangeOfAudience, { projectId, audience, after, upTo: unbounded, limit })
 }
 
-/** The events that concern one agent and fire one trigger, in `(after, upTo]`, in order. */
+/** Returns the events that concern one agent and fire one trigger, in `(after, upTo]`, in order. */
 export function readTriggerEvents(
   db: Reader,
   projectId: string,
@@ -116,7 +116,7 @@ export function readTriggerEvents(
   return read(db, rangeOfTrigger, { projectId, audience, trigger, ...range })
 }
 
-/** The events of one task in `(after, upTo]`, in order. */
+/** Returns the events of one task in `(after, upTo]`, in order. */
 export function readTaskEvents(
   db: Reader,
   taskId: string,
@@ -138,7 +138,7 @@ const windows = new RowsStatement<EventRow & { asked: number }>(
   order by a.log_id`,
 )
 
-/** A short piece of a log: the events of one trigger that concern an agent, in `(after, upTo]`. */
+/** A short range of a log: the events of one trigger that concern one agent, in `(after, upTo]`. */
 export interface Window {
   readonly projectId: string
   readonly audience: string
@@ -147,7 +147,7 @@ export interface Window {
   readonly upTo: number
 }
 
-/** The events of many windows, in order, in the place of each. */
+/** Returns the events of many windows: one list for each window, at its index. */
 export async function readWindows(db: Reader, asked: readonly Window[]): Promise<LogEvent[][]> {
   const rows = asked.map(({ audience, projectId, trigger, after, upTo }, index) => {
     return [index, audience, projectId, trigger, after, upTo]
@@ -173,7 +173,7 @@ const bounds = statement<{ projectId: string }, { head: number; tail: number }>(
   sql`select log_head as "head", log_tail as "tail" from project where id = ${p('projectId')}`,
 )
 
-/** The newest logId of a project, and the newest one that retention has taken away (0: none). */
+/** Returns the newest logId of a project, and the newest one that retention has pruned (0: none). */
 export async function logBounds(db: Reader, projectId: string): Promise<{ head: number; tail: number }> {
   const row = await db.get(bounds, { projectId })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
@@ -187,9 +187,8 @@ const hold = takingLog(
 )
 
 /**
- * Keeps other gateways from appending to a project's log until the transaction is over, and waits for those that are at it:
- * what is read of the log behind this is all there is, and who appends later finds what this transaction did. Answers the
- * newest logId.
+ * Locks a project's log until the transaction ends, after waiting for writers that hold it. What the transaction then reads of the
+ * log is complete, and later writers see what it has changed. Returns the newest logId.
  */
 export async function lockLog(tx: Transaction, projectId: string): Promise<number> {
   return (await tx.get(hold, { projectId }))?.head ?? 0

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../lib/json.ts'
 import { memoryLimits } from '../limits.ts'
 
-/** What an agent's subscription can be triggered by. Source: S1-43; the last is ours: S4-6. */
+/** The triggers of an agent's subscription. Source: S1-43; the last one is from S4-6. */
 export const agentTriggers = [
   'SENT_TO_ME',
   'TASK_STATE_CHANGED',
   'PERMISSION_GRANTED',
   'MESSAGE_STATUS_CHANGED',
 ] as const
-/** What the engine itself has to say: for the operator of a project, and for the agent whose subscription it is about. */
+/** The triggers of signals from the engine: to the operator of a project, and to the agent whose subscription it is about. */
 export const signalTriggers = [
   'SUBSCRIPTION_DEGRADED',
   'SUBSCRIPTION_RECOVERED',
@@ -18,7 +18,7 @@ export const signalTriggers = [
 export const triggers = [...agentTriggers, ...signalTriggers] as const
 export type Trigger = (typeof triggers)[number]
 
-/** Every kind of row that the log can hold, with the trigger it fires, if any. */
+/** Every event type of the log with the trigger that it fires, or null. */
 export const eventTypes = {
   'message.sent': 'SENT_TO_ME',
   'message.seen': 'MESSAGE_STATUS_CHANGED',
@@ -60,13 +60,13 @@ export const eventTypes = {
 
 export type EventType = keyof typeof eventTypes
 
-/** The operator's place in an audience: the project's own, whoever operates it. */
+/** The audience entry for the operators of the project. */
 export const operatorAudience = 'operator'
 
-/** An event on its way into the log. */
+/** An event to be appended. */
 export interface NewEvent {
   readonly type: EventType
-  /** Who did it: an identity such as `@donna` or `@operator`. */
+  /** The identity that caused it, such as `@donna` or `@operator`. */
   readonly actor: string
   /** Ids of the agents that the event concerns; each may be named once. */
   readonly audience: readonly string[]
@@ -88,14 +88,14 @@ export interface LogEvent {
 }
 
 /**
- * What an event weighs in memory and in an answer, in characters: its texts, and some for each value. The gateway builds what an
- * event says, a few levels deep at the most.
+ * Returns the size of an event in memory and in an answer, in characters: its texts, and a constant for each value. Event data is
+ * built by the gateway and only a few levels deep.
  */
 export function weightOf({ data }: Pick<LogEvent, 'data'>): number {
   return weightOfValue(data) + eventWeight
 }
 
-/** Whether a page of events is so heavy that the next one is to be short: many readers may hold one each. */
+/** Whether a page of events is so large that the next one should be short: many readers may hold one page each. */
 export function isHeavy(page: readonly LogEvent[]): boolean {
   let weight = 0
   for (const event of page) weight += weightOf(event)

@@ -5,25 +5,25 @@ import type { Page } from './shared-pages.ts'
 const pageSizeDefault = 200
 
 interface FollowOptions {
-  /** What to listen to: a project's id, a task's id, or an agent's id. */
+  /** The key to listen to: a project's id, a task's id, or an agent's id. */
   key: string
-  /** The project whose log is read, where the key is an agent's. */
+  /** The project whose log is read, if the key is an agent's id. */
   within?: string
-  /** The watermark to start behind. */
+  /** The watermark to start after. */
   after: number
   /** Reads the next page from the log, in order. */
   read: (after: number, limit: number) => Promise<LogEvent[]>
-  /** The newest logId of what is read, asked before the read. It spares followers who saw nothing another look at the same. */
+  /** Returns the newest logId, queried before the read. It saves followers that found nothing from reading the same range again. */
   head?: () => Promise<number>
   pageSize?: number
   signal: AbortSignal
-  /** Called when the follower has caught up and would wait. */
+  /** Called when the follower has caught up and waits. */
   onIdle?: () => void
 }
 
 /**
- * Everything after a watermark, then everything as it is committed, each event once and in order. The live notifier
- * only says when to look; what is looked at is the log. Ends when the signal aborts.
+ * Yields every event after a watermark, then every event as it is committed, each once and in order. The notifier only says when
+ * to look; events are read from the log. Ends when the signal aborts.
  */
 export async function* follow(
   notifier: LogNotifier,
@@ -31,14 +31,14 @@ export async function* follow(
 ): AsyncGenerator<LogEvent, void, undefined> {
   const { signal, key, within } = options
   let after = options.after
-  let told = notifier.pages.now()
+  let notifiedAt = notifier.pages.now()
   let grown = true
-  // What others have committed and nobody told is in the log, not at hand.
+  // Events that another gateway has committed without a notification are in the log, not in the cache.
   let isFirst = true
   let wake = () => {}
   const notice = () => {
     grown = true
-    told = notifier.pages.now()
+    notifiedAt = notifier.pages.now()
     wake()
   }
   const stop = notifier.listen(key, notice, within)
@@ -55,7 +55,8 @@ export async function* follow(
       let page: Page
       do {
         page =
-          (isFirst ? undefined : atHand(notifier, options, after)) ?? (await readShared(notifier, options, after, told))
+          (isFirst ? undefined : cachedEvents(notifier, options, after)) ??
+          (await readShared(notifier, options, after, notifiedAt))
         isFirst = false
         for (const event of page.events) {
           if (signal.aborted) return
@@ -72,8 +73,8 @@ export async function* follow(
   }
 }
 
-/** The next events of an agent that were appended here a moment ago. Undefined: ask the log. */
-function atHand(
+/** Returns the next cached events of an agent. Undefined: the cache does not know; read the log. */
+function cachedEvents(
   notifier: LogNotifier,
   { key, within, pageSize = pageSizeDefault }: FollowOptions,
   after: number,
@@ -85,7 +86,7 @@ function atHand(
   return { events, upTo: more ? events.at(-1)!.logId : (notifier.recent.head(within) ?? after), more }
 }
 
-function readShared(notifier: LogNotifier, options: FollowOptions, after: number, told: number): Promise<Page> {
+function readShared(notifier: LogNotifier, options: FollowOptions, after: number, notifiedAt: number): Promise<Page> {
   const { key, pageSize = pageSizeDefault } = options
   const read = async (from: number): Promise<Page> => {
     const head = (await options.head?.()) ?? from
@@ -94,5 +95,5 @@ function readShared(notifier: LogNotifier, options: FollowOptions, after: number
     const last = events.at(-1)?.logId ?? from
     return { events, upTo: more ? last : Math.max(head, last), more }
   }
-  return notifier.isShared(key) ? notifier.pages.read(key, { after, told }, read) : read(after)
+  return notifier.isShared(key) ? notifier.pages.read(key, { after, notifiedAt }, read) : read(after)
 }

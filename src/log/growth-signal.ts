@@ -1,6 +1,6 @@
 import type { LogNotifier } from './log-notifier.ts'
 
-/** Notices that a project's log has grown, also between two looks. */
+/** Signals that a project's log has grown, also when nobody was waiting at that moment. */
 export class GrowthSignal {
   readonly #stop: () => void
   #grown = false
@@ -13,7 +13,7 @@ export class GrowthSignal {
     })
   }
 
-  /** Resolves once the log has grown since this was last asked. */
+  /** Resolves once the log has grown since the last call. */
   async next(): Promise<void> {
     if (!this.#grown) {
       await new Promise<void>((resolve) => {

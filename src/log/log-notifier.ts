@@ -6,23 +6,23 @@ type Listener = () => void
 type Listeners = Map<string, Set<Listener>>
 
 /**
- * The live plane: tells listeners that a log has grown, after the commit. It carries no truth: a listener that misses a
- * call finds everything in the log. What was committed here it has at hand for a while.
+ * Notifies listeners after a commit that a log has grown. A notification carries no truth: a listener that misses one finds
+ * everything in the log. Also caches the newest events that this gateway committed.
  */
 export class LogNotifier {
   readonly recent = new RecentEvents()
   readonly pages = new SharedPages()
   readonly #listeners: Listeners = new Map()
-  /** Those who listen to an agent, by the agent's project. */
+  /** The listeners of agents, by the agent's project. */
   readonly #within: Listeners = new Map()
-  readonly #elsewhere: (keys: readonly string[]) => void
+  readonly #notifyPeers: (keys: readonly string[]) => void
 
-  /** `elsewhere` tells the other gateways of the store what was published here. */
-  constructor(elsewhere: (keys: readonly string[]) => void = () => {}) {
-    this.#elsewhere = elsewhere
+  /** `notifyPeers` tells the other gateways of the store which logs have grown here. */
+  constructor(notifyPeers: (keys: readonly string[]) => void = () => {}) {
+    this.#notifyPeers = notifyPeers
   }
 
-  /** Says that these events, of one project, were committed here, as they were appended. */
+  /** Publishes events of one project that were committed here, with their audiences as appended. */
   publish(events: readonly LogEvent[], appended: readonly Pick<NewEvent, 'audience'>[]): void {
     const first = events[0]
     if (!first) return
@@ -34,17 +34,17 @@ export class LogNotifier {
       for (const { audience } of appended) for (const agentId of audience) keys.add(agentId)
     }
     this.#call(keys)
-    this.#elsewhere(grown)
+    this.#notifyPeers(grown)
   }
 
-  /** Says that another gateway committed something there: projects' ids and tasks' ids. Whom it concerns is not told. */
+  /** Notifies listeners that another gateway has committed events: ids of projects and of tasks. Their audience is not known. */
   invalidate(keys: readonly string[]): void {
     this.recent.forget(keys)
     this.#call(keys)
     for (const key of keys) callAll(this.#within, key)
   }
 
-  /** Calls everybody: something may have been missed. */
+  /** Notifies all listeners: notifications may have been lost. */
   invalidateAll(): void {
     this.recent.forgetAll()
     this.#call(this.#listeners.keys())
@@ -52,7 +52,7 @@ export class LogNotifier {
 
   /**
    * Calls `listener` for each commit that touches the key: a project's id, a task's id, or an agent's id with its project as
-   * `within`. Answers the way out.
+   * `within`. Returns an unsubscribe function.
    */
   listen(key: string, listener: Listener, within?: string): () => void {
     const leave = add(this.#listeners, key, listener)
@@ -63,7 +63,7 @@ export class LogNotifier {
     }
   }
 
-  /** Whether several listen to the key. */
+  /** Whether the key has several listeners. */
   isShared(key: string): boolean {
     return (this.#listeners.get(key)?.size ?? 0) > 1
   }

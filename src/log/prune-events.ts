@@ -18,11 +18,11 @@ const oldest = statement<{ projectId: string; limit: number }, { logId: number; 
 const removeEvents = statement<{ projectId: string; upTo: number }>(
   sql`delete from event where project_id = ${p('projectId')} and log_id <= ${p('upTo')}`,
 )
-// The head stays where it is, so that no logId is ever given twice.
+// The head does not move, so no logId is ever assigned twice.
 const moveTail = statement<{ projectId: string; upTo: number }>(
   sql`update project set log_tail = ${p('upTo')} where id = ${p('projectId')} and log_tail < ${p('upTo')}`,
 )
-// From one audience to the next by the key: the rows between are not read.
+// Goes from one audience to the next by the key, without reading the rows between.
 const nextAudience = statement<
   { audience: string; projectId: string },
   { audience: string; projectId: string; oldest: number }
@@ -34,8 +34,8 @@ const removeAudience = statement<Aged & { limit: number }>(sql`delete from event
     where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited}) page)`)
 
 /**
- * Takes away the events that were appended before an instant, oldest first, and moves the tail of each project's log with them:
- * a watermark older than the tail is told so, never skipped in silence. Answers how many events went.
+ * Removes the events that were appended before an instant, oldest first, and records for each project up to which logId its log is
+ * pruned: an older watermark is answered with an error, never skipped in silence. Returns how many events it removed.
  */
 export async function pruneEvents(db: Database, before: number, signal: AbortSignal): Promise<number> {
   const aged: string[] = []
@@ -63,8 +63,8 @@ async function pruneOldest(tx: Transaction, projectId: string, before: number, l
 const pageMax = 100
 
 /**
- * Takes away the index rows whose events are gone. No reader sees them meanwhile, as every one joins the event; what a crash leaves
- * behind goes with the next events.
+ * Removes the index rows of removed events. No reader sees such rows, because every query joins the event. Rows that are left after
+ * a crash are removed with the next events.
  */
 async function pruneAudiences(db: Database, signal: AbortSignal): Promise<void> {
   const tailOf = new Map((await db.all(tails, {})).map(({ projectId, tail }) => [projectId, tail]))

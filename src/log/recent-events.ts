@@ -1,29 +1,29 @@
 import { memoryLimits } from '../limits.ts'
 import { type LogEvent, type NewEvent, type Trigger, weightOf } from './event.ts'
 
-/** The newest events of a project, as far back as none is missing. */
-interface Stretch {
-  /** Behind this one, every event up to `head` is here. */
+/** The newest events of a project, without a gap. */
+interface CachedRange {
+  /** Every event after this logId, up to `head`, is cached. */
   from: number
   head: number
-  /** The events by whom they concern, agents' and tasks' ids, in order. */
+  /** The events by the ids of the agents and tasks that they concern, in order. */
   readonly concerning: Map<string, LogEvent[]>
 }
 
 interface Kept {
-  readonly stretch: Stretch
+  readonly range: CachedRange
   readonly event: LogEvent
   readonly keys: readonly string[]
   readonly weight: number
 }
 
 /**
- * What was appended here a moment ago, so that whoever sends it need not read it back. It is never the truth: it may be older
- * than the log, and answers nothing where it does not know. Bounded by the number of events and by what they weigh.
+ * Caches the newest events that this gateway appended, so that a run need not read them back. It is never the truth: it may be
+ * behind the log, and returns undefined where it does not know. Bounded by the number of events and by their size.
  */
 export class RecentEvents {
-  readonly #stretches = new Map<string, Stretch>()
-  /** Every event that is kept, the oldest at `#first`. */
+  readonly #ranges = new Map<string, CachedRange>()
+  /** A ring of all cached events; the oldest is at `#first`. */
   readonly #ring: (Kept | undefined)[]
   readonly #weightMax: number
   #first = 0
@@ -35,48 +35,48 @@ export class RecentEvents {
     this.#weightMax = weightMax
   }
 
-  /** What the events that are kept weigh together. */
+  /** The size of all cached events, in characters. */
   get weight(): number {
     return this.#weight
   }
 
-  /** Takes events of one project, in order, with those whom each concerns. */
+  /** Adds events of one project, in order, with the audience of each. */
   add(events: readonly LogEvent[], appended: readonly Pick<NewEvent, 'audience'>[]): void {
     const [first] = events
     if (!first) return
-    const stretch = this.#stretchBefore(first)
+    const range = this.#rangeBefore(first)
     for (const [index, event] of events.entries()) {
       const { audience } = appended[index]!
       const keys = event.taskId === null ? audience : [...audience, event.taskId]
-      this.#keep({ stretch, event, keys, weight: weightOf(event) })
+      this.#keep({ range, event, keys, weight: weightOf(event) })
     }
   }
 
-  /** Of these projects others have appended events that are not here. Keys of other kinds mean nothing. */
+  /** Drops these projects: other gateways have appended events to them. Ids of other kinds are ignored. */
   forget(projectIds: Iterable<string>): void {
-    for (const projectId of projectIds) this.#stretches.delete(projectId)
+    for (const projectId of projectIds) this.#ranges.delete(projectId)
   }
 
   forgetAll(): void {
-    this.#stretches.clear()
+    this.#ranges.clear()
   }
 
-  /** The newest logId that is known of a project. */
+  /** Returns the newest cached logId of a project. */
   head(projectId: string): number | undefined {
-    return this.#stretches.get(projectId)?.head
+    return this.#ranges.get(projectId)?.head
   }
 
-  /** The events of an agent, all or those of one trigger, or of a task, in `(after, upTo]`. Undefined: ask the log. */
+  /** Returns the events of an agent (all, or those of one trigger) or of a task, in `(after, upTo]`. Undefined: read the log. */
   page(
     projectId: string,
     key: string,
     range: { readonly after: number; readonly upTo: number; readonly limit: number },
     trigger?: Trigger,
   ): LogEvent[] | undefined {
-    const stretch = this.#stretches.get(projectId)
+    const cached = this.#ranges.get(projectId)
     const { after, upTo, limit } = range
-    if (!stretch || after < stretch.from || after > stretch.head) return undefined
-    const events = stretch.concerning.get(key)
+    if (!cached || after < cached.from || after > cached.head) return undefined
+    const events = cached.concerning.get(key)
     if (!events) return []
     let first = events.length
     while (first > 0 && events[first - 1]!.logId > after) first--
@@ -87,26 +87,26 @@ export class RecentEvents {
     return page
   }
 
-  /** The stretch that goes on with an event: a new one, where those between are not known. */
-  #stretchBefore({ projectId, logId }: LogEvent): Stretch {
-    const known = this.#stretches.get(projectId)
+  /** Returns the range that an event continues, or a new one if events between are missing. */
+  #rangeBefore({ projectId, logId }: LogEvent): CachedRange {
+    const known = this.#ranges.get(projectId)
     if (known?.head === logId - 1) return known
-    const stretch = { from: logId - 1, head: logId - 1, concerning: new Map() }
-    this.#stretches.set(projectId, stretch)
-    return stretch
+    const range = { from: logId - 1, head: logId - 1, concerning: new Map() }
+    this.#ranges.set(projectId, range)
+    return range
   }
 
   #keep(kept: Kept): void {
-    const { stretch, event, keys } = kept
-    stretch.head = event.logId
+    const { range, event, keys } = kept
+    range.head = event.logId
     if (this.#count === this.#ring.length) this.#dropOldest()
     this.#ring[(this.#first + this.#count) % this.#ring.length] = kept
     this.#count++
     this.#weight += kept.weight
     for (const key of keys) {
-      const known = stretch.concerning.get(key)
+      const known = range.concerning.get(key)
       if (known) known.push(event)
-      else stretch.concerning.set(key, [event])
+      else range.concerning.set(key, [event])
     }
     while (this.#weight > this.#weightMax && this.#count > 1) this.#dropOldest()
   }
@@ -120,14 +120,13 @@ export class RecentEvents {
     this.#drop(oldest)
   }
 
-  #drop({ stretch, event, keys }: Kept): void {
-    stretch.from = event.logId
+  #drop({ range, event, keys }: Kept): void {
+    range.from = event.logId
     for (const key of keys) {
-      const events = stretch.concerning.get(key)!
-      if (events.length === 1) stretch.concerning.delete(key)
+      const events = range.concerning.get(key)!
+      if (events.length === 1) range.concerning.delete(key)
       else events.shift()
     }
-    if (stretch.from === stretch.head && this.#stretches.get(event.projectId) === stretch)
-      this.#stretches.delete(event.projectId)
+    if (range.from === range.head && this.#ranges.get(event.projectId) === range) this.#ranges.delete(event.projectId)
   }
 }

@@ -1,11 +1,11 @@
 import type { LogEvent } from './event.ts'
 
-/** Events behind a watermark, in order. */
+/** Events after a watermark, in order. */
 export interface Page {
   readonly events: readonly LogEvent[]
-  /** Nothing that comes later belongs before this: the watermark to go on from. */
+  /** The watermark to continue from: no later event belongs before it. */
   readonly upTo: number
-  /** Whether there may be more that is there already. */
+  /** Whether the log may already hold more. */
   readonly more: boolean
 }
 
@@ -16,29 +16,29 @@ interface Reading {
 }
 
 /**
- * One read of the log for all who follow the same thing: a commit that concerns a thousand followers is read once. A read is
- * shared with whoever was told to look before it began, so that nobody is given less than was there when it was told.
+ * Shares one read of the log among all followers of the same key: a commit that concerns a thousand followers is read once. A
+ * follower shares only a read that began after its notification, so that it gets at least what was there when it was notified.
  */
 export class SharedPages {
   readonly #readings = new Map<string, Reading>()
   #tick = 0
 
-  /** A moment: what is read from now on began after it. */
+  /** Returns a moment: every read from now on begins after it. */
   now(): number {
     this.#tick += 1
     return this.#tick
   }
 
-  /** The events of a key behind a watermark, from a read that began after `told`. */
+  /** Returns the events of a key after a watermark, from a read that began after `notifiedAt`. */
   async read(
     key: string,
-    { after, told }: { readonly after: number; readonly told: number },
+    { after, notifiedAt }: { readonly after: number; readonly notifiedAt: number },
     read: (after: number) => Promise<Page>,
   ): Promise<Page> {
     const known = this.#readings.get(key)
-    if (known && known.began > told && known.after <= after) {
+    if (known && known.began > notifiedAt && known.after <= after) {
       const { events, upTo, more } = await known.page
-      // A full page that ends before the watermark says nothing of what is behind it.
+      // A full page that ends before the watermark says nothing about what follows it.
       if (!more || upTo > after)
         return { events: events.filter(({ logId }) => logId > after), upTo: Math.max(upTo, after), more }
     }
@@ -47,7 +47,7 @@ export class SharedPages {
     const drop = (): void => {
       if (this.#readings.get(key) === reading) this.#readings.delete(key)
     }
-    // Whoever shares it has asked by then.
+    // All followers that share it have asked by then.
     reading.page.then(
       () => setImmediate(drop),
       () => drop(),

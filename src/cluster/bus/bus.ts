@@ -1,10 +1,10 @@
 /**
- * The live plane between the gateways of one store. It carries no truth: a message that is lost costs latency, never an
- * event. Whoever publishes hears its own messages too: that is how it knows that the bus works.
+ * Carries messages between the gateways of one store. They carry no truth: a lost message costs latency, never an event. A
+ * publisher receives its own messages too, which is how it knows that the bus works.
  */
 export interface Bus extends AsyncDisposable {
-  /** Begins to connect, and connects anew whenever the connection is lost. `heard` is called for each message. */
+  /** Connects, and reconnects whenever the connection is lost. Calls `heard` for each message. */
   start(heard: (message: string) => void): void
-  /** Sends to everybody, this gateway included. Rejects when it cannot be sent. At most `busLimits.message` bytes. */
+  /** Sends a message to every gateway, this one included. At most `busLimits.message` bytes. Rejects when it cannot be sent. */
   publish(message: string): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../logger.ts'
 import type { Bus } from './bus.ts'
 
-/** The bus over Redis where there is a URL for it, else over the PostgreSQL of the store. Loads that client alone. */
+/** Opens the bus over Redis if `busUrl` is set, else over the PostgreSQL of the store. Loads only the client that it needs. */
 export async function openBus(
   where: { readonly busUrl: string | undefined; readonly databaseUrl: string },
   channel: string,

@@ -8,8 +8,8 @@ const connectTimeoutMs = 5_000
 const queryTimeoutMs = 5_000
 
 /**
- * LISTEN and NOTIFY on a connection of their own, outside every transaction of the store: a NOTIFY inside one would have
- * all commits wait for each other.
+ * LISTEN and NOTIFY on a separate connection, outside the transactions of the store: a NOTIFY inside one would serialise all
+ * commits.
  */
 export class PostgresBus implements Bus {
   readonly #url: string

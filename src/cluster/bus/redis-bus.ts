@@ -4,7 +4,7 @@ import type { Bus } from './bus.ts'
 
 const reconnectMaxMs = 2_000
 
-/** Redis pub/sub. Redis keeps nothing of it: whoever is not connected misses the message. */
+/** Redis pub/sub. Redis does not store messages: a gateway that is not connected misses them. */
 export class RedisBus implements Bus {
   readonly #channel: string
   readonly #publisher: Redis
@@ -19,7 +19,7 @@ export class RedisBus implements Bus {
         connectionName: `rouse ${role}`,
         connectTimeout: 5_000,
         commandTimeout: 5_000,
-        // A nudge that waited for the connection would come after the sweep that makes up for it.
+        // A message that waited for the connection would come later than the sweep that finds the same.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
         retryStrategy: (tries) => Math.min(reconnectMaxMs, tries * 100),
@@ -33,7 +33,7 @@ export class RedisBus implements Bus {
 
   start(heard: (message: string) => void): void {
     this.#subscriber.on('message', (_channel, message) => heard(message))
-    // ioredis subscribes again by itself, but only to what it was subscribed to before it lost the connection.
+    // ioredis resubscribes on its own, but only to channels that were subscribed before the connection was lost.
     this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).catch(() => {}))
     for (const redis of [this.#publisher, this.#subscriber]) redis.connect().catch(() => {})
   }
