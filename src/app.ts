@@ -6,14 +6,14 @@ import { createLogger, type Logger } from './logger.ts'
 import { openGateway, type Running, type Started } from './open-gateway.ts'
 import type { NameResolverOptions } from './security/name-resolver.ts'
 
-/** What a test puts in the place of the world. */
+/** Replacements that tests provide for parts of the outside world. */
 export interface Overrides {
   readonly clock?: Clock
   readonly random?: () => number
   readonly log?: Logger
   readonly connectionBounds?: Partial<ConnectionBounds>
   readonly unsent?: Unsent
-  /** How webhooks' names are looked up. */
+  /** How the host names of webhooks are resolved. */
   readonly names?: NameResolverOptions
 }
 
@@ -21,7 +21,7 @@ export interface Overrides {
 export interface Gateway extends AsyncDisposable {
   /** Opens the store, listens and dispatches. */
   start(): Promise<Started>
-  /** Stops accepting, ends streams, finishes what is in flight, closes the store. Twice is the same as once. */
+  /** Stops accepting requests, ends streams, finishes what is in flight, closes the store. Calling it twice is the same as once. */
   stop(): Promise<void>
   /** The operator's key, once started. */
   readonly adminKey: string

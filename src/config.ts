@@ -10,40 +10,40 @@ import { isLoopbackHost } from './security/url-guard.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
-  /** Without a port gRPC is off. `publicTarget` is the `host:port` that cards advertise. */
+  /** No port: gRPC is off. `publicTarget` is the `host:port` that cards advertise. */
   readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   /** Undefined: HTTP and gRPC are plain text. */
   readonly tls: TlsPaths | undefined
-  /** 0 is no limit. */
+  /** 0: no limit. */
   readonly connections: { readonly max: number; readonly perAddress: number }
-  /** From one address within a minute; 0 is no limit. */
+  /** From one address within a minute. 0: no limit. */
   readonly wrongKeysMax: number
   readonly dataDir: string
-  /** PostgreSQL, which several gateways can share; undefined: the embedded store in the data directory. */
+  /** The PostgreSQL store, which several gateways can share. Undefined: the embedded store in the data directory. */
   readonly databaseUrl: string | undefined
-  /** Redis for the live plane between gateways; undefined: PostgreSQL's NOTIFY. */
+  /** The Redis server of the bus between gateways. Undefined: PostgreSQL's NOTIFY. */
   readonly busUrl: string | undefined
-  /** The newest first; each is taken. Given keys win over those kept in the data directory. */
+  /** The newest first; every one is accepted. Configured keys win over those in the data directory. */
   readonly adminKeys: readonly string[] | undefined
   readonly encryptionKeys: readonly string[] | undefined
-  /** Issuers whose tokens are taken beside the gateway's own keys. */
+  /** Issuers whose tokens are accepted in addition to the gateway's own keys. */
   readonly jwtIssuers: readonly JwtIssuer[]
   readonly webhooks: {
     readonly allow: readonly string[]
     readonly timeoutMs: number
-    /** Each an address, or `address:port`; undefined: the machine's own. */
+    /** Each an address or `address:port`. Undefined: the name servers of the machine. */
     readonly nameServers: readonly string[] | undefined
   }
-  /** 0 keeps for ever. */
+  /** 0: kept for ever. */
   readonly retention: {
     readonly eventsMs: number
     readonly deliveriesMs: number
     readonly messagesMs: number
     readonly auditMs: number
   }
-  /** CIDRs of the proxies whose `X-Forwarded-For` says where a request came from. */
+  /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
-  /** 0 is no limit. */
+  /** 0: no limit. */
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   /** How long a session may be silent. */
   readonly sessions: { readonly timeoutMs: number }
@@ -53,19 +53,14 @@ export interface Config {
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The only reader of the process's environment. */
-export function readEnv(): Env {
-  return process.env
-}
-
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
 const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 36_500
-/** A key that a person made up is worth less than its length says. */
+/** A key that a person made up is weaker than its length suggests. */
 const adminKeyMin = 24
 const loopback = ['127.0.0.0/8', '::1/128']
 
-/** Applies the defaults. Throws one Error that lists every problem, each with its variable and the remedy. */
+/** Reads the configuration from environment variables and applies the defaults. Throws one Error that lists every problem, each with its variable and the remedy. */
 export function envToConfig(env: Env): Config {
   const problems: string[] = []
   const number = (name: string, fallback: number, min: number, max: number): number => {
@@ -136,7 +131,7 @@ export function envToConfig(env: Env): Config {
   if (publicTarget && !/^(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$/.test(publicTarget))
     problems.push(`ROUSE_GRPC_PUBLIC_TARGET="${publicTarget}": give host:port, e.g. rouse.example:443.`)
   const tls = tlsPaths(text, problems)
-  // Behind a proxy every connection has the proxy's address.
+  // Every connection through a proxy has the proxy's address.
   const isFaced = isLoopbackHost(host) || (publicUrl !== undefined && tls === undefined)
   const { connections, connectionsPerAddress } = connectionLimits
   const nameServers = text('ROUSE_NAME_SERVERS')?.split(/[\s,]+/)
@@ -181,21 +176,21 @@ export function envToConfig(env: Env): Config {
   return config
 }
 
-/** A list in JSON, or the path of a file that holds one. */
+/** Reads a list as JSON, or from a file that holds one. */
 function textOrFile(text: string): string {
   return text.startsWith('[') ? text : readFileSync(text, 'utf8')
 }
 
 /**
- * Loopback, as long as only this machine can reach the gateway: behind a proxy it listens on loopback too, and its agents are
- * elsewhere.
+ * Returns loopback if only this machine can reach the gateway. A gateway behind a proxy listens on loopback too, but its agents are
+ * on other machines.
  */
 function allowedByDefault(host: string, publicUrl: string | undefined): readonly string[] {
   const isLocal = publicUrl === undefined || (URL.canParse(publicUrl) && isLoopbackHost(new URL(publicUrl).hostname))
   return isLoopbackHost(host) && isLocal ? loopback : []
 }
 
-/** `none` is a list of none: the only way to close loopback too while the gateway listens there. */
+/** `none` is an empty list: it closes loopback too while the gateway listens there. */
 function cidrs(text: string): string[] {
   return text.toLowerCase() === 'none' ? [] : text.split(/[\s,]+/).filter(Boolean)
 }
@@ -221,14 +216,14 @@ function requireNameServers(servers: readonly string[]): void {
   }
 }
 
-/** The URL may hold a password: it is not repeated. */
+/** The URL may hold a password, so errors do not repeat it. */
 function requirePostgres(text: string): void {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (!['postgres:', 'postgresql:'].includes(protocol))
     throw new Error('give a URL such as postgres://rouse@127.0.0.1:5432/rouse, or none for the embedded store.')
 }
 
-/** It may hold a password too. */
+/** The URL may hold a password, so errors do not repeat it. */
 function requireRedis(text: string, databaseUrl: string | undefined): void {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (!['redis:', 'rediss:'].includes(protocol)) throw new Error('give a URL such as redis://127.0.0.1:6379.')

@@ -1,6 +1,6 @@
 /**
  * The table of problems: the code is the contract, the title is for people, the status is for HTTP.
- * Every front translates the same code: REST as `application/problem+json` (RFC 9457), A2A as its own error types.
+ * Every front translates the same code: REST to `application/problem+json` (RFC 9457), A2A to its own error types.
  */
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
@@ -61,7 +61,7 @@ export interface ProblemOptions {
   cause?: unknown
 }
 
-/** A failure that a caller is told about. Anything else thrown becomes `internal` at the boundary. */
+/** A failure that is reported to the caller. Anything else that is thrown becomes `internal` at the front. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly field: string | undefined
@@ -84,7 +84,7 @@ export class Problem extends Error {
   }
 }
 
-/** The problem that a thrown value is, or `internal` with a fixed sentence: nothing unknown leaks to a caller. */
+/** Returns the problem that a thrown value is, or `internal` with a fixed sentence: an unknown error never leaks to a caller. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem('internal', {

@@ -20,22 +20,22 @@ import type { Database } from './storage/database.ts'
 export interface Keys {
   readonly secrets: SecretBox
   readonly adminKey: AdminKey
-  /** Where the operator finds the admin key; undefined when it was given. */
+  /** The file with the admin key. Undefined: it was configured. */
   readonly adminKeyFile: string | undefined
   readonly cardKeys: readonly CardKey[]
-  /** What the gateways of one store have in common and no other store has: hexadecimal. It never changes. */
+  /** The name of the store, the same for all its gateways: hexadecimal. It never changes. */
   readonly storeName: string
-  /** Proves to the command line on this machine that a gateway works with this data directory. */
+  /** Proves to the command line on this machine that a gateway uses this data directory. */
   readonly instanceKey: string
-  /** Looks at what is kept now. Returns the card keys, and whether an admin key is taken no more. */
+  /** Reads the stored keys again. Returns the card keys, and whether an admin key is no longer accepted. */
   refresh(): Promise<{ cardKeys: readonly CardKey[]; adminKeyEnded: boolean }>
 }
 
-/** Where the keys that may be replaced are kept. */
+/** Where replaceable keys are stored. */
 export interface KeyPlaces {
   readonly admin: AdminKeyPlace
   readonly card: KeptSecret
-  /** Given to all gateways of a store; undefined for the embedded one. */
+  /** Shared by all gateways of a store. Undefined for the embedded store. */
   readonly storeName: KeptSecret | undefined
 }
 
@@ -47,14 +47,14 @@ export const keyFiles = {
   formerAdmin: 'admin.key.former',
   card: 'card-signing.jwk',
   encryption: 'encryption.key',
-  /** There while `rouse rekey --new-key` is under way: the key that replaces the other. */
+  /** Exists while `rouse rekey --new-key` runs: the new key. */
   nextEncryption: 'encryption.key.next',
   instance: 'instance.key',
 } as const
 
 /**
- * Makes sure that only the owner of the data directory can use the secrets and the mail in it. Throws where that is not so and
- * cannot be mended. What does not exist yet is made with the right mode.
+ * Makes sure that only the owner of the data directory can read the secrets and the mail in it. Throws if that cannot be achieved.
+ * New files get the right mode.
  */
 export function requirePrivateDirectory(dataDir: string, log: Pick<Logger, 'warn'>): void {
   const directory = resolve(dataDir)
@@ -66,9 +66,9 @@ export function requirePrivateDirectory(dataDir: string, log: Pick<Logger, 'warn
 }
 
 /**
- * The gateway's keys: given ones, else those of the data directory, made there at the first start. Gateways that share a
- * store share the admin key and the card key through it, sealed with the encryption key, which is not in it.
- * Throws when the store was sealed with another one.
+ * Returns the gateway's keys: configured ones, else those of the data directory, which are created at the first start. Gateways that
+ * share a store share the admin key and the card keys through it, sealed with the encryption key, which is not in the store.
+ * Throws when the store was sealed with another encryption key.
  */
 export async function openKeys(
   config: KeyConfig,
@@ -108,7 +108,7 @@ export async function openKeys(
   }
 }
 
-/** Takes over what is replaced while the gateway runs. `adminKeyEnded` is called when an admin key is taken no more. */
+/** Reads keys that are replaced while the gateway runs. `adminKeyEnded` is called when an admin key is no longer accepted. */
 export function watchKeys(
   keys: Keys,
   signer: LiveSigner,
@@ -123,7 +123,7 @@ export function watchKeys(
 }
 
 /**
- * The encryption keys that were given, else that of the data directory, the one that is to replace it first. Throws where there is none.
+ * Returns the configured encryption keys, else those of the data directory, a replacement first. Throws if there is none.
  */
 export function readSecretBox({ encryptionKeys, dataDir }: KeyConfig): SecretBox {
   if (encryptionKeys) return new SecretBox(encryptionKeys)
@@ -147,14 +147,14 @@ export function newEncryptionKey(): string {
   return randomBytes(32).toString('base64')
 }
 
-/** Where one gateway with an embedded store keeps them. */
+/** The places of a gateway with an embedded store. */
 export function localKeyPlaces(dataDir: string): KeyPlaces {
   const file = (name: string) => new KeyFile(resolve(dataDir), name)
   const admin = { current: file(keyFiles.admin), former: file(keyFiles.formerAdmin) }
   return { admin, card: file(keyFiles.card), storeName: undefined }
 }
 
-/** Where the gateways of a shared store keep them. The first one brings what its data directory holds. */
+/** The places of gateways that share a store. The first gateway brings the keys of its data directory. */
 export function sharedKeyPlaces(dataDir: string, db: Database, secrets: SecretBox): KeyPlaces {
   const file = (name: string) => new KeyFile(resolve(dataDir), name)
   const shared = (name: string, local?: KeyFile): KeptSecret =>
@@ -166,10 +166,10 @@ export function sharedKeyPlaces(dataDir: string, db: Database, secrets: SecretBo
   }
 }
 
-/** Errors: the store is sealed with a key that is not at hand. */
+/** Throws when the store is sealed with a key that is not configured. */
 async function requireKnownKeys(config: KeyConfig, db: Database, secrets: SecretBox, log: Logger): Promise<void> {
   const marked = await markedKeyIds(db)
-  // A store of a build that made no marks: once, everything is looked at.
+  // A store of a version without key marks: everything is checked once.
   const used = marked.length > 0 ? marked : await findKeyIds(db)
   const missing = used.filter((id) => !secrets.keyIds.includes(id))
   if (missing.length > 0) throw new Error(unknownKey(config, missing))
@@ -204,7 +204,7 @@ function sharedOrLocal(shared: SharedSecret, local: KeyFile | undefined): KeptSe
   }
 }
 
-/** The command line on this machine looks for the admin key in the data directory, also where another gateway made it. */
+/** The command line on this machine reads the admin key from the data directory, also if another gateway has created it. */
 export async function keepLocally(file: KeyFile, key: string): Promise<void> {
   const found = await file.load(() => key)
   if (found !== key) await file.replace(found, key)
@@ -214,7 +214,7 @@ async function newCardKeyText(): Promise<string> {
   return JSON.stringify(await createCardSigningKey())
 }
 
-/** By what the card key was when there was no name yet: gateways of older builds take that for the name. */
+/** Derived from the first card key, which gateways of older versions use as the name. */
 export async function loadStoreName({ storeName }: KeyPlaces, cardText: string): Promise<string> {
   const name = createHash('sha256').update(cardText).digest('hex')
   return storeName ? storeName.load(() => name) : name

@@ -1,4 +1,4 @@
-/** One bound: what it bounds, how much of it, and in which unit. */
+/** One limit: its unit, its value and a description. */
 export interface Limit {
   readonly max: number
   readonly unit:

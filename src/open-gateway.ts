@@ -55,13 +55,13 @@ import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
 
-/** What a gateway says of itself once it has started. */
+/** The addresses and warnings of a gateway that has started. */
 export interface Started {
   readonly url: string
   readonly grpcTarget: string | undefined
-  /** Where the admin key is, if it was made here. */
+  /** The file with the admin key, if this gateway has created it. */
   readonly adminKeyFile: string | undefined
-  /** What the operator should know of how it can be reached. */
+  /** Warnings about how the gateway can be reached. */
   readonly warnings: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export interface Running extends Started {
   close(): Promise<void>
 }
 
-/** What a gateway runs in. */
+/** The outside world of a gateway. */
 export interface World {
   readonly clock: Clock
   readonly log: Logger
@@ -82,7 +82,7 @@ export interface World {
   readonly unsent: Unsent
 }
 
-/** All wiring, in layer order. */
+/** Wires a gateway from bottom to top and starts it. */
 export async function openGateway(config: Config, world: World): Promise<Running> {
   const { clock, log, random } = world
   await using undo = new Cleanup()
@@ -228,7 +228,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   }
 }
 
-/** Without issuers nobody verifies tokens. */
+/** Returns undefined without issuers: then no tokens are accepted. */
 function openVerifier({ jwtIssuers, webhooks }: Config, { clock, log }: World, undo: Cleanup): JwtVerifier | undefined {
   if (jwtIssuers.length === 0) return undefined
   return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))

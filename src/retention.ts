@@ -8,7 +8,7 @@ import { pruneHeld } from './wakes/store/held-store.ts'
 
 const sweepMs = 60_000
 
-/** How long things are kept, in milliseconds; 0 is for ever. */
+/** How long things are kept, in milliseconds. 0: for ever. */
 export interface Retention {
   readonly eventsMs: number
   readonly deliveriesMs: number

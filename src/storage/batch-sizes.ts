@@ -1,7 +1,7 @@
-/** How many values or rows one statement takes. Each size of a statement is prepared once. */
+/** The numbers of values or rows that one statement takes. Each size of a statement is prepared once. */
 export const batchSizes = [64, 16, 4, 1] as const
 
-/** Cuts a list into pieces of those sizes, the largest first. */
+/** Cuts a list into batches of those sizes, the largest first. */
 export function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let at = 0; at < items.length; ) {
     const size = batchSizes.find((one) => one <= items.length - at)!

@@ -1,7 +1,7 @@
 import type { BeforeCommit, Pipelined, Transaction } from './database.ts'
 import { pipelined } from './pipelined.ts'
 
-/** What the writers of a group leave for the end of their transaction, by what is to be done with it. */
+/** Work that the writers of a group deferred to the end of their transaction, by the function that does it. */
 export class BeforeCommitWork {
   readonly #items = new Map<BeforeCommit<unknown>, unknown[]>()
 
@@ -11,7 +11,7 @@ export class BeforeCommitWork {
     else this.#items.set(closing as BeforeCommit<unknown>, [item])
   }
 
-  /** Takes over what another writer left. */
+  /** Adds what another writer deferred. */
   join(other: BeforeCommitWork): void {
     for (const [closing, items] of other.#items) {
       for (const item of items) this.add(closing, item)
@@ -22,12 +22,12 @@ export class BeforeCommitWork {
     return this.#items.size === 0
   }
 
-  /** Does it all. `tx` is a transaction whose own end is this. */
+  /** Does all of it in `tx`, which accepts no more deferred work. */
   async run(tx: Transaction): Promise<Pipelined> {
     const last: Transaction = {
       ...tx,
       beforeCommit: () => {
-        throw new Error('What is done at the end of a transaction leaves nothing for its end.')
+        throw new Error('Work before the commit cannot defer more work.')
       },
     }
     let done = pipelined()

@@ -1,7 +1,7 @@
 import { is, Placeholder } from 'drizzle-orm'
 import type { SqlValue } from './statement.ts'
 
-/** Where one value of a statement comes from: its parameters, by a name or a place, or the statement itself. */
+/** The source of one value of a statement: a parameter, by name or index, or the statement itself. */
 interface Slot {
   readonly key: string | number | undefined
   readonly value: SqlValue
@@ -9,17 +9,17 @@ interface Slot {
 
 export type Binding = readonly Slot[]
 
-/** The values of a compiled statement as drizzle lists them: those that wait for a parameter, and those that are there. */
+/** The values of a compiled statement as drizzle lists them: placeholders and constants. */
 export function bindingOf(listed: readonly unknown[]): Binding {
   return listed.map((entry) =>
     is(entry, Placeholder) ? { key: placeOf(entry.name), value: null } : { key: undefined, value: entry as SqlValue },
   )
 }
 
-/** Parameters may be a list: then their names are their places in it. */
+/** Parameters may be a list: then their names are their indexes. */
 const placeOf = (name: string): string | number => (/^\d+$/.test(name) ? Number(name) : name)
 
-/** Throws a TypeError that names a parameter which is missing. */
+/** Throws a TypeError that names a missing parameter. */
 export function bindValues(binding: Binding, params: object): SqlValue[] {
   const values = new Array<SqlValue>(binding.length)
   for (let i = 0; i < values.length; i++) {

@@ -3,11 +3,11 @@ import type { StoppedStore } from './sqlite/stopped-store.ts'
 import type { SqlValue } from './statement.ts'
 import type { LogHead, Table, TableRow } from './table.ts'
 
-/** What travels at once: as many rows, or as much text, whichever comes first. */
+/** The size of a batch: so many rows or so much text, whichever comes first. */
 const batchRows = 2_000
 const batchCharacters = 4_000_000
 
-/** A row beside those of the source. */
+/** A row that is added to those of the source. */
 export interface ExtraRow {
   readonly table: string
   readonly values: Readonly<Record<string, SqlValue>>
@@ -15,23 +15,23 @@ export interface ExtraRow {
 
 export interface CopyOptions {
   readonly extra?: readonly ExtraRow[]
-  /** Hears of every batch: how many rows of a table are there by now, and whether these are all. */
+  /** Called for every batch: how many rows of a table are copied, and whether these are all. */
   readonly progress?: (table: string, rows: number, isWhole: boolean) => void
   readonly signal?: AbortSignal
 }
 
-/** What was copied, and found again in the target. */
+/** What was copied and then verified in the target. */
 export interface Copy {
   readonly tables: readonly { readonly name: string; readonly rows: number }[]
   readonly logHeads: readonly LogHead[]
-  /** Texts that held a NUL, which PostgreSQL cannot keep: it became U+FFFD. */
+  /** Texts with a NUL, which PostgreSQL cannot store: it became U+FFFD. */
   readonly textsMended: number
 }
 
 /**
- * Copies every table of one store into an empty other one. Which tables and columns there are, the two schemas say themselves.
+ * Copies every table of one store into another, empty one. The tables and columns come from the two schemas.
  * Rejects, with the target empty, when the schemas differ, when the target holds data, when the signal aborts, and when the
- * target does not have in the end what the source has.
+ * target does not hold the same as the source at the end.
  */
 export async function copyStore(source: StoppedStore, target: NewStore, options: CopyOptions = {}): Promise<Copy> {
   const tables = source.tables()

@@ -1,49 +1,49 @@
 import type { Statement } from './statement.ts'
 
-/** Reads. Outside a transaction they see the last commit; inside one they see its own writes. */
+/** Reads. Outside a transaction a read sees the last commit; inside one it sees the transaction's own writes. */
 export interface Reader {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined>
 }
 
-/** A write transaction. The caller opens it, the functions join it; no network happens inside. */
+/** A write transaction. The caller opens it, functions join it; it makes no network request. */
 export interface Transaction extends Reader {
-  /** One instant for the whole transaction, ms since the epoch. */
+  /** The time of the transaction, ms since the epoch. It does not change within the transaction. */
   readonly now: number
-  /** Runs a statement and answers how many rows it changed. */
+  /** Runs a statement and returns how many rows it changed. */
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>
-  /** Side effects wait here until the commit is on disk. They must not throw. */
+  /** Runs a side effect once the commit is on disk. It must not throw. */
   onCommit(work: () => void): void
   /**
-   * Leaves something to be done at the end of the transaction, behind the work of every writer that shares it: once for all
-   * that was left for the same function. It joins the transaction; should it throw, nothing of the transaction is kept.
+   * Defers work to the end of the transaction, after the work of every writer that shares it: the function runs once, with all
+   * items that were deferred to it. It is part of the transaction; if it throws, the whole transaction is rolled back.
    */
   beforeCommit<Item>(closing: BeforeCommit<Item>, item: Item): void
 }
 
-/** All that there is to do has been asked of the store: the commit may be asked for behind it, before it has answered. */
+/** Statements that were sent to the store and may not have answered yet: the commit may be sent after them without waiting. */
 export interface Pipelined {
   readonly answered: Promise<unknown>
 }
 
-/** What is done with everything that was left for the end of a transaction, in the order in which it was left. */
+/** Does everything that was deferred to it, in the order in which it was deferred. */
 export type BeforeCommit<Item> = (tx: Transaction, items: readonly Item[]) => Promise<Pipelined>
 
 /**
- * Thrown by work that finds what it read changed by somebody else before it could write: it is run again from its start. On
- * an engine that lets one writer in at a time it never happens.
+ * Thrown by work that finds that another writer has changed what it read: the work is run again from its start. It never happens
+ * on an engine with one writer at a time.
  */
 export class Collision extends Error {}
 
 /**
- * The one door to the store. Writers that arrive together share a commit, so that one fsync answers many;
- * a writer that throws takes back only what it wrote itself.
+ * The only access to the store. Writers that arrive together share a commit, so that one fsync serves many. A writer that throws
+ * rolls back only what it wrote itself.
  */
 export interface Database extends Reader, AsyncDisposable {
   /**
    * Resolves when the commit is durable; rejects with what `work` threw, or with `storage-unavailable`. Other writers may run
-   * meanwhile, and see what it wrote: what it reads holds until its next statement and no longer, unless it was read with a
-   * lock. `work` may be run more than once; what it did in vain is forgotten, hooks included.
+   * between two statements of `work` and see what it wrote: what it reads may be old at its next statement, unless it was read
+   * with a lock. `work` may run more than once; the effects of failed tries are discarded, hooks included.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   close(): Promise<void>

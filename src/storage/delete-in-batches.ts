@@ -1,12 +1,12 @@
 import type { Database, Transaction } from './database.ts'
 
-/** How many rows one transaction of a long removal takes: writers wait for a step, never for the whole. */
+/** The most rows that one transaction of a long removal deletes: writers wait for one batch, never for the whole. */
 export const stepRows = 500
 
 /**
- * Removes the rows of many items, at most `stepRows` in a transaction, with a turn of the event loop behind each. `remove` takes
- * away up to `limit` rows of an item, oldest first, and answers how many; fewer than the limit means that none is left.
- * Answers how many rows went. Ends early when the signal aborts.
+ * Deletes the rows of many items, at most `stepRows` in a transaction, with a turn of the event loop after each. `remove` deletes
+ * up to `limit` rows of an item, oldest first, and returns how many; fewer than the limit means that none is left.
+ * Returns how many rows were deleted. Ends early when the signal aborts.
  */
 export async function deleteInBatches<Item>(
   db: Database,

@@ -22,7 +22,7 @@ export class ListStatement<Params extends object, Row = never> {
     await Promise.all(running)
   }
 
-  /** Rows in no order. */
+  /** Returns the rows, in no order. */
   async all(db: Reader, params: Params, list: readonly SqlValue[]): Promise<Row[]> {
     const reading: Promise<Row[]>[] = []
     for (const piece of batchesOf(list)) reading.push(db.all(this.#of(piece), withItems(params, piece)))

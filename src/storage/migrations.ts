@@ -9,8 +9,8 @@ export interface Migration {
 }
 
 /**
- * The numbered migrations of an engine that a store does not have yet, in order. Throws when the store is newer than this
- * build: an older build would read it wrongly.
+ * Returns the numbered migrations of an engine that a store does not have yet, in order. Throws when the store is newer than this
+ * version of Rouse, which would read it wrongly.
  */
 export function pendingMigrations(engine: 'sqlite' | 'postgres', applied: number): Migration[] {
   const directory = fileURLToPath(new URL(`../../drizzle/${engine}/`, import.meta.url))

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from './database.ts'
 
-/** Opens the store: PostgreSQL where there is a URL, else the embedded one in the data directory. Loads that engine alone. Brings its schema up to this build. */
+/** Opens the store (PostgreSQL if there is a URL, else SQLite in the data directory) and migrates its schema. Loads only the engine that it needs. */
 export async function openDatabase(
   where: { readonly databaseUrl: string | undefined; readonly dataDir: string },
   clock: Clock,

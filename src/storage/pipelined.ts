@@ -1,6 +1,6 @@
 import type { Pipelined } from './database.ts'
 
-/** Says that all has been asked. Whoever closes the transaction waits for the answers, and hears of one that is an error. */
+/** Collects statements that were sent. The end of the transaction waits for their answers and throws the first error. */
 export function pipelined(...answers: readonly Promise<unknown>[]): Pipelined {
   const answered = Promise.all(answers)
   answered.catch(() => {})

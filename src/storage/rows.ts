@@ -4,13 +4,13 @@ import { p, type SQL, type SqlValue, type Statement, sql, statement } from './st
 
 type Row = readonly SqlValue[]
 
-/** A statement that takes rows, many of them at once. */
+/** A statement that takes many rows at once. */
 export class RowsStatement<Answer = never> {
   readonly #statements: ReadonlyMap<number, Statement<Row, Answer>>
 
   /**
-   * @param row what one row is made of, in the order of its values: `value(0), cast(value(1) as bigint)`
-   * @param text the statement around the list of rows
+   * @param row the SQL of one row, in the order of its values: `value(0), cast(value(1) as bigint)`
+   * @param text the statement that contains the list of rows
    */
   constructor(row: (value: (column: number) => SQL) => SQL, columnCount: number, text: (rows: SQL) => SQL) {
     const rowAt = (index: number): SQL => sql`(${row((column) => sql`${p(String(index * columnCount + column))}`)})`
@@ -27,7 +27,7 @@ export class RowsStatement<Answer = never> {
     await Promise.all(running)
   }
 
-  /** What the statement answers, in no order. */
+  /** Returns the rows that the statement returns, in no order. */
   async all(db: Reader, rows: readonly Row[]): Promise<Answer[]> {
     const running: Promise<Answer[]>[] = []
     for (const piece of batchesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, piece.flat()))

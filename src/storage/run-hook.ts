@@ -1,4 +1,4 @@
-/** A hook that throws is a bug. It ends the process loudly, and it neither fails the write that is kept nor stops the queue. */
+/** Runs a commit hook. One that throws is a bug: it ends the process as an uncaught exception, without failing the committed write or stopping the queue. */
 export function runHook(hook: () => void): void {
   try {
     hook()

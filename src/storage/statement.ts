@@ -1,21 +1,21 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-/** A value that both engines store as it is. Booleans are 0 and 1, instants are milliseconds, JSON is text. */
+/** A value that both engines store unchanged. Booleans are 0 and 1, instants are milliseconds, JSON is text. */
 export type SqlValue = string | number | null
 
 /**
  * One SQL text with named parameters, written once for both engines and prepared once for each connection.
- * `Row` is the shape that comes back, with columns aliased to the names the code uses.
+ * `Row` is the shape of a returned row, with columns aliased to the names that the code uses.
  */
 export interface Statement<Params extends object = object, Row = unknown> {
   readonly sql: SQL
-  /** Set where the row that is read stays the reader's until its transaction ends: the name of the table. */
+  /** The table whose row the statement locks until the end of the transaction. */
   readonly locks?: string
-  /** Set where it takes the log of a project until its transaction ends. */
+  /** Whether the statement locks the log of a project until the end of the transaction. */
   readonly takesLog?: boolean
-  /** Set where nobody who reads much may make it wait. */
+  /** Whether the statement goes before long reads. */
   readonly isFirst?: boolean
-  /** Never set: carries the types. */
+  /** Never set: it carries the types. */
   readonly types?: (params: Params) => Row
 }
 
@@ -25,8 +25,8 @@ export function statement<Params extends object, Row = never>(text: SQL): Statem
 }
 
 /**
- * Declares a statement that reads one row by its `id` in order to change it: nobody else changes it, or reads it so, before
- * the transaction is over. What the transaction read of that row before is old; read it again behind the lock.
+ * Declares a statement that reads and locks one row by its `id`: no other transaction changes or locks it before this one ends.
+ * What the transaction read of that row before may be old; use what this statement returns.
  */
 export function lockingStatement<Params extends { id: string }, Row = never>(
   table: string,
@@ -35,28 +35,28 @@ export function lockingStatement<Params extends { id: string }, Row = never>(
   return { sql: text, locks: table }
 }
 
-/** A statement that takes the log of a project: whoever appends to it waits until the transaction is over. */
+/** Declares a statement that locks the log of a project: other writers of the log wait until the transaction ends. */
 export function takingLog<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
   return { ...declared, takesLog: true }
 }
 
-/** A statement that is read before those that wait for a connection: what every request begins with. */
+/** Declares a statement that goes before reads that wait for a connection: every request begins with it. */
 export function readFirst<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
   return { ...declared, isFirst: true }
 }
 
-/** Of rows that another gateway is changing: leave them to it. What only PostgreSQL knows is a comment to the embedded store. */
+/** Skips rows that another gateway has locked. PostgreSQL only; a comment on SQLite. */
 export const skipLocked: SQL = sql.raw('/*postgres for update skip locked */')
-/** Nobody else changes the row before this transaction is over. */
+/** Locks the row until the transaction ends. PostgreSQL only; a comment on SQLite. */
 export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
 
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 
-/** At most `limit` rows. The cast is for SQLite: it plans a statement anew each time that a bare parameter limits it. */
+/** At most `limit` rows. The cast is for SQLite, which plans a statement again at each execution with a bare `limit ?`. */
 export const limited: SQL = sql`limit cast(${p('limit')} as bigint)`
 
-/** A condition on rows that are looked up by their key. PostgreSQL takes a bare one for so rare that it looks for the rows by it. */
+/** A condition that is checked after rows were found by their key. PostgreSQL may take a bare condition for selective and search by it. */
 export const lateFilter = (condition: SQL): SQL => sql`case when ${condition} then true else false end`
 
 export { type SQL, sql }

@@ -1,6 +1,6 @@
 import type { SqlValue } from './statement.ts'
 
-/** A table as the schema of a store has it. */
+/** A table of a store's schema. */
 export interface Table {
   readonly name: string
   readonly columns: readonly string[]
@@ -9,10 +9,10 @@ export interface Table {
 /** The values of one row, in the order of the table's columns. */
 export type TableRow = readonly SqlValue[]
 
-/** The table in which each engine keeps its own migrations: the one that is not copied. */
+/** The table of each engine's own migrations. It is not copied. */
 export const migrationTable = 'schema_migration'
 
-/** How far a project's log has come, by its counter and by its newest event. The same text for every engine. */
+/** The head of each project's log, by its counter and by its newest event. The same SQL for every engine. */
 export const logHeadsSql = `select id as "projectId", log_head as "logHead",
     (select max(log_id) from event where project_id = project.id) as "newestLogId"
   from project order by id`

@@ -18,20 +18,20 @@ export class Connection {
   constructor(path: string, options: { readonly: boolean }) {
     this.raw = new Sqlite(path, { readonly: options.readonly, timeout: 5_000 })
     this.raw.pragma('foreign_keys = ON')
-    // KB. The system's cache is behind it; a page that is found there costs a microsecond.
+    // KB. A page that is not in it is usually in the file cache of the system and costs a microsecond.
     this.raw.pragma(`cache_size = -${options.readonly ? 8_000 : 16_000}`)
     if (options.readonly) return
     this.raw.pragma('journal_mode = WAL')
-    // What a savepoint would need to be taken back: every page that a writer touches, which by itself goes to a file.
+    // Savepoint journals stay in memory; by default SQLite writes them to a file.
     this.raw.pragma('temp_store = MEMORY')
-    // NORMAL orders what a checkpoint writes. That a commit is on the disk before anybody hears of it is the group commit's
-    // part: it forces the log there as FULL would, without holding the thread.
+    // NORMAL orders what a checkpoint writes. The group commit itself forces each commit to the disk before it is reported, as
+    // FULL would, but without blocking the thread.
     this.raw.pragma('synchronous = NORMAL')
-    // A checkpoint writes pages all over the file: every 32 MB of log instead of every 4, and the same page is written once.
+    // A checkpoint writes pages all over the file. At every 32 MB of log instead of every 4, a page that changes often is written once.
     this.raw.pragma('wal_autocheckpoint = 8000')
   }
 
-  /** Prepares a statement that takes nothing and answers nothing: BEGIN, SAVEPOINT and their like. */
+  /** Prepares a statement without parameters and rows, such as BEGIN or SAVEPOINT. */
   control(text: string): () => void {
     const prepared = this.raw.prepare(text)
     return () => void prepared.run()

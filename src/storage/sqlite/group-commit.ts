@@ -5,7 +5,7 @@ import type { Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
 
-/** How many writers share a commit at the most: bounds how long the first of them waits for the last. */
+/** The most writers that share a commit: bounds how long the first of them waits for the last. */
 const groupMax = 512
 
 interface Writer {
@@ -22,23 +22,23 @@ interface Done {
 }
 type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
-/** What forces commits to the disk. */
+/** Forces commits to the disk. */
 export interface Flushable {
   flush(): Promise<void>
 }
 
 /**
- * The write lock of the SQLite engine. Writers queue; whoever is waiting when the lock frees shares one
- * `BEGIN IMMEDIATE … COMMIT`, each behind a savepoint of its own. A commit is written at once and forced to the disk
- * beside the thread; meanwhile the next group runs, takes in whoever arrives, and commits when the disk is free.
- * Nobody hears of a commit before it is on the disk.
+ * The write lock of the SQLite engine. Writers queue. All that wait when the lock becomes free share one
+ * `BEGIN IMMEDIATE … COMMIT`, each in its own savepoint. A commit is written at once and forced to the disk on another thread;
+ * meanwhile the next group runs, accepts new writers, and commits when the disk is free. A commit is reported only when it is on
+ * the disk.
  */
 export class GroupCommit {
   readonly #connection: Connection
   readonly #disk: Flushable
   readonly #clock: Clock
   readonly #queue: Writer[] = []
-  // Run for every writer, so they are prepared.
+  // Prepared, because they run for every writer.
   readonly #savepoint: () => void
   readonly #release: () => void
   readonly #takeBack: () => void
@@ -66,12 +66,12 @@ export class GroupCommit {
     })
   }
 
-  /** The commit that is on its way to the disk, if one is: what a reader sees of it is not certain before. */
+  /** The commit that is being forced to the disk, if any: what a reader sees of it is not durable yet. */
   get flushing(): Promise<void> | undefined {
     return this.#flushing
   }
 
-  /** Lets the queued writers finish, then refuses new ones. */
+  /** Lets queued writers finish and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
@@ -79,7 +79,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the event loop lets every request that is already on a socket join this group.
+    // After one turn of the event loop every request that is already on a socket has joined this group.
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       await this.#commitGroup()
@@ -113,12 +113,12 @@ export class GroupCommit {
     this.#flushing = this.#flush(settled, hooks)
   }
 
-  /** Forces the commit to the disk, and only then lets its writers know. */
+  /** Forces the commit to the disk, then resolves its writers. */
   async #flush(settled: readonly Settled[], hooks: readonly (() => void)[]): Promise<void> {
     try {
       await this.#disk.flush()
     } catch (error) {
-      // What the disk has of it nobody knows, nor of what would follow: only opening the store anew tells.
+      // It is unknown what is on the disk. Only opening the store again can tell.
       this.#failure = new Problem('storage-unavailable', {
         detail:
           'The disk failed while it took a write; whether it was kept is uncertain. Look at the disk and restart the gateway.',
@@ -145,7 +145,7 @@ export class GroupCommit {
     })
   }
 
-  /** Does what the writers left for the end. Answers what is to be done behind the commit for it. */
+  /** Does the deferred work of the writers. Returns its commit hooks. */
   async #close(settled: readonly Settled[]): Promise<readonly (() => void)[]> {
     const left = new BeforeCommitWork()
     for (const result of settled) if ('closings' in result) left.join(result.closings)
@@ -161,7 +161,7 @@ export class GroupCommit {
     const hooks: (() => void)[] = []
     const closings = new BeforeCommitWork()
     let over = false
-    // Work that its writer did not wait for would land in the next writer's savepoint, or in none.
+    // Work that its writer did not await would end up in the next writer's savepoint, or in none.
     const open = (): Connection => {
       if (over) throw new Error('A transaction was used after its end: something in it was not awaited.')
       return connection
@@ -215,6 +215,6 @@ function rollBack(raw: Connection['raw']): void {
   try {
     if (raw.inTransaction) raw.exec('ROLLBACK')
   } catch {
-    // The engine has rolled back by itself; what brought us here is the error to tell.
+    // SQLite has already rolled back; the first error is the one to report.
   }
 }

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { pendingMigrations } from '../migrations.ts'
 
-/** Applies the migrations that the store does not have yet, each in a transaction of its own. */
+/** Applies the migrations that the store does not have yet, each in its own transaction. */
 export function migrate(database: Sqlite.Database, now: number): void {
   database.exec(
     'create table if not exists schema_migration (version integer primary key, name text not null, applied_at integer not null)',

@@ -11,8 +11,8 @@ import { migrate } from './migrate.ts'
 import { WalFile } from './wal-file.ts'
 
 /**
- * The embedded store: `rouse.db` in the data directory, one writing connection behind the group commit and one
- * reading connection, so that a long read never waits for a commit.
+ * The embedded store: `rouse.db` in the data directory. One connection writes, through the group commit; another one reads, so that
+ * a long read never waits for a commit.
  */
 export class SqliteDatabase implements Database {
   readonly #writer: Connection
@@ -30,7 +30,7 @@ export class SqliteDatabase implements Database {
     this.#unlock = unlock
   }
 
-  /** Opens or creates the store and brings its schema up to this build. */
+  /** Opens or creates the store and migrates its schema. */
   static open(directory: string, clock: Clock): SqliteDatabase {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const unlock = lockDirectory(directory)
@@ -65,13 +65,13 @@ export class SqliteDatabase implements Database {
     return this.#closing
   }
 
-  /** What was read may be of a commit that is on its way to the disk: nothing is told of it before it is there. */
+  /** A read may see a commit that is not on the disk yet: its result is returned only once the commit is durable. */
   async #onceDurable<T>(rows: T): Promise<T> {
     await this.#commits.flushing
     return rows
   }
 
-  /** A request that outlives the store is told so. */
+  /** A request that is still running when the store closes gets an error. */
   #open(): Connection {
     if (this.#reader.raw.open) return this.#reader
     throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
@@ -90,14 +90,14 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** Mail is nobody else's to read. SQLite gives the files beside the store the mode that the store has. */
+/** Only the owner may read the store. SQLite gives its other files the mode of the store. */
 function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
 /**
- * One gateway per data directory. The lock is SQLite's own file lock on a file beside the store, held for the life of
- * the process: the system frees it however the process ends, so nothing stale is ever left to clean up.
+ * Locks the data directory for one gateway. The lock is SQLite's file lock on a separate file, held for the life of the process.
+ * The system releases it however the process ends, so there is never a stale lock.
  */
 function lockDirectory(directory: string): () => void {
   const lock = new Sqlite(join(directory, 'rouse.lock'), { timeout: 0 })

@@ -6,7 +6,7 @@ import type { Database } from '../database.ts'
 import { type LogHead, logHeadsSql, migrationTable, type Table, type TableRow } from '../table.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
-/** An embedded store whose gateway is stopped, to be read from end to end. While it is open no gateway can start on it. */
+/** An embedded store whose gateway is stopped, for reading all of it. While it is open no gateway can start on it. */
 export class StoppedStore implements AsyncDisposable {
   readonly database: Database
   readonly #reader: Sqlite.Database
@@ -16,7 +16,7 @@ export class StoppedStore implements AsyncDisposable {
     this.#reader = new Sqlite(path, { readonly: true })
   }
 
-  /** Brings the schema up to this build, as a start of the gateway would. Throws when a gateway runs, or when there is no store. */
+  /** Opens the store and migrates its schema, as a start of the gateway would. Throws when a gateway runs, or when there is no store. */
   static open(directory: string, clock: Clock): StoppedStore {
     const path = join(directory, 'rouse.db')
     if (!existsSync(path)) {
@@ -38,7 +38,7 @@ export class StoppedStore implements AsyncDisposable {
     return names.map((name) => ({ name, columns: columns.all(name) as string[] }))
   }
 
-  /** Row by row: a table may be larger than memory. */
+  /** Reads row by row: a table may be larger than memory. */
   rows({ name, columns }: Table): IterableIterator<TableRow> {
     const list = columns.map((column) => `"${column}"`).join(', ')
     return this.#reader.prepare(`select ${list} from "${name}"`).raw().iterate() as IterableIterator<TableRow>

@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 
 const outages = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM)/
 
-/** What SQLite throws when the machine refuses, as the problem that callers are told; any other error as it is. */
+/** Translates an SQLite error caused by the machine (disk full, I/O) into `storage-unavailable`; returns any other error unchanged. */
 export function storageProblem(error: unknown): unknown {
   if (!isSqliteError(error) || !outages.test(error.code)) return error
   return new Problem('storage-unavailable', {

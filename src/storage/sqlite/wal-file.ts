@@ -4,18 +4,18 @@ import { promisify } from 'node:util'
 const sync = promisify(fdatasync)
 
 /**
- * The store's write-ahead log as a file. SQLite writes a commit into it; forcing it to the disk happens here, beside the
- * thread, while the next group of writers runs.
+ * The store's write-ahead log as a file. SQLite writes a commit into it; this class forces it to the disk on another thread, while
+ * the next group of writers runs.
  */
 export class WalFile {
   readonly #fd: number
 
-  /** The store must be open in WAL mode and written to before: SQLite keeps the same file until its last connection closes. */
+  /** Opens the file. The store must be open in WAL mode and have been written to: SQLite keeps the same file until its last connection closes. */
   constructor(storePath: string) {
     this.#fd = openSync(`${storePath}-wal`, 'r+')
   }
 
-  /** Resolves when every commit that was made before this call would survive a power cut. */
+  /** Resolves when every commit that was made before this call survives a power cut. */
   flush(): Promise<void> {
     return sync(this.#fd)
   }
