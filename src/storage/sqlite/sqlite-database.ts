@@ -96,7 +96,7 @@ function createPrivately(path: string): void {
 }
 
 /**
- * Locks the data directory for one gateway. The lock is SQLite's file lock on a separate file, held for the life of the process.
+ * Locks the data directory for one gateway. The lock is SQLite's file lock on a separate file, held while the process lives.
  * The system releases it however the process ends, so there is never a stale lock.
  */
 function lockDirectory(directory: string): () => void {
