@@ -48,7 +48,9 @@ test('what a gateway had claimed is free once it has not been seen for twenty se
   const [again] = await leaseDue(engine.db, 'mine.1', 10)
   expect(again!.id).toBe(claimed!.id)
   // The one that was only held up finds its claim gone.
-  expect(await engine.db.transaction((tx) => renewLease(tx, claimed!.id, 'other.1', 0))).toBe(false)
+  expect(
+    await engine.db.transaction((tx) => renewLease(tx, { subscriptionId: claimed!.id, owner: 'other.1' }, 0)),
+  ).toBe(false)
 })
 
 test('a gateway whose name begins like that of one that is gone keeps its claims', async () => {

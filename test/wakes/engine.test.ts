@@ -5,7 +5,7 @@ import { findSubscription } from '../../src/registry/subscriptions/subscription-
 import { resyncSubscription } from '../../src/subscriptions/resync.ts'
 import { updateSubscription } from '../../src/subscriptions/update.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import { runSubscription } from '../../src/wakes/run/run.ts'
+import { runSubscription } from '../../src/wakes/run/run-subscription.ts'
 import { leaseDue, nextDueAt, requeueAll } from '../../src/wakes/store/lease-store.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
-import { type Lease, leaseDue } from '../../src/wakes/store/lease-store.ts'
+import { Lease } from '../../src/wakes/store/lease.ts'
+import { leaseDue } from '../../src/wakes/store/lease-store.ts'
 import { besideStore, refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
@@ -10,32 +11,25 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 
 const attempts = [{ at: '2026-04-26T10:00:00.000Z', status: 200, durationMs: 1, error: null }]
 
-async function claimTwo(engine: Engine): Promise<{ claims: Lease[]; sendOne: (lease: Lease) => void }> {
+async function leaseTwo(engine: Engine): Promise<{ leases: Lease[]; sendOne: (lease: Lease) => void }> {
   await engine.add([{ id: 'WAKE_SUB:0' }, { id: 'WAKE_SUB:1' }])
   await engine.append()
   const subscriptions = await leaseDue(engine.db, 'me', 2)
-  const claims = subscriptions.map(({ id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil }) => ({
-    subscriptionId: id,
-    audience,
-    owner: 'me',
-    since: engine.clock.now(),
-    progress: { cursorLogId, lastEmittedLogId, failedInARow, windowUntil },
-    lost: false,
-  }))
+  const leases = subscriptions.map((subscription) => new Lease(subscription, 'me', engine.clock.now()))
   const sendOne = (lease: Lease) => {
     const logId = lease.progress.cursorLogId + 1
-    lease.progress = { ...lease.progress, cursorLogId: logId, lastEmittedLogId: logId }
+    lease.advance({ ...lease.progress, cursorLogId: logId, lastEmittedLogId: logId })
     const subscription = subscriptions.find(({ id }) => id === lease.subscriptionId)!
     engine.context.recorder.delivered(lease, singleEmission(subscription, messageSent(logId), null, 0), attempts)
   }
-  return { claims, sendOne }
+  return { leases, sendOne }
 }
 
 test('a lease is settled by its own records, however busy the others are', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
-  const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Lease, Lease]
+  const { leases, sendOne } = await leaseTwo(engine)
+  const [one, other] = leases as [Lease, Lease]
   let busy = true
   const load = (async () => {
     while (busy) {
@@ -55,8 +49,8 @@ test('a lease is settled by its own records, however busy the others are', async
 test('a refusal is told to whoever settles, and what was refused is written later', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
-  const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Lease, Lease]
+  const { leases, sendOne } = await leaseTwo(engine)
+  const [one, other] = leases as [Lease, Lease]
   const heal = await refuseInserts(engine.dataDir, 'delivery')
   sendOne(one)
   sendOne(one)
@@ -78,8 +72,8 @@ test('a refusal is told to whoever settles, and what was refused is written late
 test('a record of a lost lease moves nothing, and one of a removed subscription is not kept', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
-  const { claims, sendOne } = await claimTwo(engine)
-  const [one, other] = claims as [Lease, Lease]
+  const { leases, sendOne } = await leaseTwo(engine)
+  const [one, other] = leases as [Lease, Lease]
   const { dataDir } = engine
   await besideStore(dataDir, 'update subscription set lease_owner = ? where id = ?', 'another', one.subscriptionId)
   await besideStore(dataDir, 'delete from subscription where id = ?', other.subscriptionId)
@@ -87,7 +81,7 @@ test('a record of a lost lease moves nothing, and one of a removed subscription 
   sendOne(one)
   sendOne(other)
   await Promise.all([recorder.settled(one), recorder.settled(other)])
-  expect([one.lost, other.lost]).toEqual([true, true])
+  expect([one.isLost, other.isLost]).toEqual([true, true])
   expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(before)
   expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(1)
   expect(await listDeliveries(engine.db, other.subscriptionId, '', 10)).toHaveLength(0)

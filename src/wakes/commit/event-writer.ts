@@ -4,17 +4,18 @@ import { lockLog, numberEvents, writeEvents } from '../../log/event-store.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
-import { type EndingRun, endRuns } from './end-runs.ts'
+import { endRuns } from './end-runs.ts'
+import type { DeferredEnd, EndingRun, RunEnds } from './run-end.ts'
 import { findCandidates, indexByAudience, type Scheduler, scheduleWakes } from './schedule.ts'
 
 /** What a writer leaves for the end of its transaction: events of one project, or a run that has nothing more to send. */
-type Deferred = { readonly projectId: string; readonly events: readonly NewEvent[] } | EndingRun
+type Deferred = { readonly projectId: string; readonly events: readonly NewEvent[] } | DeferredEnd
 
 /** The only writer of the log. */
 export interface EventWriter {
   readonly append: AppendEvents
-  /** Ends a run whose subscription has no more events, unless the commit finds some. */
-  endRun(tx: Transaction, ending: EndingRun): void
+  /** Ends runs at the end of the transaction. The result is filled in there: read it after the commit. */
+  endRuns(tx: Transaction, runs: readonly EndingRun[]): RunEnds
   /** From now on subscriptions that fall due are offered to this scheduler. Before, they only become due in the store. */
   connect(scheduler: Scheduler): void
 }
@@ -34,15 +35,16 @@ const noScheduler: Scheduler = {
  * append: a later event finds their subscriptions idle and schedules them.
  */
 export function createEventWriter(notifier: LogNotifier): EventWriter {
+  const { recent } = notifier
   let scheduler = noScheduler
   const write = async (tx: Transaction, deferred: readonly Deferred[]): Promise<Pipelined> => {
     let last = pipelined()
-    for (const [projectId, { events, endings }] of byProject(deferred)) {
+    for (const [projectId, { events, runs }] of byProject(deferred)) {
       await last.answered
       last =
         events.length > 0
-          ? await writeProject(tx, projectId, events, endings)
-          : await endRuns(tx, endings, await lockLog(tx, projectId), notifier.recent, scheduler)
+          ? await writeProject(tx, projectId, events, runs)
+          : await endRuns(tx, runs, { recent, head: await lockLog(tx, projectId) }, scheduler)
     }
     return last
   }
@@ -52,7 +54,7 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
     tx: Transaction,
     projectId: string,
     events: readonly NewEvent[],
-    endings: readonly EndingRun[],
+    runs: readonly DeferredEnd[],
   ): Promise<Pipelined> => {
     const byAudience = indexByAudience(events)
     const [numbered, candidates] = await Promise.all([
@@ -65,7 +67,7 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
     const [scheduling, ending] = await Promise.all([
       scheduleWakes(tx, numbered, byAudience, candidates, scheduler),
       // After the events: it may read them back.
-      endRuns(tx, endings, head, notifier.recent, scheduler, { written: numbered, byAudience }),
+      endRuns(tx, runs, { recent, head, appended: { events: numbered, byAudience } }, scheduler),
     ])
     return pipelined(writing.answered, scheduling.answered, ending.answered)
   }
@@ -73,7 +75,12 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
     append: async (tx, projectId, events) => {
       if (events.length > 0) tx.beforeCommit(write, { projectId, events })
     },
-    endRun: (tx, ending) => tx.beforeCommit(write, ending),
+    endRuns: (tx, runs) => {
+      // Each try of a transaction has ends of its own: those of a try that is rolled back are never read.
+      const ends: RunEnds = new Map()
+      for (const run of runs) tx.beforeCommit(write, { ...run, ends })
+      return ends
+    },
     connect(connected) {
       scheduler = connected
     },
@@ -82,7 +89,7 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
 
 interface DeferredOfProject {
   readonly events: NewEvent[]
-  readonly endings: EndingRun[]
+  readonly runs: DeferredEnd[]
 }
 
 /** Groups by project, sorted by id: two transactions that write to the same projects lock their logs in the same order. */
@@ -90,10 +97,10 @@ function byProject(deferred: readonly Deferred[]): [string, DeferredOfProject][]
   const projects = new Map<string, DeferredOfProject>()
   for (const one of deferred) {
     const projectId = 'events' in one ? one.projectId : one.subscription.projectId
-    const known = projects.get(projectId) ?? { events: [], endings: [] }
+    const known = projects.get(projectId) ?? { events: [], runs: [] }
     projects.set(projectId, known)
     if ('events' in one) known.events.push(...one.events)
-    else known.endings.push(one)
+    else known.runs.push(one)
   }
   return [...projects].sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -13,10 +13,13 @@ import { comesWithMessage, isWokenBySibling, matches } from '../rules/match.ts'
 import { isGated } from '../rules/policy.ts'
 import { heldWithin } from '../store/held-store.ts'
 
-/** What a subscription has before it: the matching events of one page, and how far that page reached. */
+/** One page of what a subscription still has to send. */
 export interface Pending {
+  /** The events of the page that wake it. */
   readonly events: readonly LogEvent[]
+  /** The last logId that the page covers. */
   readonly scannedTo: number
+  /** Whether the log may have another page. */
   readonly more: boolean
 }
 
@@ -28,7 +31,7 @@ const mailSubscriptions = statement<
 >(sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake'
   and trigger = 'SENT_TO_ME' and status = 'active' and harness_target = ${p('harnessTarget')}`)
 
-interface Range {
+interface PageRange {
   /** exclusive */
   readonly after: number
   /** inclusive */
@@ -36,7 +39,7 @@ interface Range {
   readonly limit: number
 }
 
-/** Reads the next page of a subscription's audience in `(after, upTo]` and keeps what wakes it. */
+/** Reads the next page of a subscription's audience in `(after, upTo]` from the log, and returns what wakes it. */
 export async function readPending(
   db: Reader,
   subscription: Subscription,
@@ -51,7 +54,7 @@ export async function readPending(
   }
 }
 
-/** Of the events of a subscription's audience behind a logId, all up to the last of them, those that wake it. */
+/** Returns those events that wake a subscription. `events`: everything of its audience after a logId, up to the last one given. */
 export async function sift(
   db: Reader,
   subscription: Subscription,
@@ -60,29 +63,29 @@ export async function sift(
 ): Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => matches(subscription, event))
   const waking = await withoutHeld(db, subscription, matching, after, events.at(-1)?.logId ?? after)
-  return withoutToldElsewhere(db, subscription, waking)
+  return withoutDuplicates(db, subscription, waking)
 }
 
-/** Whether anything that may be for a subscription has come behind a logId, by what is at hand: undefined where that does not tell. */
+/** Whether the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */
 export function hasMoreCached(recent: RecentEvents, subscription: Subscription, after: number): boolean | undefined {
   const page = recentPage(recent, subscription, { after, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })
   return page && page.length > 0
 }
 
-/** The next events of a subscription's audience, by what is at hand: undefined where that does not tell. */
-export function recentPage(recent: RecentEvents, subscription: Subscription, range: Range): LogEvent[] | undefined {
+/** The next events of a subscription's audience, from the cache. Undefined: the cache does not reach back that far. */
+export function recentPage(recent: RecentEvents, subscription: Subscription, range: PageRange): LogEvent[] | undefined {
   const { kind, projectId, audience, trigger } = subscription
   return recent.page(projectId, audience, range, kind === 'push' ? undefined : (trigger ?? undefined))
 }
 
 /** The next events of a subscription's audience, from the log. */
-export function readPage(db: Reader, subscription: Subscription, range: Range): Promise<LogEvent[]> {
+export function readPage(db: Reader, subscription: Subscription, range: PageRange): Promise<LogEvent[]> {
   const { kind, projectId, audience, trigger } = subscription
   if (kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
   return readTriggerEvents(db, projectId, audience, trigger ?? '', range)
 }
 
-/** Where presence has a part in it, what was held when it came stays held: its agent finds it at the next turn. */
+/** Without the events that were held when they were appended: the agent finds them at its next turn. */
 async function withoutHeld(
   db: Reader,
   { id, kind, harnessTarget }: Subscription,
@@ -95,7 +98,8 @@ async function withoutHeld(
   return events.filter(({ logId }) => !held.has(logId))
 }
 
-async function withoutToldElsewhere(
+/** Without the task events whose message wakes the same target through another subscription. Source: D9. */
+async function withoutDuplicates(
   db: Reader,
   subscription: Subscription,
   events: readonly LogEvent[],
@@ -106,17 +110,17 @@ async function withoutToldElsewhere(
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
-/** Those of the messages that an agent was handed by something else than a wake. */
+/** Returns those of the messages that reached an agent by another route than a wake. */
 export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
 
-/** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
+/** Without the mail that already reached its recipient by another route. */
 export async function withoutDelivered(
-  findInHand: FindDelivered | undefined,
+  findDelivered: FindDelivered | undefined,
   { trigger, agentId }: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!findInHand || trigger !== 'SENT_TO_ME' || events.length === 0) return events
+  if (!findDelivered || trigger !== 'SENT_TO_ME' || events.length === 0) return events
   const messageOf = ({ data }: LogEvent): string => String(data.messageId)
-  const inHand = await findInHand(agentId, events.map(messageOf))
-  return inHand.size === 0 ? events : events.filter((event) => !inHand.has(messageOf(event)))
+  const delivered = await findDelivered(agentId, events.map(messageOf))
+  return delivered.size === 0 ? events : events.filter((event) => !delivered.has(messageOf(event)))
 }

@@ -4,44 +4,46 @@ import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { EventLease } from '../commit/schedule.ts'
 import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
-import { runSubscription } from './run.ts'
-import type { RunContext, RunControl } from './run-context.ts'
+import type { RunControl } from './run.ts'
+import type { RunContext } from './run-context.ts'
+import { runSubscription } from './run-subscription.ts'
 import { RunsOfAgents } from './runs-of-agents.ts'
 
-/** How many subscriptions are sent for at the same time. Each costs one request in flight and a page of events. */
+/** How many runs there are at the same time. Each costs one request in flight and a page of events. */
 const runsMax = outboundLimits.runs.max
-const leasesMax = 200
-/** And so many where others lease too: what is due is then shared among those who have time. */
-const shareMax = 16
-/** Nudges say when to look; this is for what a lost nudge left behind. */
+/** How many due subscriptions are leased at once. */
+const batchMax = 200
+/** Batch size when several gateways share the work. */
+const sharedBatchMax = 16
+/** Notifications say when to look; this finds what a lost one missed. */
 const sweepMs = 5_000
 const outageMs = 1_000
-/** So much sooner than this gateway the others may look at what it passed on. */
-const aheadMs = 50
+/** Head start that other gateways get on a subscription that this one yielded. */
+const headStartMs = 50
 
 interface LiveRun {
   readonly controller: AbortController
   readonly done: Promise<void>
 }
 
-/** Leases due subscriptions and runs them, each in log order, all side by side. One loop; `start`, `nudge`, `stop`. */
+/** Leases due subscriptions and runs them, each in log order, all at the same time. */
 export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
-  readonly #crowd = new RunsOfAgents(outboundLimits.runsOfAgent.max)
+  readonly #runsOfAgents = new RunsOfAgents(outboundLimits.runsOfAgent.max)
   readonly #stopping = new AbortController()
   readonly #id: string
   #leases = 0
   #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
-  #nudged = false
-  #lookLater: (() => void) | undefined
+  #isNotified = false
+  #cancelHeadStart: (() => void) | undefined
   #waitingUntil = 0
-  /** The newest that the clock has said. While no gateway ran it may have been set too. */
-  #lookedAt = Number.POSITIVE_INFINITY
+  /** The latest reading of the clock. It starts at infinity: the clock may have been set back while no gateway ran. */
+  #clockSeen = Number.POSITIVE_INFINITY
 
-  /** `id` is the gateway's: every lease's name begins with it. */
+  /** `id` is the gateway's: the owner of each of its leases begins with it. */
   constructor(context: RunContext, id = newUuid()) {
     this.#context = context
     this.#id = id
@@ -51,9 +53,9 @@ export class Dispatcher implements AsyncDisposable {
     this.#loop ??= this.#run()
   }
 
-  /** For who appends an event: a lease's name, while there is room to begin at once for a subscription of this agent. */
+  /** Returns an owner to lease an idle subscription of this agent with, while there is room to run it at once. */
   offer(agentId: string): string | undefined {
-    const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#crowd.isFull(agentId)
+    const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#runsOfAgents.isFull(agentId)
     return hasRoom ? this.#newOwner() : undefined
   }
 
@@ -62,23 +64,23 @@ export class Dispatcher implements AsyncDisposable {
     this.#start(subscription, owner, event)
   }
 
-  /** Says that something is due now or at `dueAt`. */
+  /** Announces that something is due now, or at `dueAt` (ms since the epoch). */
   notifyDue(dueAt = 0): void {
     const waits = this.#waitingUntil > 0
     if (waits && dueAt >= this.#waitingUntil && dueAt > this.#context.clock.now()) return
-    this.#nudged = true
+    this.#isNotified = true
     this.#wake()
   }
 
-  /** Says that something is due which others may have first. */
+  /** Announces that something is due which other gateways may lease first. */
   notifyYielded(): void {
-    this.#lookLater ??= this.#context.clock.after(aheadMs, () => {
-      this.#lookLater = undefined
+    this.#cancelHeadStart ??= this.#context.clock.after(headStartMs, () => {
+      this.#cancelHeadStart = undefined
       this.notifyDue()
     })
   }
 
-  /** Ends the run of a subscription that was changed or removed: what is in flight finishes, nothing more begins. */
+  /** Ends the run of a subscription that was changed or removed: what is in flight finishes, and nothing more starts. */
   interrupt(subscriptionId: string): void {
     this.#runs.get(subscriptionId)?.controller.abort()
   }
@@ -92,10 +94,10 @@ export class Dispatcher implements AsyncDisposable {
     return this.#runs.size
   }
 
-  /** Stops leasing, ends waits, lets requests in flight finish, gives every lease back. */
+  /** Stops leasing, ends waits, lets requests in flight finish, and requeues every lease. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#lookLater?.()
+    this.#cancelHeadStart?.()
     this.#wake()
     await this.#loop
     for (const run of this.#runs.values()) run.controller.abort()
@@ -109,8 +111,8 @@ export class Dispatcher implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      this.#nudged = false
-      const wanted = Math.min(this.#context.hasPeers() ? shareMax : leasesMax, runsMax - this.#busyRuns)
+      this.#isNotified = false
+      const wanted = Math.min(this.#context.hasPeers() ? sharedBatchMax : batchMax, runsMax - this.#busyRuns)
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
@@ -128,18 +130,18 @@ export class Dispatcher implements AsyncDisposable {
 
   async #followClock(): Promise<void> {
     const now = this.#context.clock.now()
-    if (now < this.#lookedAt) await pullForward(this.#context.db)
-    this.#lookedAt = now
+    if (now < this.#clockSeen) await pullForward(this.#context.db)
+    this.#clockSeen = now
   }
 
   async #lease(limit: number): Promise<number> {
     const owner = this.#newOwner()
-    const leased = await leaseDue(this.#context.db, owner, limit, this.#crowd.full)
+    const leased = await leaseDue(this.#context.db, owner, limit, this.#runsOfAgents.full)
     for (const subscription of leased) this.#start(subscription, owner)
     return leased.length
   }
 
-  /** A run that still holds an older lease of the same subscription ends first: never two senders, never out of order. */
+  /** A run under an older lease of the same subscription ends first: never two senders, never out of order. */
   #start(subscription: Subscription, owner: string, event?: LogEvent): void {
     const before = this.#runs.get(subscription.id)
     before?.controller.abort()
@@ -149,17 +151,17 @@ export class Dispatcher implements AsyncDisposable {
     const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
-    this.#crowd.add(subscription.agentId)
+    this.#runsOfAgents.add(subscription.agentId)
     void done.then(() => {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
-      if (this.#crowd.remove(subscription.agentId)) this.notifyDue()
+      if (this.#runsOfAgents.remove(subscription.agentId)) this.notifyDue()
       this.#announceRoom()
     })
   }
 
   async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {
     const dueAt = await runSubscription(this.#context, subscription, owner, control)
-    // An interrupted run may have handed its lease back, due at once.
+    // An interrupted run may have requeued its lease, due at once.
     if (dueAt !== undefined || control.signal.aborted) this.notifyDue(dueAt)
   }
 
@@ -177,10 +179,10 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   async #idle(): Promise<void> {
-    if (this.#nudged) return
-    const dueAt = await nextDueAt(this.#context.db, this.#crowd.full)
+    if (this.#isNotified) return
+    const dueAt = await nextDueAt(this.#context.db, this.#runsOfAgents.full)
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
-    if (this.#nudged || delayMs <= 0) return
+    if (this.#isNotified || delayMs <= 0) return
     await this.#wait(delayMs)
   }
 

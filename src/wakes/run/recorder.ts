@@ -1,82 +1,80 @@
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import type { Attempt } from '../channel.ts'
-import type { RunEnd } from '../commit/end-runs.ts'
 import type { EventWriter } from '../commit/event-writer.ts'
+import type { EndingRun, RunEnd, RunEnds } from '../commit/run-end.ts'
 import type { Emission } from '../content/emission.ts'
 import { saveDelivered } from '../store/delivery-store.ts'
-import { type Advance, advanceCursors, type Lease, type Progress } from '../store/lease-store.ts'
+import type { Lease, Progress } from '../store/lease.ts'
+import { type Advance, advanceCursors } from '../store/lease-store.ts'
 
-interface Sent {
+/** An emission that was acknowledged. */
+interface Acknowledged {
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
-  /** Up to this one and no further: what is sent while the record waits for its turn is not part of it. */
+  /** Where the lease stands with this one: later ones may be acknowledged before this one is written. */
   readonly progress: Progress
 }
 
 /** What is to be written for one lease. */
-interface Noted {
-  readonly sent: Sent[]
-  /** Set where its run ends with that. */
-  ending?: { readonly subscription: Subscription; resolve(end: RunEnd): void }
+interface Entry {
+  readonly acknowledged: Acknowledged[]
+  /** Set when the run ends with it. */
+  ending?: Subscription
 }
 
-type Batch = Map<Lease, Noted>
+type Batch = Map<Lease, Entry>
 
-/** Hears, in the transaction that records them, of wakes that were acknowledged. */
+/** Called in the transaction that records acknowledged wakes, with whose they are. */
 export type OnDelivered = (
   tx: Transaction,
   wakes: readonly { readonly audience: string; readonly emission: Emission }[],
 ) => Promise<void>
 
 /**
- * Records deliveries behind the senders: a run sends its next event while the last one's record waits for its group.
- * Whatever is not yet recorded when the process dies is sent again, under the same `eventId`. What the store refuses is
- * kept, and written with whatever is written next.
+ * Records deliveries in the background: a run sends its next event while the record of the last one waits for its group.
+ * Deliveries that are not recorded when the process dies are sent again, under the same `eventId`. Those that the store refuses
+ * are kept, and written with the next ones.
  */
 export class Recorder {
   readonly #db: Database
-  readonly #journal: Pick<EventWriter, 'endRun'>
-  readonly #noteTold: OnDelivered
+  readonly #writer: Pick<EventWriter, 'endRuns'>
+  readonly #onDelivered: OnDelivered
   #waiting: Batch = new Map()
   #writing: Batch = new Map()
-  /** The write that is under way, and the one behind it, which takes all that waits by then. */
-  #current: Promise<void> = Promise.resolve()
-  #next: Promise<void> | undefined
+  /** The write that is under way, and the next one, which takes everything that waits by then. */
+  #current: Promise<unknown> = Promise.resolve()
+  #next: Promise<RunEnds> | undefined
 
-  constructor(db: Database, journal: Pick<EventWriter, 'endRun'>, noteTold: OnDelivered = async () => {}) {
+  constructor(db: Database, writer: Pick<EventWriter, 'endRuns'>, onDelivered: OnDelivered = async () => {}) {
     this.#db = db
-    this.#journal = journal
-    this.#noteTold = noteTold
+    this.#writer = writer
+    this.#onDelivered = onDelivered
   }
 
-  /** Notes a delivery. `lease.progress` must already include it. */
+  /** Takes a delivery to be written. `lease.progress` must already include it. */
   delivered(lease: Lease, emission: Emission, attempts: readonly Attempt[]): void {
-    this.#noted(lease).sent.push({ emission, attempts, progress: lease.progress })
-    // A refusal is resolve to whoever settles the lease.
+    this.#entry(lease).acknowledged.push({ emission, attempts, progress: lease.progress })
+    // settled() rejects with it.
     this.#write().catch(() => {})
   }
 
   /**
-   * Ends a lease that has nothing more before it, in the transaction that writes what waits to be written for it. Rejects when
-   * the store refuses: then nothing has ended.
+   * Ends a run that knows of nothing more to send, in the transaction that writes what waits for its lease. Returns what that
+   * transaction decided. Rejects when the store refuses: then nothing has ended.
    */
   async end(lease: Lease, subscription: Subscription): Promise<RunEnd> {
-    let end: RunEnd | undefined
-    const resolve = (what: RunEnd): void => {
-      end = what
-    }
-    this.#noted(lease).ending = { subscription, resolve }
-    await this.#write()
-    return end ?? { continues: false, dueAt: undefined }
+    this.#entry(lease).ending = subscription
+    const ends = await this.#write()
+    return ends.get(lease)!
   }
 
   /** How many deliveries of a lease are not on disk yet. */
   backlog(lease: Lease): number {
-    return (this.#waiting.get(lease)?.sent.length ?? 0) + (this.#writing.get(lease)?.sent.length ?? 0)
+    return (this.#waiting.get(lease)?.acknowledged.length ?? 0) + (this.#writing.get(lease)?.acknowledged.length ?? 0)
   }
 
-  /** Resolves when every delivery of this lease is on disk, however busy the others are. Rejects when the store refused. */
+  /** Resolves when every delivery of this lease is on disk, however busy other leases are. Rejects when the store refuses. */
   async settled(lease: Lease): Promise<void> {
     for (;;) {
       if (this.#writing.has(lease)) await this.#current
@@ -85,60 +83,65 @@ export class Recorder {
     }
   }
 
-  #noted(lease: Lease): Noted {
-    const known = this.#waiting.get(lease) ?? { sent: [] }
+  #entry(lease: Lease): Entry {
+    const known = this.#waiting.get(lease) ?? { acknowledged: [] }
     this.#waiting.set(lease, known)
     return known
   }
 
-  #write(): Promise<void> {
+  #write(): Promise<RunEnds> {
     this.#next ??= this.#writeAfter(this.#current)
     return this.#next
   }
 
-  async #writeAfter(before: Promise<void>): Promise<void> {
+  async #writeAfter(before: Promise<unknown>): Promise<RunEnds> {
     await before.catch(() => {})
-    // Every run that finishes in this turn joins, or takes its record along with its release.
+    // Every run that finishes in this turn of the event loop joins, or ends with its record.
     await new Promise(setImmediate)
     this.#current = this.#next ?? this.#current
     this.#next = undefined
     this.#writing = this.#waiting
     this.#waiting = new Map()
     try {
-      await this.#record(this.#writing)
+      return await this.#record(this.#writing)
     } catch (error) {
-      for (const [lease, { sent }] of this.#writing) if (sent.length > 0) this.#noted(lease).sent.unshift(...sent)
+      for (const [lease, { acknowledged }] of this.#writing) {
+        if (acknowledged.length > 0) this.#entry(lease).acknowledged.unshift(...acknowledged)
+      }
       throw error
     } finally {
       this.#writing = new Map()
     }
   }
 
-  #record(batch: Batch): Promise<void> {
-    return this.#db.transaction(async (tx) => {
-      const advances: (Advance & { lease: Lease })[] = []
-      for (const [lease, { sent, ending }] of batch) {
-        if (ending) this.#journal.endRun(tx, { lease: lease, ...ending })
-        else
-          advances.push({
-            lease,
-            subscriptionId: lease.subscriptionId,
-            owner: lease.owner,
-            progress: sent.at(-1)!.progress,
-          })
-      }
-      const [held] = await Promise.all([advanceCursors(tx, advances), this.#saveAll(tx, batch)])
-      const lost = advances.filter((advance) => !held.has(advance))
-      tx.onCommit(() => {
-        for (const { lease } of lost) lease.lost = true
-      })
+  async #record(batch: Batch): Promise<RunEnds> {
+    const { advances, endings } = split(batch)
+    const { held, ends } = await this.#db.transaction(async (tx) => {
+      const ends = this.#writer.endRuns(tx, endings)
+      const [held] = await Promise.all([advanceCursors(tx, advances), this.#save(tx, batch)])
+      return { held, ends }
     })
+    for (const advance of advances) if (!held.has(advance)) advance.lease.lose()
+    for (const [lease, { end }] of ends) if (end === 'lost') lease.lose()
+    return ends
   }
 
-  async #saveAll(tx: Transaction, batch: Batch): Promise<void> {
-    const delivered = [...batch].flatMap(([{ subscriptionId, audience }, { sent }]) =>
-      sent.map(({ emission, attempts }) => ({ subscriptionId, audience, emission, attempts })),
+  async #save(tx: Transaction, batch: Batch): Promise<void> {
+    const delivered = [...batch].flatMap(([{ subscriptionId, audience }, { acknowledged }]) =>
+      acknowledged.map(({ emission, attempts }) => ({ subscriptionId, audience, emission, attempts })),
     )
-    await Promise.all([saveDelivered(tx, delivered), this.#noteTold(tx, delivered)])
+    await Promise.all([saveDelivered(tx, delivered), this.#onDelivered(tx, delivered)])
   }
+}
+
+/** A run that ends writes its progress with its end. */
+function split(batch: Batch): { advances: (Advance & { readonly lease: Lease })[]; endings: EndingRun[] } {
+  const advances: (Advance & { readonly lease: Lease })[] = []
+  const endings: EndingRun[] = []
+  for (const [lease, { acknowledged, ending }] of batch) {
+    const { subscriptionId, owner } = lease
+    if (ending) endings.push({ lease, subscription: ending })
+    else advances.push({ lease, subscriptionId, owner, progress: acknowledged.at(-1)!.progress })
+  }
+  return { advances, endings }
 }

@@ -1,6 +1,6 @@
 /**
- * How many runs each agent has. One with too many is left out of leases until it has fewer again: its subscriptions wait in the
- * store, and those of others are found at once.
+ * Counts the runs of each agent. The dispatcher leases nothing for an agent that is full: its subscriptions wait in the store,
+ * and those of other agents are found at once.
  */
 export class RunsOfAgents {
   readonly #max: number
@@ -11,9 +11,9 @@ export class RunsOfAgents {
     this.#max = max
   }
 
-  /** The agents that have too many. */
+  /** The agents that have as many runs as they may. */
   get full(): readonly string[] {
-    return this.#full.size === 0 ? nobody : [...this.#full]
+    return this.#full.size === 0 ? none : [...this.#full]
   }
 
   isFull(agentId: string): boolean {
@@ -26,7 +26,7 @@ export class RunsOfAgents {
     if (count >= this.#max) this.#full.add(agentId)
   }
 
-  /** True: the agent has room again, and what it has in the store can be leased. */
+  /** Returns true when the agent has room again: what it has in the store can be leased. */
   remove(agentId: string): boolean {
     const count = this.#counts.get(agentId)! - 1
     if (count === 0) this.#counts.delete(agentId)
@@ -35,4 +35,4 @@ export class RunsOfAgents {
   }
 }
 
-const nobody: readonly string[] = []
+const none: readonly string[] = []

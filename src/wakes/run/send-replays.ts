@@ -2,28 +2,22 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
 import { pageMax, readPending } from '../read/pending.ts'
-import type { Lease } from '../store/lease-store.ts'
 import { deleteReplays, type Replay, readReplays } from '../store/replay-store.ts'
-import type { RunContext } from './run-context.ts'
+import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
 /**
- * What somebody asked to have again, before anything newer: the cursor and the watermark stay where they are. False: the
- * lease has ended.
+ * Sends the events that somebody asked to have replayed, before anything newer. The cursor and the watermark stay where they
+ * are. False: the lease has ended.
  */
-export async function sendReplays(
-  context: RunContext,
-  subscription: Subscription,
-  identity: string,
-  lease: Lease,
-  sender: Sender,
-): Promise<boolean> {
+export async function sendReplays(run: Run, sender: Sender): Promise<boolean> {
+  const { context, subscription, lease } = run
   const { db, recorder } = context
   const { id } = subscription
   for (;;) {
     const replays = await readReplays(db, id, pageMax)
     if (replays.length === 0) return true
-    for (const emission of await emissionsOf(context, subscription, identity, lease, replays)) {
+    for (const emission of await emissionsOf(run, replays)) {
       if (!(await sender.send({ ...emission, replayed: true }, lease.progress.cursorLogId))) return false
       await recorder.settled(lease)
       await db.transaction((tx) => deleteReplays(tx, id, emission.logId))
@@ -32,29 +26,25 @@ export async function sendReplays(
   }
 }
 
-/** Each by itself, or all as one digest where the subscription coalesces. */
-async function emissionsOf(
-  { db, clock }: RunContext,
-  subscription: Subscription,
-  identity: string,
-  lease: Lease,
-  replays: readonly Replay[],
-): Promise<Emission[]> {
+/** One emission for each event, or one digest of them all where the subscription coalesces. */
+async function emissionsOf(run: Run, replays: readonly Replay[]): Promise<Emission[]> {
+  const { context, subscription, identity, lease } = run
+  const { db, clock } = context
   const { lastEmittedLogId } = lease.progress
-  const together = subscription.kind === 'wake' && subscription.coalesceMs > 0
+  const coalesces = subscription.kind === 'wake' && subscription.coalesceMs > 0
   const digest = new DigestBuilder()
   const emissions: Emission[] = []
   for (const replay of replays) {
     const [event] = (await readPending(db, subscription, replay.logId - 1, replay.logId)).events
     if (!event) continue
-    if (together) digest.add(event)
-    else emissions.push(singleEmission(askedFor(subscription, replay), event, lastEmittedLogId, clock.now()))
+    if (coalesces) digest.add(event)
+    else emissions.push(singleEmission(replayOf(subscription, replay), event, lastEmittedLogId, clock.now()))
   }
   if (digest.count === 0) return emissions
-  return [digestEmission(askedFor(subscription, replays.at(-1)!), identity, digest, lastEmittedLogId, clock.now())]
+  return [digestEmission(replayOf(subscription, replays.at(-1)!), identity, digest, lastEmittedLogId, clock.now())]
 }
 
-/** The request makes the emission a new one, and the same for each of its retries. */
-function askedFor(subscription: Subscription, { requestedAt }: Replay): Subscription {
+/** The subscription with the request as its generation: the emission gets a new `eventId`, the same for each of its attempts. */
+function replayOf(subscription: Subscription, { requestedAt }: Replay): Subscription {
   return { ...subscription, generation: requestedAt, generationAt: requestedAt }
 }

@@ -1,59 +1,41 @@
 import { sleep } from '../../lib/clock.ts'
-import type { EventType } from '../../log/event.ts'
-import type { PushTarget, Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
-import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from '../channel.ts'
+import type { Attempt, Channel, Channels, DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
-import { failedInARowAfter, failuresMax } from '../rules/failures.ts'
-import { audienceOf } from '../rules/signal-audience.ts'
+import { afterDelivery } from '../rules/after-delivery.ts'
+import { retryWait } from '../rules/retry-wait.ts'
 import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
-import {
-  advanceCursor,
-  degradeSubscription,
-  type Lease,
-  leaseMs,
-  type Progress,
-  renewLease,
-  requeueLease,
-} from '../store/lease-store.ts'
-import type { RunContext, RunControl } from './run-context.ts'
+import { leaseMs, renewLease } from '../store/lease-store.ts'
+import { renew, requeue } from './keep-lease.ts'
+import { recordFailure } from './record-failure.ts'
+import type { Run } from './run.ts'
 
-/** How far a run may send ahead of its records: bounds what a crash sends again. */
-const aheadMax = 64
-/** A longer wait (a receiver asked for it) is left to the schedule in the store, and the run ends. */
-const waitMaxMs = 10_000
+/** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
+const backlogMax = 64
 
-/** Sends the emissions of one lease and writes what follows from each: the record, the next try, the end. */
+/** Sends the emissions of one run, and writes what follows from each. */
 export class Sender {
-  readonly #context: RunContext
-  readonly #subscription: Subscription
-  readonly #identity: string
-  readonly #lease: Lease
-  readonly #control: RunControl
-  /** Until the first emission that nobody began before. */
-  #resuming: boolean
+  readonly #run: Run
+  /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
+  #isResuming: boolean
   #inFlight = 0
 
-  constructor(context: RunContext, subscription: Subscription, identity: string, lease: Lease, control: RunControl) {
-    this.#context = context
-    this.#subscription = subscription
-    this.#identity = identity
-    this.#lease = lease
-    this.#control = control
-    this.#resuming = control.event === undefined
+  constructor(run: Run) {
+    this.#run = run
+    this.#isResuming = run.event === undefined
   }
 
-  /** Sends one emission; its cursor is where the subscription stands behind it. False: the lease has ended. */
+  /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
   async send(emission: Emission, cursorLogId: number): Promise<boolean> {
     return this.finish(emission, cursorLogId, await this.start(emission))
   }
 
-  /** Begins to send an emission. Rejects only when the store fails. */
+  /** Starts to send an emission. Rejects only when the store fails. */
   async start(emission: Emission): Promise<DeliveryResult> {
-    const stopped: DeliveryResult = { outcome: 'stopped', reason: null, attempts: [] }
-    if (this.#lease.lost || this.#control.signal.aborted) return stopped
+    const { context, lease, signal } = this.#run
+    if (lease.isLost || signal.aborted) return stopped([])
     this.#inFlight++
     try {
-      if (!this.#context.areLeasesSafe() && !(await this.#stillHeld())) return stopped
+      if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped([])
       return await this.#deliver(emission)
     } finally {
       this.#inFlight--
@@ -61,186 +43,110 @@ export class Sender {
   }
 
   /**
-   * Writes what follows from a result; results come in the order in which their emissions began. What arrived is
-   * recorded also where the lease was lost meanwhile. False: the lease has ended.
+   * Writes what follows from a result. Results come in the order in which their emissions were started. An emission that
+   * arrived is recorded even if the lease was lost meanwhile. False: the lease has ended.
    */
   async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
-    if (this.#lease.lost && result.outcome !== 'delivered') return false
-    if (result.outcome === 'stopped') return this.#stop()
-    if (result.outcome === 'rejected') return this.#reject(emission, result)
-    const progress = this.#progressBehind(emission, cursorLogId, result)
-    if (result.outcome === 'failed') return this.#fail(emission, result, progress)
-    this.#lease.progress = progress
-    const { recorder } = this.#context
-    recorder.delivered(this.#lease, emission, result.attempts)
-    if (recorder.backlog(this.#lease) >= aheadMax) await recorder.settled(this.#lease)
-    return !this.#lease.lost
+    const { context, subscription, lease } = this.#run
+    if (lease.isLost && result.outcome !== 'delivered') return false
+    const now = context.clock.now()
+    const { logId, replayed } = emission
+    const step = afterDelivery(subscription, lease.progress, { logId, replayed, cursorLogId }, result, now)
+    if (step.next === 'advance') {
+      const { recorder } = context
+      lease.advance(step.progress)
+      recorder.delivered(lease, emission, result.attempts)
+      if (recorder.backlog(lease) >= backlogMax) await recorder.settled(lease)
+    } else if (step.next === 'requeue') await requeue(this.#run, now)
+    else await recordFailure(this.#run, emission, result, step)
+    return !lease.isLost
   }
 
   async #deliver(emission: Emission): Promise<DeliveryResult> {
-    const { db, log } = this.#context
-    const prior = this.#resuming ? await findDelivery(db, this.#subscription.id, emission.eventId) : undefined
-    this.#resuming = prior !== undefined
+    const { context, subscription } = this.#run
+    const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
+    this.#isResuming = prior !== undefined
     const attempts = prior?.attempts ?? []
-    const stopped = { outcome: 'stopped', reason: null, attempts } as const
-    // It arrived, and a change took the lease away before the cursor could move.
+    // It arrived, and the lease was lost before the cursor could move.
     if (prior?.outcome === 'delivered') return { outcome: 'delivered', reason: null, attempts }
-    if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped
+    if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped(attempts)
+    return this.#deliverBy(emission, attempts)
+  }
 
-    let refused: unknown
-    const orStop = async (act: Promise<boolean>): Promise<boolean> => {
-      try {
-        return await act
-      } catch (error) {
-        refused = error
+  /** Has the channel deliver an emission. A failure of the store stops the channel first, and then rejects. */
+  async #deliverBy(emission: Emission, attempts: readonly Attempt[]): Promise<DeliveryResult> {
+    const { context, subscription, identity, signal } = this.#run
+    let storeFailure: { readonly error: unknown } | undefined
+    const orStop = (act: Promise<boolean>): Promise<boolean> =>
+      act.catch((error) => {
+        storeFailure = { error }
         return false
-      }
-    }
+      })
+    let result: DeliveryResult
     try {
-      const { signal } = this.#control
-      const order = {
-        subscription: this.#subscription,
-        agentIdentity: this.#identity,
+      result = await this.#channel().deliver({
+        subscription,
+        agentIdentity: identity,
         emission,
         attempts,
         signal,
-        retryAt: (made: readonly Attempt[], at: number) => orStop(this.#retryAt(emission, made, at)),
-        idle: (wait: Promise<unknown>) => orStop(this.#idle(wait).then(() => this.#stillHeld())),
-      }
-      const result = await this.#channel().deliver(order)
-      if (refused === undefined) return result
+        retryAt: (made, at) => orStop(this.#retryAt(emission, made, at)),
+        idle: (wait) => orStop(this.#idle(wait).then(() => renew(this.#run))),
+      })
     } catch (error) {
-      // A subscription that cannot be sent for degrades at once: it must not look healthy, nor lose what it cannot send.
-      log.error({ err: error, subscriptionId: this.#subscription.id, eventId: emission.eventId }, 'wake.broken')
-      return { outcome: 'rejected', reason: 'misconfigured', attempts }
+      // The subscription degrades at once: it must not look healthy, and its events must not be lost.
+      context.log.error({ err: error, subscriptionId: subscription.id, eventId: emission.eventId }, 'wake.broken')
+      result = { outcome: 'rejected', reason: 'misconfigured', attempts }
     }
-    throw refused
+    if (storeFailure) throw storeFailure.error
+    return result
   }
 
   #channel(): Channel {
-    const { kind, harnessTarget } = this.#subscription
-    const name = kind === 'push' ? 'push' : harnessTarget
-    const channel = this.#context.channels[name as keyof Channels]
+    const { context, subscription } = this.#run
+    const name = subscription.kind === 'push' ? 'push' : subscription.harnessTarget
+    const channel = context.channels[name as keyof Channels]
     if (!channel) throw new Error(`This gateway has no channel for ${name}.`)
     return channel
   }
 
+  /** Records the attempts so far, and waits for the next one. False: the lease has ended. */
   async #retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
-    const { db, recorder } = this.#context
-    const { id } = this.#subscription
-    await recorder.settled(this.#lease)
-    const held = await db.transaction(async (tx) => {
-      if (!(await renewLease(tx, id, this.#lease.owner, nextAttemptAt + leaseMs))) return false
-      await saveDelivery(tx, id, emission, attempts, 'pending', nextAttemptAt)
+    const { context, subscription, lease } = this.#run
+    await context.recorder.settled(lease)
+    const isHeld = await context.db.transaction(async (tx) => {
+      if (!(await renewLease(tx, lease, nextAttemptAt + leaseMs))) return false
+      await saveDelivery(tx, { subscriptionId: subscription.id, emission, attempts }, 'pending', nextAttemptAt)
       return true
     })
-    return this.#keep(held) && this.#waitUntil(nextAttemptAt)
+    if (!isHeld) lease.lose()
+    return isHeld && this.#waitUntil(nextAttemptAt)
   }
 
-  /** False: the wait was cut short, or left to the store, or the subscription was changed or removed during it. */
-  async #waitUntil(at: number): Promise<boolean> {
-    const { db, clock } = this.#context
-    const { signal } = this.#control
-    const { owner } = this.#lease
-    const { id } = this.#subscription
-    const waitMs = at - clock.now()
-    // No wait was ever that long: the clock has been set back since, and when it is over cannot be told.
-    if (waitMs > retryWaitMaxMs) return this.#stillHeld()
-    if (waitMs > waitMaxMs) {
-      await db.transaction((tx) => requeueLease(tx, id, owner, at))
-      return this.#keep(false)
+  /** False: the wait was cut short or left to the store, or the lease was lost during it. */
+  async #waitUntil(nextAttemptAt: number): Promise<boolean> {
+    const { context, signal } = this.#run
+    const step = retryWait(nextAttemptAt, context.clock.now())
+    if (step.wait === 'requeue') {
+      await requeue(this.#run, nextAttemptAt)
+      return false
     }
-    await this.#idle(sleep(clock, waitMs, signal))
-    return this.#stillHeld()
+    if (step.wait === 'sleep') await this.#idle(sleep(context.clock, step.delayMs, signal))
+    return renew(this.#run)
   }
 
-  /** A run that only waits counts for nothing; one that has more in flight does not only wait. */
+  /** Reports the run as waiting, unless it has other emissions in flight. */
   async #idle(wait: Promise<unknown>): Promise<void> {
-    const alone = this.#inFlight === 1
-    if (alone) this.#control.setWaiting(true)
-    await wait
-    if (alone) this.#control.setWaiting(false)
-  }
-
-  async #stillHeld(): Promise<boolean> {
-    const { owner } = this.#lease
-    if (this.#control.signal.aborted) return false
-    const { id } = this.#subscription
-    return this.#keep(await this.#context.db.transaction((tx) => renewLease(tx, id, owner, tx.now + leaseMs)))
-  }
-
-  #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
-    const { coalesceMs, target } = this.#subscription
-    const { windowUntil, failedInARow } = this.#lease.progress
-    const leading = (target as WakeTarget).coalesceMode === 'leading'
-    return {
-      cursorLogId,
-      lastEmittedLogId: emission.replayed ? this.#lease.progress.lastEmittedLogId : emission.logId,
-      failedInARow: failedInARowAfter(result, failedInARow),
-      windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
+    const isAlone = this.#inFlight === 1
+    if (isAlone) this.#run.setWaiting(true)
+    try {
+      await wait
+    } finally {
+      if (isAlone) this.#run.setWaiting(false)
     }
   }
+}
 
-  async #stop(): Promise<false> {
-    const { db, clock, recorder } = this.#context
-    await recorder.settled(this.#lease)
-    if (this.#lease.lost) return false
-    await db.transaction((tx) => requeueLease(tx, this.#subscription.id, this.#lease.owner, clock.now()))
-    return false
-  }
-
-  /** The schedule ran out: the cursor passes the event, and the third in a row degrades. */
-  #fail(emission: Emission, result: DeliveryResult, progress: Progress): Promise<boolean> {
-    const tooMany = !result.isOfEvent && progress.failedInARow >= failuresMax
-    const reason = `${failuresMax} events failed in a row; the last: ${result.reason ?? 'failed'}`
-    return this.#end(emission, result, progress, tooMany ? reason : null)
-  }
-
-  /** The receiver says that no retry will help: degraded at once, and the cursor stays, so that nothing is lost. */
-  #reject(emission: Emission, result: DeliveryResult): Promise<boolean> {
-    return this.#end(emission, result, this.#lease.progress, result.reason ?? 'rejected')
-  }
-
-  async #end(
-    emission: Emission,
-    result: DeliveryResult,
-    progress: Progress,
-    degradedBecause: string | null,
-  ): Promise<boolean> {
-    const { db, recorder, append } = this.#context
-    const { id, projectId, agentId } = this.#subscription
-    const { owner } = this.#lease
-    const outcome = result.outcome === 'rejected' ? 'rejected' : 'failed'
-    await recorder.settled(this.#lease)
-    const held = await db.transaction(async (tx) => {
-      if (!(await advanceCursor(tx, id, owner, progress))) return false
-      await saveDelivery(tx, id, emission, result.attempts, outcome, null)
-      if (degradedBecause !== null) await degradeSubscription(tx, id, owner, degradedBecause)
-      const about = { subscriptionId: id, agent: this.#identity }
-      const by = (type: EventType) => ({ type, actor: '@gateway', audience: audienceOf(type, agentId) })
-      const { eventId, logId } = emission
-      await append(tx, projectId, [
-        { ...by('wake.failed'), data: { ...about, eventId, logId, reason: result.reason } },
-        ...(degradedBecause === null
-          ? []
-          : [{ ...by('subscription.degraded'), data: { ...about, reason: degradedBecause } }]),
-      ])
-      return true
-    })
-    this.#lease.progress = progress
-    if (held && degradedBecause !== null) this.#warn(degradedBecause)
-    return this.#keep(held) && degradedBecause === null
-  }
-
-  /** Whoever asked for pushes has no other place to see it: A2A has no field for a config's health. */
-  #warn(reason: string): void {
-    const { id, kind, audience, target } = this.#subscription
-    const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
-    this.#context.log.warn({ subscriptionId: id, agent: this.#identity, ...about, reason }, 'subscription.degraded')
-  }
-
-  #keep(held: boolean): boolean {
-    if (!held) this.#lease.lost = true
-    return held
-  }
+function stopped(attempts: readonly Attempt[]): DeliveryResult {
+  return { outcome: 'stopped', reason: null, attempts }
 }

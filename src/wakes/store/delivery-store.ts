@@ -63,27 +63,25 @@ const removeAged = statement<{ subscriptionId: string; before: string; limit: nu
     where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
     order by event_id ${limited}) page)`)
 
-/** A wake that was sent, and how that went. */
-interface Sent {
+/** An emission that was sent, and how that went. */
+interface SentEmission {
   readonly subscriptionId: string
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
 }
 
-/** Keeps a delivery as it stands. */
+/** Saves a delivery as it stands. `nextAttemptAt`: while it is pending, ms since the epoch. */
 export async function saveDelivery(
   tx: Transaction,
-  subscriptionId: string,
-  emission: Emission,
-  attempts: readonly Attempt[],
+  sent: SentEmission,
   outcome: DeliveryOutcome,
-  nextAttemptAt: number | null,
+  nextAttemptAt: number | null = null,
 ): Promise<void> {
-  await upsert.run(tx, [toRow({ subscriptionId, emission, attempts }, outcome, nextAttemptAt, tx.now)])
+  await upsert.run(tx, [toRow(sent, outcome, nextAttemptAt, tx.now)])
 }
 
 /** Keeps deliveries that were acknowledged. An emission that two leases of a subscription have sent is kept as the later one has it. */
-export async function saveDelivered(tx: Transaction, sent: readonly Sent[]): Promise<void> {
+export async function saveDelivered(tx: Transaction, sent: readonly SentEmission[]): Promise<void> {
   const rows = new Map<string, SqlValue[]>()
   for (const one of sent) {
     rows.set(`${one.subscriptionId} ${one.emission.eventId}`, toRow(one, 'delivered', null, tx.now))
@@ -92,7 +90,7 @@ export async function saveDelivered(tx: Transaction, sent: readonly Sent[]): Pro
 }
 
 function toRow(
-  { subscriptionId, emission, attempts }: Sent,
+  { subscriptionId, emission, attempts }: SentEmission,
   outcome: DeliveryOutcome,
   nextAttemptAt: number | null,
   now: number,

@@ -1,0 +1,73 @@
+import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { DeliveryResult } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+import type { Progress } from '../store/lease.ts'
+import { failedInARowAfter, failuresMax } from './failures.ts'
+
+/** What follows from a delivery for its subscription. `progress` is where the subscription stands afterwards. */
+export type NextStep =
+  /** It arrived: the run goes on. */
+  | { readonly next: 'advance'; readonly progress: Progress }
+  /** Nothing is decided: the next lease sends it. */
+  | { readonly next: 'requeue' }
+  | FailureStep
+
+export type FailureStep =
+  /** The event is given up: the cursor passes it, and the run goes on. */
+  | { readonly next: 'fail'; readonly outcome: 'failed'; readonly progress: Progress }
+  /** Nothing more is sent until somebody activates the subscription. A rejected event stays in front of the cursor. */
+  | {
+      readonly next: 'degrade'
+      readonly outcome: 'failed' | 'rejected'
+      readonly progress: Progress
+      readonly reason: string
+    }
+
+/** What was sent, and where the cursor stands once that is decided. */
+export interface SentRange extends Pick<Emission, 'logId' | 'replayed'> {
+  readonly cursorLogId: number
+}
+
+/** Returns what follows from a delivery. Pure. `now` in ms since the epoch. Source: S1-34. */
+export function afterDelivery(
+  subscription: Subscription,
+  progress: Progress,
+  sent: SentRange,
+  result: DeliveryResult,
+  now: number,
+): NextStep {
+  switch (result.outcome) {
+    case 'stopped':
+      return { next: 'requeue' }
+    case 'delivered':
+      return { next: 'advance', progress: progressAfter(subscription, progress, sent, result, now) }
+    case 'failed':
+      return afterFailure(result, progressAfter(subscription, progress, sent, result, now))
+    case 'rejected':
+      // The receiver says that no retry will help. The cursor stays, so that nothing is lost.
+      return { next: 'degrade', outcome: 'rejected', progress, reason: result.reason ?? 'rejected' }
+  }
+}
+
+function afterFailure({ isOfEvent, reason }: DeliveryResult, progress: Progress): FailureStep {
+  const outcome = 'failed'
+  if (isOfEvent || progress.failedInARow < failuresMax) return { next: 'fail', outcome, progress }
+  const degradedBecause = `${failuresMax} events failed in a row; the last: ${reason ?? 'failed'}`
+  return { next: 'degrade', outcome, progress, reason: degradedBecause }
+}
+
+function progressAfter(
+  { coalesceMs, target }: Subscription,
+  { lastEmittedLogId, failedInARow, windowUntil }: Progress,
+  { logId, cursorLogId, replayed }: SentRange,
+  result: DeliveryResult,
+  now: number,
+): Progress {
+  const opensWindow = (target as WakeTarget).coalesceMode === 'leading'
+  return {
+    cursorLogId,
+    lastEmittedLogId: replayed ? lastEmittedLogId : logId,
+    failedInARow: failedInARowAfter(result, failedInARow),
+    windowUntil: opensWindow ? now + coalesceMs : windowUntil,
+  }
+}

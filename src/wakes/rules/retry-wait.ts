@@ -1,0 +1,19 @@
+import { retryWaitMaxMs } from '../channel.ts'
+
+/** A run waits this long itself. A longer wait (a receiver asked for it) is left to the store, and the run ends. */
+const sleepMaxMs = 10_000
+
+export type RetryWait =
+  | { readonly wait: 'none' }
+  | { readonly wait: 'sleep'; readonly delayMs: number }
+  /** The lease is requeued, due when the retry is. */
+  | { readonly wait: 'requeue' }
+
+/** Returns how a run waits for a retry. Pure. Instants in ms since the epoch. */
+export function retryWait(nextAttemptAt: number, now: number): RetryWait {
+  const delayMs = nextAttemptAt - now
+  // No channel asks for so long a wait: the clock was set back since, and nobody knows how much of the wait is left.
+  if (delayMs > retryWaitMaxMs) return { wait: 'none' }
+  if (delayMs > sleepMaxMs) return { wait: 'requeue' }
+  return delayMs > 0 ? { wait: 'sleep', delayMs } : { wait: 'none' }
+}

@@ -1,0 +1,51 @@
+import type { DeliveryResult } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+import type { Sender } from './sender.ts'
+
+interface Started {
+  readonly emission: Emission
+  readonly cursorLogId: number
+  readonly result: Promise<DeliveryResult>
+}
+
+/**
+ * The emissions of one run that are in flight: started in order, finished in order. What follows from one is decided after
+ * all before it, so that the cursor never passes an event that is still open.
+ */
+export class InFlight {
+  readonly #sender: Sender
+  readonly #started: Started[] = []
+
+  constructor(sender: Sender) {
+    this.#sender = sender
+  }
+
+  get count(): number {
+    return this.#started.length
+  }
+
+  start(emission: Emission, cursorLogId: number): void {
+    const result = this.#sender.start(emission)
+    result.catch(() => {}) // finishOldest() rejects with it
+    this.#started.push({ emission, cursorLogId, result })
+  }
+
+  /** Waits for the oldest and writes what follows from it. False: the lease has ended. */
+  async finishOldest(): Promise<boolean> {
+    const oldest = this.#started[0]!
+    const result = await oldest.result
+    this.#started.shift()
+    return this.#sender.finish(oldest.emission, oldest.cursorLogId, result)
+  }
+
+  /** Resolves with true when the oldest can be finished without a wait. */
+  async oldestSettled(): Promise<true> {
+    await this.#started[0]?.result.catch(() => {})
+    return true
+  }
+
+  /** Waits for what is still in flight after the lease has ended. The next lease decides what follows from it. */
+  async allSettled(): Promise<void> {
+    await Promise.allSettled(this.#started.map(({ result }) => result))
+  }
+}

@@ -1,0 +1,52 @@
+import type { EventType, NewEvent } from '../../log/event.ts'
+import type { PushTarget } from '../../registry/subscriptions/subscription.ts'
+import type { DeliveryResult } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+import type { FailureStep } from '../rules/after-delivery.ts'
+import { audienceOf } from '../rules/signal-audience.ts'
+import { saveDelivery } from '../store/delivery-store.ts'
+import { advanceCursor, degradeSubscription } from '../store/lease-store.ts'
+import type { Run } from './run.ts'
+
+/** Records a delivery that failed, with all that follows from it, in one transaction. A lost lease records nothing. */
+export async function recordFailure(
+  run: Run,
+  emission: Emission,
+  result: DeliveryResult,
+  step: FailureStep,
+): Promise<void> {
+  const { context, subscription, lease } = run
+  const { id: subscriptionId, projectId } = subscription
+  await context.recorder.settled(lease)
+  const isHeld = await context.db.transaction(async (tx) => {
+    if (!(await advanceCursor(tx, lease, step.progress))) return false
+    await saveDelivery(tx, { subscriptionId, emission, attempts: result.attempts }, step.outcome)
+    if (step.next === 'degrade') await degradeSubscription(tx, lease, step.reason)
+    await context.append(tx, projectId, failureEvents(run, emission, result, step))
+    return true
+  })
+  lease.advance(step.progress)
+  if (!isHeld || step.next === 'degrade') lease.lose()
+  if (isHeld && step.next === 'degrade') warn(run, step.reason)
+}
+
+function failureEvents(
+  { subscription, identity }: Run,
+  { eventId, logId }: Emission,
+  { reason }: DeliveryResult,
+  step: FailureStep,
+): NewEvent[] {
+  const { id: subscriptionId, agentId } = subscription
+  const about = { subscriptionId, agent: identity }
+  const by = (type: EventType) => ({ type, actor: '@gateway', audience: audienceOf(type, agentId) })
+  const failed = { ...by('wake.failed'), data: { ...about, eventId, logId, reason } }
+  if (step.next !== 'degrade') return [failed]
+  return [failed, { ...by('subscription.degraded'), data: { ...about, reason: step.reason } }]
+}
+
+/** For push notifications the log of the gateway is the only place to see it: A2A has no field for a config's health. */
+function warn({ context, subscription, identity }: Run, reason: string): void {
+  const { id, kind, audience, target } = subscription
+  const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
+  context.log.warn({ subscriptionId: id, agent: identity, ...about, reason }, 'subscription.degraded')
+}

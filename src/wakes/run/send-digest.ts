@@ -1,0 +1,43 @@
+import { DigestBuilder } from '../content/digest.ts'
+import { digestEmission, singleEmission } from '../content/emission.ts'
+import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
+import type { Run } from './run.ts'
+import type { Sender } from './sender.ts'
+
+/** Sends everything in the lease's range as one digest. False: the lease has ended. */
+export async function sendDigest(run: Run, sender: Sender): Promise<boolean> {
+  const { context, subscription, identity, lease } = run
+  const digest = new DigestBuilder()
+  const { cursorLogId, lastEmittedLogId } = lease.progress
+  let after = cursorLogId
+  for (let more = true; more; ) {
+    const page = await nextPage(run, after)
+    for (const event of page.events) digest.add(event)
+    after = page.scannedTo
+    more = page.more
+  }
+  if (digest.count === 0) {
+    lease.skipTo(after)
+    return true
+  }
+  return sender.send(digestEmission(subscription, identity, digest, lastEmittedLogId, context.clock.now()), after)
+}
+
+/** `leading`: sends the first event after a quiet spell alone, and a digest otherwise. False: the lease has ended. */
+export async function sendLeading(run: Run, sender: Sender): Promise<boolean> {
+  const { context, subscription, lease } = run
+  const { cursorLogId, lastEmittedLogId, windowUntil } = lease.progress
+  const [first] = (await nextPage(run, cursorLogId)).events
+  if (!first || first.createdAt < windowUntil) return sendDigest(run, sender)
+  return sender.send(singleEmission(subscription, first, lastEmittedLogId, context.clock.now()), first.logId)
+}
+
+/** The next page of a digest's range, from the log and never from the cache: a digest covers the same events after a crash. */
+async function nextPage({ context, subscription }: Run, after: number): Promise<Pending> {
+  const { db, findDelivered } = context
+  const page = await readPending(db, subscription, after, subscription.claimedToLogId ?? undefined)
+  const events = await withoutDelivered(findDelivered, subscription, page.events)
+  // Other work gets its turn between the pages of a long backlog.
+  if (page.more) await new Promise(setImmediate)
+  return { ...page, events }
+}

@@ -1,0 +1,73 @@
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+
+/** How far a subscription has come: what a delivery changes. */
+export interface Progress {
+  /** Everything up to this logId is decided. */
+  readonly cursorLogId: number
+  /** The newest logId that was sent: the receiver's watermark. */
+  readonly lastEmittedLogId: number | null
+  readonly failedInARow: number
+  /** `leading` mode: until then events wait for a digest. ms since the epoch */
+  readonly windowUntil: number
+}
+
+/** What fences a write off from every other lease of the same subscription. */
+export interface LeaseKey {
+  readonly subscriptionId: string
+  readonly owner: string
+}
+
+/** A gateway yields a busy subscription after this long, so that another one can take it. */
+const yieldAfterMs = 2_000
+
+/**
+ * A subscription that is being worked on, as the run that works on it knows it. The store has the truth: `isLost` follows it
+ * with a delay, and every write repeats `owner` in its `where`.
+ */
+export class Lease implements LeaseKey {
+  readonly subscriptionId: string
+  /** Whose events these are: an agent's id, or a task's. */
+  readonly audience: string
+  readonly owner: string
+  /** When it began, ms since the epoch. */
+  readonly since: number
+  #progress: Progress
+  #isLost = false
+
+  constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
+    const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
+    this.subscriptionId = id
+    this.audience = audience
+    this.owner = owner
+    this.since = since
+    this.#progress = { cursorLogId, lastEmittedLogId, failedInARow, windowUntil }
+  }
+
+  /** Includes deliveries whose record is still on its way to the store. */
+  get progress(): Progress {
+    return this.#progress
+  }
+
+  advance(progress: Progress): void {
+    this.#progress = progress
+  }
+
+  /** Moves the cursor over events that were not for this subscription. The next record or the release writes it. */
+  skipTo(logId: number): void {
+    if (logId > this.#progress.cursorLogId) this.#progress = { ...this.#progress, cursorLogId: logId }
+  }
+
+  /** True after the lease ended: another run has it, it was requeued, or its subscription was degraded, changed or removed. */
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  lose(): void {
+    this.#isLost = true
+  }
+
+  /** Whether it has been held for so long that other gateways get their turn. */
+  isDueToYield(now: number): boolean {
+    return now - this.since >= yieldAfterMs
+  }
+}
