@@ -12,7 +12,7 @@ export type RetryWait =
 /** Returns how a run waits for a retry. Pure. Instants in ms since the epoch. */
 export function retryWait(nextAttemptAt: number, now: number): RetryWait {
   const delayMs = nextAttemptAt - now
-  // No channel asks for so long a wait: the clock was set back since, and nobody knows how much of the wait is left.
+  // No channel asks for a wait this long: the clock was set back since, and how much of the wait is left is unknown.
   if (delayMs > retryWaitMaxMs) return { wait: 'none' }
   if (delayMs > sleepMaxMs) return { wait: 'requeue' }
   return delayMs > 0 ? { wait: 'sleep', delayMs } : { wait: 'none' }

@@ -46,7 +46,7 @@ export class PendingReader {
     this.#pageSize = isHeavy(page) ? pageMin : Math.min(pageMax, this.#pageSize * 4)
     const waking = await sift(context.db, subscription, page, after)
     const events = event ? waking : await withoutDelivered(context.findDelivered, subscription, waking)
-    // Other work gets its turn between the pages of a long backlog.
+    // Lets other work run between the pages of a long backlog.
     if (more) await new Promise(setImmediate)
     return { events, scannedTo: page.at(-1)?.logId ?? after, more }
   }

@@ -37,7 +37,7 @@ async function nextPage({ context, subscription }: Run, after: number): Promise<
   const { db, findDelivered } = context
   const page = await readPending(db, subscription, after, subscription.claimedToLogId ?? undefined)
   const events = await withoutDelivered(findDelivered, subscription, page.events)
-  // Other work gets its turn between the pages of a long backlog.
+  // Lets other work run between the pages of a long backlog.
   if (page.more) await new Promise(setImmediate)
   return { ...page, events }
 }

@@ -66,7 +66,7 @@ export class Lease implements LeaseKey {
     this.#isLost = true
   }
 
-  /** Whether it has been held for so long that other gateways get their turn. */
+  /** Whether it has been held long enough for other gateways to take over. */
   isDueToYield(now: number): boolean {
     return now - this.since >= yieldAfterMs
   }
