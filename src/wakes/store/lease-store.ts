@@ -83,7 +83,7 @@ const degrade = statement<{ id: string; owner: string; reason: string; now: numb
     resume_with_digest = 0, updated_at = ${p('now')}
   where id = ${p('id')} and lease_owner = ${p('owner')}`)
 // Nothing waits longer than a window or a lease. The run of a leased subscription renews its lease from here.
-const pullIn = statement<{ now: number; leasedUntil: number }>(sql`update subscription
+const shortenWaits = statement<{ now: number; leasedUntil: number }>(sql`update subscription
   set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
   where status = 'active' and due_at > ${p('now')}
     and due_at > case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end`)
@@ -137,7 +137,7 @@ export async function nextDueAt(db: Reader, excluded: readonly string[] = []): P
   return row?.dueAt ?? undefined
 }
 
-/** Returns false when the lease was lost: a normal outcome, not an error. So do the functions below. */
+/** Returns false when the lease was lost: a normal outcome, not an error. */
 export async function renewLease(tx: Transaction, lease: LeaseKey, leasedUntil: number): Promise<boolean> {
   return (await tx.run(renew, { id: lease.subscriptionId, owner: lease.owner, leasedUntil })) > 0
 }
@@ -211,7 +211,7 @@ export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reas
  * includes long waits that a receiver asked for: their run looks at the delivery early, and waits on. Returns how many changed.
  */
 export function pullForward(db: Database): Promise<number> {
-  return db.transaction((tx) => tx.run(pullIn, { now: tx.now, leasedUntil: tx.now + leaseMs }))
+  return db.transaction((tx) => tx.run(shortenWaits, { now: tx.now, leasedUntil: tx.now + leaseMs }))
 }
 
 /** Makes every leased subscription due now. Only where no other gateway can be alive on this store. */
