@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
-import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { type BeforeCommit, Collision, type Database } from '../../src/storage/database.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
@@ -16,7 +15,7 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 const id = 'WAKE_SUB:1'
 
 /** Leases a subscription that is due with one event. */
-async function leaseOne(engine: Engine, fields: Partial<Subscription> = {}, sinceMs = 0) {
+async function leaseOne(engine: Engine, fields: { coalesceMs?: number } = {}, sinceMs = 0) {
   await engine.add([{ id, coalesceMs: 0, ...fields }])
   await engine.append()
   engine.clock.advance(fields.coalesceMs ?? 0)
