@@ -1,10 +1,11 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readWindows } from '../../log/event-store.ts'
 import type { RecentEvents } from '../../log/recent-events.ts'
-import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { hasMoreCached, readPending } from '../read/pending.ts'
+import { triggerOf } from '../rules/match.ts'
 import { dueAt, formOf } from '../rules/window.ts'
 import { advanceCursors, isHeldLong, type Lease, type Release, releaseLeases } from '../store/lease-store.ts'
 import { closeIfFinished } from './close-push.ts'
@@ -97,7 +98,8 @@ function isNews(
   recent: RecentEvents,
   { written, byAudience }: JustWritten,
 ): boolean | undefined {
-  const { kind, audience, trigger } = subscription
+  const { kind, audience } = subscription
+  const trigger = triggerOf(subscription)
   const known = hasMoreCached(recent, subscription, lease.progress.cursorLogId)
   if (known === undefined) return undefined
   const isOurs = (index: number): boolean => kind === 'push' || written[index]!.trigger === trigger
@@ -117,9 +119,15 @@ async function readAhead(
   endings: readonly EndingRun[],
 ): Promise<{ readonly ending: EndingRun; readonly next: readonly LogEvent[] }[]> {
   const windows = endings.map((ending) => {
-    const { projectId, audience, trigger } = ending.subscription
+    const { projectId, audience } = ending.subscription
     const { cursorLogId } = ending.lease.progress
-    return { projectId, audience, trigger: trigger ?? '', after: cursorLogId, upTo: endOfWindow(ending) }
+    return {
+      projectId,
+      audience,
+      trigger: triggerOf(ending.subscription) ?? '',
+      after: cursorLogId,
+      upTo: endOfWindow(ending),
+    }
   })
   const events = await readWindows(tx, windows)
   return endings.map((ending, index) => ({ ending, next: events[index]! }))
@@ -133,9 +141,8 @@ async function readNext(tx: Transaction, ending: EndingRun): Promise<ReleasedRun
     const page = await readPending(tx, subscription, after)
     const first = page.events[0]
     if (first) {
-      const { coalesceMs, target } = subscription
       const { windowUntil } = lease.progress
-      const due = dueAt({ coalesceMs, windowUntil }, target as WakeTarget, first.createdAt, tx.now)
+      const due = dueAt({ ...subscription, windowUntil }, first.createdAt, tx.now)
       return releaseAt(ending, due, after)
     }
     after = page.scannedTo

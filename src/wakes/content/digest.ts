@@ -6,13 +6,10 @@ type Kind = (typeof agentTriggers)[number] | 'SIGNAL'
 
 const kindOf = (trigger: Trigger): Kind => agentTriggers.find((kind) => kind === trigger) ?? 'SIGNAL'
 
-/** A digest points at this many events at the most; then it says `refsTruncated`. */
+/** A digest lists at most this many events, and says `refsTruncated` when there are more. */
 const refsMax = 100
 
-/**
- * Counts a range of events without holding it: the numbers, the newest of each kind, and the first references.
- * Feed it in log order.
- */
+/** Summarises a range of events without keeping it: counts, the newest event of each kind, the first references. Add in log order. */
 export class DigestBuilder {
   #count = 0
   #first: LogEvent | undefined
@@ -51,7 +48,7 @@ export class DigestBuilder {
     return this.#last
   }
 
-  /** The payload of `wake/digest`: the text of S1-40 as `summary`, its numbers as fields. */
+  /** Returns the payload of `wake/digest`: the text of S1-40 as `summary`, its numbers as fields. Throws when nothing was added. */
   payload(digest: { agentIdentity: string; subscriptionId: string; emittedAt: number }): JsonObject {
     const first = this.#first
     const last = this.#last

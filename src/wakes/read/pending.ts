@@ -5,12 +5,12 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import {
   type SubscriptionRow,
   subscriptionColumns,
-  subscriptionFromRow,
-} from '../../registry/subscriptions/subscription-store.ts'
+  wakeFromRow,
+} from '../../registry/subscriptions/subscription-row.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
-import { comesWithMessage, isWokenBySibling, matches } from '../rules/match.ts'
-import { isGated } from '../rules/policy.ts'
+import { comesWithMessage, isWokenBySibling, matches, triggerOf } from '../rules/match.ts'
 import { heldWithin } from '../store/held-store.ts'
 
 /** What a subscription has before it: the matching events of one page, and how far that page reached. */
@@ -71,27 +71,27 @@ export function hasMoreCached(recent: RecentEvents, subscription: Subscription, 
 
 /** The next events of a subscription's audience, by what is at hand: undefined where that does not tell. */
 export function recentPage(recent: RecentEvents, subscription: Subscription, range: Range): LogEvent[] | undefined {
-  const { kind, projectId, audience, trigger } = subscription
-  return recent.page(projectId, audience, range, kind === 'push' ? undefined : (trigger ?? undefined))
+  const { projectId, audience } = subscription
+  return recent.page(projectId, audience, range, triggerOf(subscription))
 }
 
 /** The next events of a subscription's audience, from the log. */
 export function readPage(db: Reader, subscription: Subscription, range: Range): Promise<LogEvent[]> {
-  const { kind, projectId, audience, trigger } = subscription
-  if (kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
-  return readTriggerEvents(db, projectId, audience, trigger ?? '', range)
+  const { projectId, audience } = subscription
+  if (subscription.kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
+  return readTriggerEvents(db, projectId, audience, subscription.trigger, range)
 }
 
 /** Where presence has a part in it, what was held when it came stays held: its agent finds it at the next turn. */
 async function withoutHeld(
   db: Reader,
-  { id, kind, harnessTarget }: Subscription,
+  subscription: Subscription,
   events: readonly LogEvent[],
   after: number,
   upTo: number,
 ): Promise<readonly LogEvent[]> {
-  if (kind === 'push' || !isGated(harnessTarget) || events.length === 0) return events
-  const held = await heldWithin(db, id, after, upTo)
+  if (subscription.kind === 'push' || !targets[subscription.harnessTarget].isGated || events.length === 0) return events
+  const held = await heldWithin(db, subscription.id, after, upTo)
   return events.filter(({ logId }) => !held.has(logId))
 }
 
@@ -102,7 +102,7 @@ async function withoutToldElsewhere(
 ): Promise<readonly LogEvent[]> {
   if (subscription.kind === 'push' || !events.some(comesWithMessage)) return events
   const { agentId, harnessTarget } = subscription
-  const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(subscriptionFromRow)
+  const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(wakeFromRow)
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
@@ -112,11 +112,11 @@ export type FindDelivered = (agentId: string, messageIds: readonly string[]) => 
 /** The events that are still news: mail that its recipient was handed by another route wakes it no more. */
 export async function withoutDelivered(
   findInHand: FindDelivered | undefined,
-  { trigger, agentId }: Subscription,
+  subscription: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!findInHand || trigger !== 'SENT_TO_ME' || events.length === 0) return events
+  if (!findInHand || triggerOf(subscription) !== 'SENT_TO_ME' || events.length === 0) return events
   const messageOf = ({ data }: LogEvent): string => String(data.messageId)
-  const inHand = await findInHand(agentId, events.map(messageOf))
+  const inHand = await findInHand(subscription.agentId, events.map(messageOf))
   return inHand.size === 0 ? events : events.filter((event) => !inHand.has(messageOf(event)))
 }

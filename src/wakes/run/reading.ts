@@ -1,6 +1,7 @@
 import { isHeavy, type LogEvent } from '../../log/event.ts'
-import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { type Pending, pageMax, readPage, recentPage, sift, withoutDelivered } from '../read/pending.ts'
+import { maxInFlight } from '../rules/window.ts'
 import type { RunContext } from './run-context.ts'
 
 /** The first page of a run: thousands of runs may hold one each while they wait for a receiver. Later pages grow. */
@@ -67,6 +68,6 @@ export class PendingReader {
 
   /** Whether it sends more before the one before has arrived: then it does not come to its end between. */
   get #looksAhead(): boolean {
-    return ((this.#subscription.target as WakeTarget).maxInFlight ?? 1) > 1
+    return maxInFlight(this.#subscription) > 1
   }
 }

@@ -3,11 +3,11 @@ import { sleep } from '../../lib/clock.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { GrowthSignal } from '../../log/growth-signal.ts'
 import { identityOf } from '../../registry/agents/agents.ts'
-import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
 import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
-import { formOf } from '../rules/window.ts'
+import { formOf, maxInFlight } from '../rules/window.ts'
 import { isHeldLong, type Lease, requeueLease } from '../store/lease-store.ts'
 import { Lane } from './lane.ts'
 import { PendingReader } from './reading.ts'
@@ -119,7 +119,7 @@ class Run {
 
   /** Sends event by event, in order: each behind the last, or up to `maxInFlight` of them at the same time. */
   async #sendEach(sender: Sender): Promise<boolean> {
-    const width = (this.#subscription.target as WakeTarget).maxInFlight ?? 1
+    const width = maxInFlight(this.#subscription)
     const lane = new Lane(sender)
     // Every try in flight listens for the run's end, twice while it waits.
     if (width > 1) setMaxListeners(3 * width, this.#control.signal)

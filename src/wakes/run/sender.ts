@@ -1,20 +1,14 @@
 import { sleep } from '../../lib/clock.ts'
 import type { EventType } from '../../log/event.ts'
-import type { PushTarget, Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
-import { type Attempt, type Channel, type Channels, type DeliveryResult, retryWaitMaxMs } from '../channel.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { type Attempt, type DeliveryResult, deliver, retryWaitMaxMs } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { failedInARowAfter, failuresMax } from '../rules/failures.ts'
 import { audienceOf } from '../rules/signal-audience.ts'
+import { windowAfter } from '../rules/window.ts'
 import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
-import {
-  advanceCursor,
-  degradeSubscription,
-  type Lease,
-  leaseMs,
-  type Progress,
-  renewLease,
-  requeueLease,
-} from '../store/lease-store.ts'
+import { advanceCursor, type Lease, leaseMs, type Progress, renewLease, requeueLease } from '../store/lease-store.ts'
+import { degradeSubscription } from '../store/subscription-state.ts'
 import type { RunContext, RunControl } from './run-context.ts'
 
 /** How far a run may send ahead of its records: bounds what a crash sends again. */
@@ -99,7 +93,6 @@ export class Sender {
     try {
       const { signal } = this.#control
       const order = {
-        subscription: this.#subscription,
         agentIdentity: this.#identity,
         emission,
         attempts,
@@ -107,7 +100,7 @@ export class Sender {
         retryAt: (made: readonly Attempt[], at: number) => orStop(this.#retryAt(emission, made, at)),
         idle: (wait: Promise<unknown>) => orStop(this.#idle(wait).then(() => this.#stillHeld())),
       }
-      const result = await this.#channel().deliver(order)
+      const result = await deliver(this.#context.channels, this.#subscription, order)
       if (refused === undefined) return result
     } catch (error) {
       // A subscription that cannot be sent for degrades at once: it must not look healthy, nor lose what it cannot send.
@@ -115,14 +108,6 @@ export class Sender {
       return { outcome: 'rejected', reason: 'misconfigured', attempts }
     }
     throw refused
-  }
-
-  #channel(): Channel {
-    const { kind, harnessTarget } = this.#subscription
-    const name = kind === 'push' ? 'push' : harnessTarget
-    const channel = this.#context.channels[name as keyof Channels]
-    if (!channel) throw new Error(`This gateway has no channel for ${name}.`)
-    return channel
   }
 
   async #retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
@@ -170,14 +155,12 @@ export class Sender {
   }
 
   #progressBehind(emission: Emission, cursorLogId: number, result: DeliveryResult): Progress {
-    const { coalesceMs, target } = this.#subscription
     const { windowUntil, failedInARow } = this.#lease.progress
-    const leading = (target as WakeTarget).coalesceMode === 'leading'
     return {
       cursorLogId,
       lastEmittedLogId: emission.replayed ? this.#lease.progress.lastEmittedLogId : emission.logId,
       failedInARow: failedInARowAfter(result, failedInARow),
-      windowUntil: leading ? this.#context.clock.now() + coalesceMs : windowUntil,
+      windowUntil: windowAfter(this.#subscription, windowUntil, this.#context.clock.now()),
     }
   }
 
@@ -234,9 +217,13 @@ export class Sender {
 
   /** Whoever asked for pushes has no other place to see it: A2A has no field for a config's health. */
   #warn(reason: string): void {
-    const { id, kind, audience, target } = this.#subscription
-    const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
-    this.#context.log.warn({ subscriptionId: id, agent: this.#identity, ...about, reason }, 'subscription.degraded')
+    const subscription = this.#subscription
+    const { kind, audience, target } = subscription
+    const about = kind === 'push' ? { taskId: audience, configId: target.configId } : {}
+    this.#context.log.warn(
+      { subscriptionId: subscription.id, agent: this.#identity, ...about, reason },
+      'subscription.degraded',
+    )
   }
 
   #keep(held: boolean): boolean {

@@ -3,7 +3,7 @@ import {
   type SubscriptionRow,
   subscriptionColumns,
   subscriptionFromRow,
-} from '../../registry/subscriptions/subscription-store.ts'
+} from '../../registry/subscriptions/subscription-row.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
@@ -77,10 +77,6 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
 const handBack = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const degrade = statement<{ id: string; owner: string; reason: string; now: number }>(sql`update subscription
-  set status = 'degraded', reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
-    resume_with_digest = 0, updated_at = ${p('now')}
-  where id = ${p('id')} and lease_owner = ${p('owner')}`)
 // Nobody waits longer than a window, or a lease; a leased one is renewed from then on by whoever works it.
 const pullIn = statement<{ now: number; leasedUntil: number }>(sql`update subscription
   set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
@@ -219,15 +215,6 @@ export async function releaseLeases(
 /** Gives an unfinished run to whoever leases next, with the same range. */
 export async function requeueLease(tx: Transaction, id: string, owner: string, dueAt: number): Promise<boolean> {
   return (await tx.run(handBack, { id, owner, dueAt })) > 0
-}
-
-export async function degradeSubscription(
-  tx: Transaction,
-  id: string,
-  owner: string,
-  reason: string,
-): Promise<boolean> {
-  return (await tx.run(degrade, { id, owner, reason, now: tx.now })) > 0
 }
 
 /**
