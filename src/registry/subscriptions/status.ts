@@ -1,4 +1,4 @@
-/** `active`: it is sent for. `degraded`: the engine gave up on its receiver. `paused`: somebody stopped it. */
+/** `active`: it is sent for. `degraded`: the engine gave up on its receiver. `paused`: it was stopped by hand, or with what it depended on. */
 export type SubscriptionStatus = 'active' | 'degraded' | 'paused'
 
 /** Which status may follow which. A removed subscription has no row, so it has no status either. */
