@@ -114,3 +114,16 @@ test('a file is not asking to be two', () => {
   const long = files.filter((file) => readFileSync(resolve(src, file), 'utf8').split('\n').length > 300)
   expect(long).toEqual([])
 })
+
+// A change of these columns ends a lease, or moves a cursor or a status: what may follow from what is decided in one place.
+test('only the wake store changes how far a subscription has come, its lease and its status', () => {
+  const state =
+    /\b(status|reason|failed_in_a_row|\w*_log_id|generation\w*|resume_with_digest|window_until|due_at|lease_owner) =/
+  const writers = files.filter((file) => {
+    const text = readFileSync(resolve(src, file), 'utf8')
+    const changes = text.matchAll(/update subscription\s+set ([^`]*?)(?=\bwhere\b|\bfrom\b|`)/g)
+    return [...changes].some(([, columns]) => state.test(columns!))
+  })
+  expect(writers.filter((file) => !file.startsWith('wakes/store/'))).toEqual([])
+  expect(writers).toContain('wakes/store/lease-store.ts')
+})

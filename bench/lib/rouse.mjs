@@ -50,7 +50,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     load('lib/clock.js'),
     load('registry/projects/project-store.js'),
     load('registry/agents/agents.js'),
-    load('subscriptions/subscriptions.js'),
+    load('subscriptions/subscribe.js'),
     load('registry/callers/caller.js'),
     load('tasks/send-message.js'),
     load('mailbox/mail.js'),

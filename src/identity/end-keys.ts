@@ -4,12 +4,12 @@ import { findAgentById } from '../registry/agents/agent-store.ts'
 import { identityOf, type RegistryContext } from '../registry/agents/agents.ts'
 import type { KeyEnd, Session } from '../registry/sessions/session.ts'
 import { listSessionsOfKey } from '../registry/sessions/session-store.ts'
-import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import { deleteSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { SessionContext } from '../sessions/context.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
-import { listPushesOfKey, moveToKey, pauseSubscriptionsOfKey } from './key-end-store.ts'
+import { pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
+import { listPushesOfKey, moveToKey } from './key-end-store.ts'
 
 /** What ending keys needs: their sessions end as sessions do. */
 export interface KeyContext extends RegistryContext {
@@ -68,9 +68,9 @@ async function endWhatHangs(
   const { changed } = context.sessions
   const paused = await pauseSubscriptionsOfKey(tx, keyId, reason)
   for (const { id, projectId, agentId } of paused) events.add(projectId, pausedEvent(id, agentId, actor, reason))
-  for (const { id, projectId, taskId, target } of await listPushesOfKey(tx, keyId)) {
+  for (const { id, projectId, taskId, configId } of await listPushesOfKey(tx, keyId)) {
     await deleteSubscription(tx, id)
-    const data = { taskId, configId: (JSON.parse(target) as PushTarget).configId, reason }
+    const data = { taskId, configId, reason }
     events.add(projectId, { type: 'push_config.deleted', actor, audience: [], taskId, data })
     tx.onCommit(() => changed(id))
   }

@@ -20,10 +20,10 @@ import {
   type PermissionScope,
 } from '../registry/permissions/permission-store.ts'
 import { requireRoom } from '../registry/shares/shares.ts'
-import { grantRevoked } from '../registry/subscriptions/subscription.ts'
+import { grantRevoked } from '../registry/subscriptions/status.ts'
 import type { Reader } from '../storage/database.ts'
+import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
 import { pausedEvent } from './end-keys.ts'
-import { pauseSubscriptionsManagedBy } from './key-end-store.ts'
 import type { RemovalContext } from './remove-agent.ts'
 
 /**

@@ -7,11 +7,12 @@ import { type Caller, requireOperator } from '../registry/callers/caller.ts'
 import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
 import type { Session } from '../registry/sessions/session.ts'
 import { deleteSessionsOf, newestLiveSession } from '../registry/sessions/session-store.ts'
-import { grantRevoked } from '../registry/subscriptions/subscription.ts'
+import { grantRevoked } from '../registry/subscriptions/status.ts'
 import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
 import { pausedEvent } from './end-keys.ts'
-import { listManagedOwners, pauseSubscriptionsManagedBy } from './key-end-store.ts'
+import { listManagedOwners } from './key-end-store.ts'
 
 export interface RemovalContext extends RegistryContext {
   /** Tells the dispatcher that a subscription is not what it was. */

@@ -9,7 +9,7 @@ interface SealedRow {
   readonly target: string
 }
 
-/** What a subscription holds that is sealed. Its id is what the texts are bound to. */
+/** The sealed texts of a subscription. They are bound to its id. */
 export interface SealedSubscription {
   readonly id: string
   signingKey: string | null
@@ -29,7 +29,7 @@ const replace = statement<
   where id = ${p('id')} and signing_key is not distinct from ${p('knownSigningKey')}
     and previous_key is not distinct from ${p('knownPreviousKey')} and target = ${p('knownTarget')}`)
 
-/** The next subscriptions by id, with what is sealed in them. */
+/** Returns the next subscriptions by id, with their sealed texts. */
 export async function listSealed(db: Reader, after: string, limit: number): Promise<SealedSubscription[]> {
   return (await db.all(page, { after, limit })).map((row) => {
     const { sealedToken, sealedCredentials } = JSON.parse(row.target) as Partial<PushTarget>
@@ -38,7 +38,7 @@ export async function listSealed(db: Reader, after: string, limit: number): Prom
   })
 }
 
-/** Writes sealed texts in the place of those that were read. False: the subscription was changed or removed meanwhile. */
+/** Replaces the sealed texts that were read. False: the subscription was changed or removed meanwhile. */
 export async function replaceSealed(tx: Transaction, { row, ...sealed }: SealedSubscription): Promise<boolean> {
   const { token: sealedToken, credentials: sealedCredentials } = sealed
   const changed = await tx.run(replace, {

@@ -1,5 +1,6 @@
-import { isDeliverable, type Subscription } from '../registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../registry/subscriptions/subscription-store.ts'
+import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Reader } from '../storage/database.ts'
 import { passes } from '../wakes/rules/match.ts'
 import type { MailMessage } from './message.ts'
@@ -8,7 +9,7 @@ import type { MailMessage } from './message.ts'
 const graceMs = 60_000
 
 /** The agent's subscriptions that wake it for mail today. */
-export async function readPushRoutes(db: Reader, agentId: string): Promise<Subscription[]> {
+export async function readPushRoutes(db: Reader, agentId: string): Promise<WakeSubscription[]> {
   const own = await listSubscriptions(db, agentId)
   return own.filter(
     ({ trigger, status, harnessTarget }) =>
@@ -24,7 +25,7 @@ type Routed = Pick<
 }
 
 /** Until when a wake for a message may be on its way (ms since the epoch); undefined: no subscription takes it. Pure. */
-export function pushedBy(routes: readonly Subscription[], mail: Routed): number | undefined {
+export function pushedBy(routes: readonly WakeSubscription[], mail: Routed): number | undefined {
   if (mail.wakePolicy !== 'immediate') return undefined
   const { priority, taggedConcepts, inReplyTo, threadId } = mail
   const subject = {

@@ -3,8 +3,8 @@ import { identityOf } from '../registry/agents/agents.ts'
 import type { EndReason, Session } from '../registry/sessions/session.ts'
 import { endSession, endSilentSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { pauseSubscriptionsOfSession } from '../wakes/store/subscription-state.ts'
 import type { SessionContext } from './context.ts'
-import { pauseSubscriptionsOf } from './session-subscription-store.ts'
 
 /** Ends a session by the word of `actor`. False: it had ended already, and nothing is told twice. */
 export async function leaveSession(
@@ -111,7 +111,7 @@ async function pauseSubscriptions(
   endReason: EndReason,
 ): Promise<readonly NewEvent[]> {
   const reason = `session ${endReason}`
-  const paused = await pauseSubscriptionsOf(tx, id, reason)
+  const paused = await pauseSubscriptionsOfSession(tx, id, reason)
   tx.onCommit(() => paused.forEach(changed))
   return paused.map((subscriptionId) => ({
     type: 'subscription.updated',

@@ -12,9 +12,9 @@ import {
   newestLiveSession,
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { resumeSubscriptionsOfSession } from '../wakes/store/subscription-state.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
-import { resumeSubscriptionsOf } from './session-subscription-store.ts'
 
 /** What a harness says of itself. `startedAt`: when its process started, ms since the epoch. */
 export interface SessionInput {
@@ -113,7 +113,7 @@ async function resumeSubscriptions(
   tx: Transaction,
   { id, agentId }: Session,
 ): Promise<readonly NewEvent[]> {
-  const resumed = await resumeSubscriptionsOf(tx, id, 'session timeout')
+  const resumed = await resumeSubscriptionsOfSession(tx, id, 'session timeout')
   tx.onCommit(() => resumed.forEach(changed))
   return resumed.map((subscriptionId) => ({
     type: 'subscription.updated',

@@ -1,28 +1,32 @@
 import { Problem } from '../errors.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Subscription } from '../registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
-import { insertReplay, makeReplaysDue, readFailedRanges } from '../wakes/store/replay-store.ts'
-import { requireWatermark } from './resync.ts'
-import { event, requireOwnSubscription, type SubscriptionContext } from './subscriptions.ts'
+import { makeDueNow } from '../wakes/store/due-store.ts'
+import { insertReplay, readFailedRanges } from '../wakes/store/replay-store.ts'
+import type { SubscriptionContext } from './context.ts'
+import { requireOwnSubscription } from './read.ts'
+import { subscriptionEvent } from './subscription-event.ts'
+import { requireWatermark } from './watermark.ts'
 
-/** More at once would be a resync, which needs no row for each. */
+/** The most events at once. For more there is resync, which needs no row for each event. */
 const replaysMax = 10_000
 
-/** What to send again: one delivery, a range of the log, or everything that was given up since an instant. */
+/** What to send again: one delivery, a range of the log, or everything that failed since an instant (ms since the epoch). */
 export type ReplayInput =
   | { readonly eventId: string }
   | { readonly fromLogId: number; readonly toLogId: number }
   | { readonly failedSince: number }
 
 /**
- * Sends events again beside the cursor, which stays where it is: each under its `logId` and a new `eventId`, in log order,
- * before anything newer; as one digest where the subscription coalesces. What does not match any more is left out. Of what was given
- * up, `earliestLogId` says that some of it is no longer kept.
- * Errors: `subscription-degraded`, `watermark-expired`, `not-found` for an unknown delivery, `invalid-request` for too many.
+ * Sends events again without moving the cursor: each under its `logId` and a new `eventId`, in log order, before anything newer; as
+ * one digest where the subscription coalesces. What no longer matches is left out. With `failedSince`, `earliestLogId` says that
+ * some of what failed is no longer kept.
+ * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `watermark-ahead`, `watermark-expired`, `not-found` for an
+ * unknown delivery, `invalid-request` for too many events.
  */
 export async function replayDeliveries(
   context: SubscriptionContext,
@@ -40,9 +44,9 @@ export async function replayDeliveries(
     let count = 0
     const { ranges, ...rest } = await rangesOf(tx, subscription, input)
     for (const range of ranges) count += await enqueue(tx, subscription, range, replaysMax - count)
-    await makeReplaysDue(tx, id)
+    await makeDueNow(tx, id)
     await context.append(tx, subscription.projectId, [
-      event('subscription.replayed', caller, subscription, { eventsReplayed: count }),
+      subscriptionEvent('subscription.replayed', caller, subscription, { eventsReplayed: count }),
     ])
     return { eventsReplayed: count, ...rest }
   })
@@ -55,13 +59,13 @@ interface Range {
   readonly toLogId: number
 }
 
-/** Where the events are that were asked for, and where the log begins if some of those that failed lie before it. */
-interface Asked {
+/** What a request covers. `earliestLogId`: the log begins there, and some of what failed lies before it. */
+interface Requested {
   readonly ranges: readonly Range[]
   readonly earliestLogId?: number
 }
 
-async function rangesOf(tx: Transaction, subscription: Subscription, input: ReplayInput): Promise<Asked> {
+async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: ReplayInput): Promise<Requested> {
   const { id, projectId } = subscription
   if ('failedSince' in input) {
     const ranges = await readFailedRanges(tx, id, input.failedSince)
@@ -83,10 +87,10 @@ async function rangesOf(tx: Transaction, subscription: Subscription, input: Repl
   return { ranges: [delivery] }
 }
 
-async function enqueue(tx: Transaction, subscription: Subscription, range: Range, room: number): Promise<number> {
+async function enqueue(tx: Transaction, subscription: WakeSubscription, range: Range, room: number): Promise<number> {
   let count = 0
   let after = range.fromLogId - 1
-  // What the cursor has not passed yet is sent anyhow.
+  // What the cursor has not passed yet will be sent without a replay.
   const upTo = Math.min(range.toLogId, subscription.cursorLogId)
   for (let more = after < upTo; more; ) {
     const page = await readPending(tx, subscription, after, upTo)

@@ -1,20 +1,20 @@
 import { Problem } from '../errors.ts'
-import { newUlid } from '../lib/ids.ts'
-import { lockLog, logBounds } from '../log/event-store.ts'
-import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { isDeliverable, type Subscription } from '../registry/subscriptions/subscription.ts'
-import { changeSubscription, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
-import { type Attempt, attemptFor } from '../wakes/channel.ts'
-import type { Emission } from '../wakes/content/emission.ts'
 import { readPending } from '../wakes/read/pending.ts'
-import { event, requireOwnSubscription, requireSubscription, type SubscriptionContext } from './subscriptions.ts'
+import { changeState } from '../wakes/store/subscription-state.ts'
+import type { SubscriptionContext } from './context.ts'
+import { requireOwnSubscription } from './read.ts'
+import { subscriptionEvent } from './subscription-event.ts'
+import { requireWatermark } from './watermark.ts'
 
 /**
- * Moves a cursor back to a watermark: everything behind it that matches now is sent again, under its `logId` and a new
- * `eventId`, by the path that sends everything. Source: S1-29, S1-32, D5.
- * Errors: `subscription-degraded`, `watermark-ahead`, `watermark-expired` with the earliest watermark there is.
+ * Moves a cursor back to a watermark: everything after it that matches now is sent again by the normal path, under its `logId` and
+ * a new `eventId`. Source: S1-29, S1-32, D5.
+ * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `watermark-ahead`, `watermark-expired`.
  */
 export async function resyncSubscription(
   context: SubscriptionContext,
@@ -32,20 +32,19 @@ export async function resyncSubscription(
     }
     await requireWatermark(tx, before.projectId, sinceLogId)
     const replay = await measureReplay(tx, before, sinceLogId)
-    await changeSubscription(tx, before, {
+    await changeState(tx, before, {
       ...before,
       cursorLogId: sinceLogId,
-      // What the receiver says it has seen: the first re-emission continues from there.
+      // The receiver has seen this one, it says: the first emission continues from there.
       lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
       generation: before.generation + 1,
       generationAt: tx.now,
-      // One digest in `leading` mode too: what is sent again is no quiet spell's first event.
+      // One digest in `leading` mode too: no quiet spell begins with what is sent again.
       resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
       dueAt: replay.eventsReplayed > 0 ? tx.now : null,
-      updatedAt: tx.now,
     })
     await context.append(tx, before.projectId, [
-      event('subscription.resynced', caller, before, { sinceLogId, ...replay }),
+      subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, ...replay }),
     ])
     return { subscriptionId: id, ...replay }
   })
@@ -53,34 +52,9 @@ export async function resyncSubscription(
   return result
 }
 
-/** A watermark must lie within the log: what is gone is said, never skipped. */
-export async function requireWatermark(
-  tx: Transaction,
-  projectId: string,
-  sinceLogId: number,
-  field = 'sinceLogId',
-): Promise<void> {
-  await lockLog(tx, projectId)
-  const { head, tail } = await logBounds(tx, projectId)
-  if (sinceLogId > head) {
-    throw new Problem('watermark-ahead', {
-      field,
-      detail: `${field}: the log ends at ${head}. Send the logId of the last wake that you handled.`,
-      extra: { lastLogId: head },
-    })
-  }
-  if (sinceLogId < tail) {
-    throw new Problem('watermark-expired', {
-      field,
-      detail: `${field}: events up to ${tail} are no longer kept. Start from ${tail}, and read what was before from the tasks.`,
-      extra: { earliestLogId: tail },
-    })
-  }
-}
-
 async function measureReplay(
   tx: Transaction,
-  subscription: Subscription,
+  subscription: WakeSubscription,
   sinceLogId: number,
 ): Promise<{ eventsReplayed: number; lastLogId: number }> {
   // A target without a channel keeps its cursor until there is one: nothing is sent again now.
@@ -95,35 +69,4 @@ async function measureReplay(
     after = page.scannedTo
     if (!page.more) return { eventsReplayed, lastLogId }
   }
-}
-
-/** Sends a signed `wake/test` at once, one try, recorded nowhere. It repeats the watermark, so that it moves none. */
-export async function testSubscription(
-  context: SubscriptionContext,
-  caller: Caller,
-  id: string,
-): Promise<{ eventId: string; attempt: Attempt }> {
-  const subscription = await requireSubscription(context.db, caller, id)
-  const channel = context.channels[subscription.harnessTarget as keyof typeof context.channels]
-  if (!channel) {
-    throw new Problem('invalid-request', {
-      field: 'harnessTarget',
-      detail: `harnessTarget: this gateway sends nothing to ${subscription.harnessTarget}; only a2a-webhook can be tested.`,
-    })
-  }
-  const emittedAt = context.clock.now()
-  const logId = subscription.lastEmittedLogId ?? 0
-  const emission: Emission = {
-    eventId: newUlid(emittedAt),
-    eventType: 'wake/test',
-    logId,
-    fromLogId: logId,
-    prevLogId: subscription.lastEmittedLogId,
-    eventCount: 0,
-    emittedAt,
-    payload: { requestedBy: caller.identity },
-  }
-  const agentIdentity = await identityOf(context.db, subscription.agentId)
-  const attempt = await channel.attempt({ subscription, agentIdentity, emission, signal: new AbortController().signal })
-  return { eventId: emission.eventId, attempt: attemptFor(caller, attempt) }
 }

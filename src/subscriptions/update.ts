@@ -1,32 +1,20 @@
 import { Problem } from '../errors.ts'
-import type { NewEvent, Trigger } from '../log/event.ts'
-import { lockLog, logBounds } from '../log/event-store.ts'
+import type { Trigger } from '../log/event.ts'
 import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { isGrantee, managerOf } from '../registry/permissions/grants.ts'
-import {
-  type Filters,
-  isDeliverable,
-  type Subscription,
-  subscriptionTransitions,
-  type WakeTarget,
-} from '../registry/subscriptions/subscription.ts'
-import { changeSubscription, dropReplays, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
-import type { Transaction } from '../storage/database.ts'
-import { readPending } from '../wakes/read/pending.ts'
-import {
-  coalesceMs,
-  event,
-  requireSubscription,
-  requireTarget,
-  type SubscriptionContext,
-  type TargetMetadata,
-  wakeTarget,
-} from './subscriptions.ts'
-
-/** How long both keys sign after a rotation that does not say. */
-const overlapDefaultSeconds = 24 * 60 * 60
+import { mayBecome, type SubscriptionStatus, subscriptionTransitions } from '../registry/subscriptions/status.ts'
+import type { Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import { deleteReplays } from '../wakes/store/replay-store.ts'
+import { changeState } from '../wakes/store/subscription-state.ts'
+import { changeEvents } from './change-events.ts'
+import type { SubscriptionContext } from './context.ts'
+import { cursorAfter, nextDueAt } from './next-cursor.ts'
+import { requireSubscription } from './read.ts'
+import { rotatedKeys } from './rotated-keys.ts'
+import { metadataOf, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
 export interface UpdateInput {
   trigger?: Trigger
@@ -38,155 +26,78 @@ export interface UpdateInput {
 }
 
 /**
- * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active again after `degraded` or
- * `paused` resumes from the cursor with one digest. Who manages it by a grant sees nothing of before: what it points somewhere or
- * makes active goes on from the log's head; and the key is the owner's. Errors: `forbidden`, `subscription-not-found`.
- * Source: S1-36, S1-42, D5, D21.
+ * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active after `degraded` or `paused`
+ * resumes from the cursor with one digest. A grantee sees nothing from before: what it points somewhere or makes active goes on
+ * from the head of the log, and the key stays the owner's.
+ * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `url-not-allowed`. Source: S1-36, S1-42, D5, D21.
  */
 export async function updateSubscription(
   context: SubscriptionContext,
   caller: Caller,
   id: string,
   input: UpdateInput,
-): Promise<{ subscription: Subscription; signingKey?: string }> {
+): Promise<{ subscription: WakeSubscription; signingKey?: string }> {
   const result = await context.db.transaction(async (tx) => {
     await lockSubscription(tx, id)
     const before = await requireSubscription(tx, caller, id)
-    const metadata = { ...currentMetadata(before), ...input.harnessTargetMetadata }
+    const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
     requireTarget(context, before.harnessTarget, metadata)
     const status = input.status ?? before.status
-    requireTransition(before, status)
+    requireTransition(before.status, status)
     const resumes = status === 'active' && before.status !== 'active'
-    const byGrant = isGrantee(caller, before.agentId)
-    if (byGrant && input.rotateSigningKey) throw notItsKey()
-    const points = metadata.url !== (before.target as WakeTarget).url || resumes
-    const startsAnew = byGrant && points
+    const isByGrant = isGrantee(caller, before.agentId)
+    if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
+    const points = metadata.url !== before.target.url || resumes
+    const startsAtHead = isByGrant && points
     if (points) await requireLiveKey(tx, caller)
-    const signingKey = input.rotateSigningKey ? context.newSigningKey() : undefined
-    const rechosen = input.trigger !== undefined || input.filters !== undefined
-    const renewed = resumes || rechosen || startsAnew
-    const after: Subscription = {
+    const rotated = input.rotateSigningKey
+      ? rotatedKeys(context, before, input.overlapSeconds, tx.now)
+      : { signingKey: undefined, columns: {} }
+    const reselects = input.trigger !== undefined || input.filters !== undefined
+    // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
+    const isNewGeneration = resumes || reselects || startsAtHead
+    const settings = targetSettings(metadata)
+    const after: WakeSubscription = {
       ...before,
-      cursorLogId: startsAnew ? await headOf(tx, before) : rechosen ? await passedOver(tx, before) : before.cursorLogId,
+      ...settings,
+      ...rotated.columns,
+      ...(points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
       trigger: input.trigger ?? before.trigger,
       filters: input.filters ?? before.filters,
-      target: wakeTarget(metadata),
-      coalesceMs: coalesceMs(metadata),
-      ...(signingKey ? rotatedKeys(context, before, signingKey, input.overlapSeconds, tx.now) : {}),
       status,
       reason: resumes ? null : before.reason,
       failedInARow: resumes ? 0 : before.failedInARow,
-      // A recovery is a new emission even when it covers what a failed one covered; so is what other filters choose.
-      generation: before.generation + (renewed ? 1 : 0),
-      generationAt: renewed ? tx.now : before.generationAt,
-      resumeWithDigest: !startsAnew && (resumes || before.resumeWithDigest),
-      dueAt: status === 'active' && !startsAnew ? nextLook(before, coalesceMs(metadata), tx.now) : null,
-      ...(points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
+      cursorLogId: await cursorAfter(tx, before, { startsAtHead, reselects }),
+      generation: before.generation + (isNewGeneration ? 1 : 0),
+      generationAt: isNewGeneration ? tx.now : before.generationAt,
+      resumeWithDigest: !startsAtHead && (resumes || before.resumeWithDigest),
+      dueAt: status === 'active' && !startsAtHead ? nextDueAt(before, settings.coalesceMs, tx.now) : null,
       updatedAt: tx.now,
     }
-    if (startsAnew) await dropReplays(tx, id)
-    await changeSubscription(tx, before, after)
-    await context.append(
-      tx,
-      after.projectId,
-      changeEvents(caller, await identityOf(tx, before.agentId), before, after, signingKey !== undefined),
-    )
+    if (startsAtHead) await deleteReplays(tx, id)
+    await changeSettings(tx, before, after)
+    await changeState(tx, before, after)
+    const { signingKey } = rotated
+    const agent = await identityOf(tx, before.agentId)
+    const events = changeEvents(caller, agent, before, after, signingKey !== undefined)
+    await context.append(tx, after.projectId, events)
     return { subscription: after, ...(signingKey ? { signingKey } : {}) }
   })
   context.changed(id)
   return result
 }
 
-function notItsKey(): Problem {
+function keyIsTheOwners(): Problem {
   return new Problem('forbidden', {
     field: 'rotateSigningKey',
     detail: "rotateSigningKey: the signing key is the subscription's owner's, who rotates it. Leave it out.",
   })
 }
 
-/** Behind everything that there is: nothing of it is sent. */
-async function headOf(tx: Transaction, { projectId }: Subscription): Promise<number> {
-  await lockLog(tx, projectId)
-  return (await logBounds(tx, projectId)).head
-}
-
-function requireTransition(before: Subscription, status: Subscription['status']): void {
-  if (status === before.status) return
-  const allowed: readonly string[] = subscriptionTransitions[before.status]
-  if (allowed.includes(status)) return
+function requireTransition(from: SubscriptionStatus, to: SubscriptionStatus): void {
+  if (mayBecome(from, to)) return
   throw new Problem('invalid-request', {
     field: 'status',
-    detail: `status: a ${before.status} subscription can become ${allowed.join(' or ')}.`,
+    detail: `status: a ${from} subscription can become ${subscriptionTransitions[from].join(' or ')}.`,
   })
-}
-
-function currentMetadata(subscription: Subscription): TargetMetadata {
-  return { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 }
-}
-
-/**
- * How far a subscription has come as it was: up to the first event that waits to be sent. Other filters choose from there;
- * what the old ones let go by does not come back.
- */
-async function passedOver(tx: Transaction, before: Subscription): Promise<number> {
-  await lockLog(tx, before.projectId)
-  const { head } = await logBounds(tx, before.projectId)
-  if (isIdle(before)) return head
-  let after = before.cursorLogId
-  for (;;) {
-    const page = await readPending(tx, before, after)
-    if (page.events[0]) return page.events[0].logId - 1
-    if (!page.more) return head
-    after = page.scannedTo
-  }
-}
-
-/** Nothing waits to be sent: the next event makes it due. */
-function isIdle(subscription: Subscription): boolean {
-  const { status, dueAt, leaseOwner, harnessTarget } = subscription
-  return status === 'active' && dueAt === null && leaseOwner === null && isDeliverable(harnessTarget)
-}
-
-/** A change ends the lease, so whatever was being sent is looked at again; a window that is open stays open, or shrinks. */
-function nextLook(before: Subscription, coalesceMs: number, now: number): number | null {
-  if (isIdle(before) || !isDeliverable(before.harnessTarget)) return null
-  const windowOpen = before.status === 'active' && before.leaseOwner === null && before.dueAt !== null
-  return windowOpen ? Math.min(before.dueAt!, now + coalesceMs) : now
-}
-
-function rotatedKeys(
-  context: SubscriptionContext,
-  before: Subscription,
-  signingKey: string,
-  overlapSeconds: number | undefined,
-  now: number,
-) {
-  const overlapMs = Math.round((overlapSeconds ?? overlapDefaultSeconds) * 1000)
-  return {
-    signingKey: context.secrets.seal(signingKey, before.id),
-    previousKey: overlapMs > 0 ? before.signingKey : null,
-    previousKeyUntil: overlapMs > 0 ? now + overlapMs : null,
-  }
-}
-
-function changeEvents(
-  caller: Caller,
-  agent: string,
-  before: Subscription,
-  after: Subscription,
-  rotated: boolean,
-): NewEvent[] {
-  const changed = event('subscription.updated', caller, after, { status: after.status })
-  const recovered = before.status === 'degraded' && after.status === 'active'
-  return [
-    changed,
-    ...(recovered ? [event('subscription.recovered', caller, after, { agent, reason: before.reason })] : []),
-    ...(rotated
-      ? [event('subscription.key_rotated', caller, after, { agent, previousKeyUntil: instant(after.previousKeyUntil) })]
-      : []),
-  ]
-}
-
-function instant(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,17 +1,7 @@
 import { Problem } from '../errors.ts'
+import { isTerminal, type TaskState, taskStates } from '../log/task-state.ts'
 
-export const taskStates = [
-  'submitted',
-  'working',
-  'input-required',
-  'auth-required',
-  'completed',
-  'failed',
-  'canceled',
-  'rejected',
-] as const
-/** A2A's task states in lower case (specification §4.1.3, D7). */
-export type TaskState = (typeof taskStates)[number]
+export { isTerminal, type TaskState, taskStates }
 
 /** What somebody is to a task. The operator is both. */
 export type TaskRole = 'assignee' | 'originator'
@@ -34,10 +24,8 @@ export const taskTransitions = {
   rejected: { assignee: [], originator: [] },
 } as const satisfies Record<TaskState, Record<TaskRole, readonly TaskState[]>>
 
-const terminal: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled', 'rejected'])
 const interrupted: ReadonlySet<string> = new Set(questions)
 
-export const isTerminal = (state: TaskState): boolean => terminal.has(state)
 export const isInterrupted = (state: TaskState): boolean => interrupted.has(state)
 
 /** Where a task can go from here, in the hands of these roles. */

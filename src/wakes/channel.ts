@@ -1,8 +1,9 @@
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Subscription } from '../registry/subscriptions/subscription.ts'
+import type { PushSubscription, Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import { type DeliverableTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Emission } from './content/emission.ts'
 
-/** One try at one emission, as an operator reads it. */
+/** One HTTP try at one emission, as an operator reads it. */
 export interface Attempt {
   /** ISO 8601 */
   readonly at: string
@@ -11,58 +12,87 @@ export interface Attempt {
   readonly durationMs: number
   /** What went wrong in a word (`timeout`, `refused`, …); null when there was an answer. */
   readonly error: string | null
-  /** The first 2 KiB of the answer, when there was one and it was no success. */
+  /** The first 2 KiB of an answer that was no success. */
   readonly response?: string
   /**
-   * The receiver is inside the network, or its name leads there or nowhere: which of these, and what it said, is for the operator
-   * alone.
+   * The receiver is inside the network, or its name leads there or nowhere. Which of these, and what it answered, only the operator
+   * may read.
    */
   readonly isWithheld?: boolean
 }
 
-/** An attempt as its reader may see it. What is inside the network is for operators of the whole gateway, not of some projects. */
+/** Returns an attempt as its reader may see it. What is inside the network is for operators of the whole gateway only. */
 export function attemptFor(reader: Pick<Caller, 'kind' | 'projects'>, attempt: Attempt): Attempt {
-  const { isWithheld, ...told } = attempt
-  if (!isWithheld || (reader.kind === 'operator' && reader.projects === undefined)) return told
-  const { response: _, ...rest } = told
+  const { isWithheld, ...visible } = attempt
+  if (!isWithheld || (reader.kind === 'operator' && reader.projects === undefined)) return visible
+  const { response: _, ...rest } = visible
   return rest.error === null ? rest : { ...rest, error: 'unreachable' }
 }
 
-/** The longest that a channel may let an emission wait between two tries: the subscription's other events wait behind it. */
+/** The longest wait between two attempts at an emission, which the subscription's other events share. */
 export const retryWaitMaxMs = 300_000
 
-export interface DeliveryOrder {
-  readonly subscription: Subscription
-  /** Whose harness it is: `@donna`. */
+/** One emission to deliver. */
+export interface DeliveryOrder<To extends Subscription = Subscription> {
+  readonly subscription: To
+  /** The agent whose harness is woken: `@donna`. */
   readonly agentIdentity: string
   readonly emission: Emission
-  /** What was tried before, in this process or in one that died. */
+  /** Earlier attempts, of this process or of one that died. */
   readonly attempts: readonly Attempt[]
   readonly signal: AbortSignal
-  /** Keeps the attempts made, then waits until the next one is due. False: stop, another takes over from the record. */
+  /** Records the attempts, then waits until the next one is due. False: stop, another run goes on from the record. */
   retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
-  /** Waits for something before a try, without holding up others. False: the lease was lost meanwhile, stop. */
+  /** Waits before an attempt without taking a place from other runs. False: the lease was lost meanwhile, stop. */
   idle(wait: Promise<unknown>): Promise<boolean>
 }
 
+/** An emission that is tried once. */
+export type TestOrder<To extends Subscription = Subscription> = Pick<
+  DeliveryOrder<To>,
+  'subscription' | 'agentIdentity' | 'emission' | 'signal'
+>
+
 /**
- * `delivered`: a receiver took it. `failed`: the schedule ran out. `rejected`: the receiver says that no retry will help.
- * `stopped`: the gateway is shutting down or another took over; nothing is decided.
+ * `delivered`: a receiver took it. `failed`: there are no attempts left. `rejected`: the receiver says that no retry will help.
+ * `stopped`: the gateway stops or another run took over; nothing is decided.
  */
 export type DeliveryResult = {
   readonly outcome: 'delivered' | 'failed' | 'rejected' | 'stopped'
   readonly reason: string | null
   readonly attempts: readonly Attempt[]
-  /** The event is what failed, not the receiver: it does not count towards degraded. */
+  /** The event is the cause, not the receiver: it does not count towards degraded. */
   readonly isOfEvent?: boolean
 }
 
-/** A way to deliver. It sends, retries and reports; what follows from the result is decided by the dispatcher. */
-export interface Channel {
-  deliver(order: DeliveryOrder): Promise<DeliveryResult>
-  /** One try with no retry and nothing recorded: what `wake/test` uses. Throws `rate-limited` when there is no place for it. */
-  attempt(order: Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission' | 'signal'>): Promise<Attempt>
+/** A way to deliver. It sends, retries and reports the result; the run decides what follows from it. */
+export interface Channel<To extends Subscription = Subscription> {
+  deliver(order: DeliveryOrder<To>): Promise<DeliveryResult>
+  /** One attempt with no retry and no record: what `wake/test` uses. Throws `rate-limited` when there is no place for it. */
+  attempt(order: TestOrder<To>): Promise<Attempt>
 }
 
-/** A channel for each target that this gateway delivers to, and one for A2A push notifications. */
-export type Channels = Partial<Record<'a2a-webhook' | 'mcp-notifications' | 'bridge-daemon' | 'push', Channel>>
+/** A channel for each target that this gateway sends to, and one for A2A push notifications. */
+export type Channels = Readonly<Record<DeliverableTarget, Channel<WakeSubscription>>> & {
+  readonly push: Channel<PushSubscription>
+}
+
+/** Delivers an emission through the channel of its subscription. Throws when this gateway has none for its target. */
+export function deliver(
+  channels: Channels,
+  subscription: Subscription,
+  order: Omit<DeliveryOrder, 'subscription'>,
+): Promise<DeliveryResult> {
+  if (subscription.kind === 'push') return channels.push.deliver({ ...order, subscription })
+  const channel = channelTo(channels, subscription)
+  if (!channel) throw new Error(`This gateway has no channel for ${subscription.harnessTarget}.`)
+  return channel.deliver({ ...order, subscription })
+}
+
+/** Returns the channel of a wake subscription; undefined: this gateway does not send to its target. */
+export function channelTo(
+  channels: Channels,
+  { harnessTarget }: Pick<WakeSubscription, 'harnessTarget'>,
+): Channel<WakeSubscription> | undefined {
+  return isDeliverable(harnessTarget) ? channels[harnessTarget] : undefined
+}

@@ -1,7 +1,7 @@
 import { FairGate } from '../lib/fair-gate.ts'
 import { outboundLimits as limits } from '../limits.ts'
 
-/** The places of all tries of a gateway to deliver. */
+/** The places of all attempts of a gateway. */
 export type AttemptGate = FairGate
 
 export function createAttemptGate(): AttemptGate {

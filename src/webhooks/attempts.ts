@@ -9,14 +9,14 @@ import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts
 import type { AttemptGate } from './attempt-gate.ts'
 import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
 
-/** What one try sends. */
+/** What one attempt sends. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: string
 }
 
-/** Makes the request of one try: anew for each, so that its timestamp is fresh. */
+/** Builds the request of one attempt: each has its own timestamp. */
 export type BuildRequest = () => WebhookRequest | Promise<WebhookRequest>
 
 export interface WebhookTools {
@@ -25,16 +25,16 @@ export interface WebhookTools {
   readonly random: () => number
   readonly gate: AttemptGate
   readonly log: Logger
-  /** For one try: connecting, sending and the whole answer. */
+  /** The deadline of one attempt: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
 
-/** A stop lets the request in flight finish: to cut it would only have the receiver get it twice. */
+/** A stop lets the request in flight finish: if it were cut, the receiver would get it twice. */
 const graceMs = 2_000
 
 class AnotherTry extends Error {}
 
-/** Tries until the schedule says that it is decided, going on where an earlier process left off. */
+/** Attempts until the retry policy has a result, and continues where an earlier process stopped. */
 export async function deliverWithRetries(
   tools: WebhookTools,
   order: DeliveryOrder,
@@ -60,12 +60,12 @@ export async function deliverWithRetries(
     throw new AnotherTry()
   }
   try {
-    // Nearly every wake is taken at once: the machinery of retries is for the others.
+    // Nearly every wake is delivered by its first attempt, without p-retry.
     return await tryUntilDecided()
   } catch (error) {
     if (!(error instanceof AnotherTry)) throw error
   }
-  // The waiting is the policy's, not p-retry's: it may come from Retry-After, and it is on disk before it begins.
+  // The retry policy sets the wait, not p-retry: it may come from Retry-After, and it is recorded before it begins.
   return pRetry(tryUntilDecided, {
     retries: attemptsMax,
     minTimeout: 0,
@@ -76,12 +76,12 @@ export async function deliverWithRetries(
 
 type Tried = { attempt: Attempt; outcome: AttemptOutcome }
 
-/** A receiver that fails faster than this keeps nobody waiting. */
+/** A receiver that fails faster than this does not count as slow. */
 const promptMs = 1_000
-/** When a try that found no place for its look-up is made again, before jitter. */
+/** The wait, before jitter, of an attempt whose name look-up found no place. */
 const putOffMs = 2_000
 
-/** One try when there is room for it. Undefined: stopped, or taken over, while it waited. */
+/** Makes one attempt when there is room for it. Undefined: stopped, or taken over, while it waited. */
 async function takeTurn(
   tools: WebhookTools,
   order: DeliveryOrder,
@@ -97,7 +97,7 @@ async function takeTurn(
     if (!place) return undefined
     const tried = await tryInPlace(tools, place, subscription, buildRequest, signal)
     if (tried !== 'no-room') return tried
-    // The bounds are ours: the try was not made, and nothing is counted.
+    // The limit is ours: no attempt was made, and nothing is counted.
     if (!(await order.retryAt(attempts, clock.now() + Math.ceil(putOffMs * (1 + random()))))) return undefined
   }
 }
@@ -114,7 +114,7 @@ async function waitForPlace(
   return undefined
 }
 
-/** One try in a place that was taken for it, which it gives back. */
+/** Makes one attempt in a place that was taken for it, and frees the place. */
 export async function tryInPlace(
   tools: WebhookTools,
   place: Place,
@@ -124,7 +124,7 @@ export async function tryInPlace(
 ): Promise<Tried | 'no-room'> {
   let prompt = true
   try {
-    // Only now: nothing is signed for who still waits, and the time is that of the try.
+    // Built only now: what still waits signs nothing, and the timestamp is that of the attempt.
     const tried = await tryOnce(tools, subscription, await buildRequest(), signal)
     if (tried !== 'no-room') prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
     return tried
@@ -133,14 +133,13 @@ export async function tryInPlace(
   }
 }
 
-/** Scheme, host and port of a subscription's URL: whom its tries burden. */
-export function originOf({ target }: Subscription): string {
-  const { url = '' } = target as { url?: string }
+/** Returns scheme, host and port of a subscription's URL. */
+export function originOf({ target: { url = '' } }: Subscription): string {
   const path = url.indexOf('/', url.indexOf('//') + 2)
   return path < 0 ? url : url.slice(0, path)
 }
 
-/** One try. Never throws: no answer is an outcome too. */
+/** Makes one attempt. Never throws: no answer is an outcome too. */
 async function tryOnce(
   tools: WebhookTools,
   subscription: Subscription,
@@ -165,7 +164,7 @@ async function tryOnce(
     if (!(failure instanceof NameError)) return { attempt, outcome: { error: kind } }
     const about = { subscriptionId: subscription.id, error: kind, cause: (failure.cause as Error | undefined)?.message }
     tools.log.info(about, 'wake.unreachable')
-    // Tried again alike, or the number of tries would tell what the word does not.
+    // Both causes are retried alike: the number of attempts must not reveal what the word hides.
     return { attempt: { ...attempt, isWithheld: true }, outcome: { error: 'dns' } }
   }
 }

@@ -3,20 +3,20 @@ import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { LogEvent } from '../log/event.ts'
-import type { PushTarget, Subscription } from '../registry/subscriptions/subscription.ts'
+import type { PushSubscription, PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
 import { type BuildRequest, deliverWithRetries, type WebhookTools } from './attempts.ts'
 import { standardHeaders } from './signature.ts'
 import { createTestAttempt } from './test-attempt.ts'
 
-/** An A2A push notification's body in the protocol version that its config was registered with. */
+/** Renders an A2A push notification in the protocol version that its config was registered with. */
 export type RenderPush = (
   event: LogEvent,
   version: PushTarget['protocolVersion'],
 ) => Promise<{ body: string; contentType: string }>
 
-/** Signs a JWT in the gateway's name with a key that its JWKS publishes. */
+/** Signs a JWT as the gateway, with a key that its JWKS publishes. */
 export type SignToken = (token: {
   audience: string
   id: string
@@ -25,27 +25,27 @@ export type SignToken = (token: {
   claims: JsonObject
 }) => Promise<string>
 
-/** How long a push's JWT is good for: it is made for one try, and clocks differ. */
+/** How long a push's JWT is valid: it is made for one attempt, and clocks differ. */
 const tokenSeconds = 5 * 60
 
-/** A2A push notifications: a subscription on one task, told in the specification's own words (§4.3.3). */
+/** A2A push notifications: the events of one task in the form of the specification (§4.3.3). */
 export function createPushChannel(
   tools: WebhookTools,
   secrets: SecretBox,
   render: RenderPush,
   signToken: SignToken,
-): Channel {
+): Channel<PushSubscription> {
   const attempt = createTestAttempt(tools)
   return {
     deliver: async (order) => deliverWithRetries(tools, order, requestFor(order)),
     attempt: async (order) => attempt(order, requestFor(order)),
   }
 
-  function requestFor(order: Pick<DeliveryOrder, 'subscription' | 'emission'>): BuildRequest {
+  function requestFor(order: Pick<DeliveryOrder<PushSubscription>, 'subscription' | 'emission'>): BuildRequest {
     const { subscription, emission } = order
     const { eventId, event } = emission
-    if (!event) throw new Error('A push notification tells one event.')
-    const target = subscription.target as PushTarget
+    if (!event) throw new Error('A push notification is about one event.')
+    const { target } = subscription
     const { url } = target
     let rendered: Awaited<ReturnType<RenderPush>> | undefined
     const open = (sealed: string | undefined) => sealed && secrets.open(sealed, subscription.id)
@@ -67,29 +67,31 @@ export function createPushChannel(
     }
   }
 
-  /** What the config asks for. `Bearer` without credentials is a JWT of the gateway; no other scheme says what to send without any. */
+  /**
+   * Returns the Authorization header that the config asks for. `Bearer` without credentials is a JWT of the gateway; no other
+   * scheme says what to send without any.
+   */
   async function authorize(
-    subscription: Subscription,
+    subscription: PushSubscription,
     credentials: string | undefined,
     issuedAt: number,
   ): Promise<string | undefined> {
-    const target = subscription.target as PushTarget
-    const { scheme, url } = target
+    const { scheme, url } = subscription.target
     if (!scheme) return undefined
     if (credentials) return `${scheme} ${credentials}`
     if (scheme.toLowerCase() !== 'bearer') return undefined
     const audience = new URL(url).origin
-    const claims = claimsOf(subscription, target)
-    // Random: a try that is made again after a crash must not look like a replay.
+    const claims = claimsOf(subscription)
+    // Random: an attempt that is made again after a crash must not look like a replay.
     return `Bearer ${await signToken({ audience, id: newUuid(), issuedAt, seconds: tokenSeconds, claims })}`
   }
 }
 
 /**
- * What a push's JWT vouches for: who asked for which config on which task, and the one URL that it is sent to. Anybody may have
- * a token sent to a URL, so the gateway's name alone proves nothing.
+ * Returns what a push's JWT states: who asked for which config on which task, and the one URL that it is sent to. Any caller may
+ * have a token sent to a URL, so the gateway's name alone proves nothing.
  */
-function claimsOf({ projectId, audience: taskId }: Subscription, target: PushTarget): JsonObject {
+function claimsOf({ projectId, audience: taskId, target }: PushSubscription): JsonObject {
   const { url, configId, registeredBy } = target
   const urlHash = createHash('sha256').update(url).digest('base64url')
   return { ...(registeredBy === undefined ? {} : { sub: registeredBy }), project: projectId, configId, taskId, urlHash }

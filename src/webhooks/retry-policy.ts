@@ -8,7 +8,7 @@ export type NextStep =
   | { next: 'retry'; delayMs: number }
   /** The event is given up; the subscription goes on. */
   | { next: 'failed'; reason: string }
-  /** The receiver cannot take this event, whenever it comes; others it can. The event is given up, and nothing is held against it. */
+  /** The receiver can never take this event, but others. The event is given up and does not count as a failure of the receiver. */
   | { next: 'unfit'; reason: string }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
@@ -39,14 +39,14 @@ type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'unfit' | 'rejected'
 
 const errorRules = {
   refused: { rule: 'failed', reason: 'url-not-allowed' },
-  // Of a name that does not exist, and of one that leads where nobody may go: its owner is not told which.
+  // A name that does not exist, or one that leads to a forbidden address: the owner does not learn which.
   dns: { rule: 'retry', reason: 'unreachable' },
   connect: { rule: 'retry', reason: 'connect' },
   timeout: { rule: 'retry', reason: 'timeout' },
   reset: { rule: 'retry', reason: 'reset' },
   tls: { rule: 'retry', reason: 'tls' },
   network: { rule: 'retry', reason: 'network' },
-  // We stopped it ourselves, so it is no evidence against the receiver.
+  // We stopped it ourselves, so it says nothing about the receiver.
   aborted: { rule: 'again', reason: 'aborted' },
   busy: { rule: 'again', reason: 'busy' },
 } as const satisfies Record<OutboundErrorKind, { rule: Rule; reason: string }>
@@ -54,11 +54,11 @@ const errorRules = {
 /** The first range that holds the status decides; a status outside HTTP is treated like a broken server. */
 const statusRules: readonly { from: number; to: number; rule: Rule; reason?: string }[] = [
   { from: 200, to: 299, rule: 'delivered' },
-  // Timeout, Too Early and Too Many Requests say themselves that a later try is right.
+  // Timeout, Too Early and Too Many Requests ask for a later attempt themselves.
   { from: 408, to: 408, rule: 'retry' },
   { from: 425, to: 425, rule: 'retry' },
   { from: 429, to: 429, rule: 'retry' },
-  // Too large: of this event. Whoever sends a large message must not silence whom it is for.
+  // Too large is about this event: the sender of a large message must not silence its recipient.
   { from: 413, to: 413, rule: 'unfit' },
   { from: 410, to: 410, rule: 'rejected', reason: 'gone' },
   { from: 400, to: 499, rule: 'rejected' },
@@ -71,7 +71,7 @@ function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
   return { rule: found?.rule ?? 'retry', reason: found?.reason ?? `http-${status}` }
 }
 
-/** Jitter is only ever added, up to a tenth, so that receivers that failed together are not all tried together. */
+/** Jitter only adds, up to a tenth, so that receivers that failed together are not all tried together. */
 function delayMs(attempt: number, askedMs: number, random: () => number): number {
   const scheduled = retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1]!
   const wait = Math.max(scheduled, Math.min(askedMs, retryWaitMaxMs))

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const keyPrefix = 'whsec_'
 
-/** A signing key as the Standard Webhooks libraries take it: `whsec_` and 32 random bytes in base64. */
+/** Returns a signing key as the Standard Webhooks libraries take it: `whsec_` and 32 random bytes in base64. */
 export function newSigningKey(random: (bytes: number) => Buffer = randomBytes): string {
   return keyPrefix + random(32).toString('base64')
 }
@@ -18,7 +18,7 @@ export interface WakeToSign {
   keys: readonly [current: string, previous?: string]
 }
 
-/** Every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
+/** Returns every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
 export function signHeaders(wake: WakeToSign): Record<string, string> {
   const { body, eventId, subscriptionId, keys } = wake
   const [current, previous] = keys
@@ -33,7 +33,7 @@ export function signHeaders(wake: WakeToSign): Record<string, string> {
   }
 }
 
-/** The headers of Standard Webhooks 1.0, with a signature for each key; without a key, what is sent and when. */
+/** Returns the headers of Standard Webhooks 1.0 with a signature for each key; without a key only id and time. */
 export function standardHeaders(
   sent: Pick<WakeToSign, 'body' | 'eventId' | 'timestampSeconds'> & { readonly keys: readonly (string | undefined)[] },
 ): Record<string, string> {
@@ -76,7 +76,7 @@ export type WakeVerification =
 
 /**
  * For receivers: whether a wake is genuine and recent. Never throws; compares in constant time. An empty key verifies nothing:
- * anybody can sign with it, and it is what an unset variable reads as.
+ * anyone can sign with it, and an unset variable reads as one.
  */
 export function verifyWake(wake: WakeToVerify): WakeVerification {
   const keys = wake.keys.filter((key) => !isEmptyKey(key))
@@ -127,13 +127,13 @@ function standardSignature(
   return `v1,${hmac.update(`${signed.eventId}.${signed.timestampSeconds}.`).update(signed.body).digest('base64')}`
 }
 
-/** The bytes after `whsec_`. A key that somebody brought along in another form counts as text. */
+/** Returns the bytes after `whsec_`. A key in another form counts as text. */
 function standardKey(key: string): Buffer {
   const encoded = key.startsWith(keyPrefix) ? key.slice(keyPrefix.length) : ''
   return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(key, 'utf8')
 }
 
-/** Compares every pair, so that the time taken says nothing about which one matched. */
+/** Compares every pair, so that the time it takes does not depend on which one matched. */
 function anyEqual(given: readonly string[], expected: readonly string[]): boolean {
   let found = false
   for (const left of given) {

@@ -1,20 +1,18 @@
 import { Problem } from '../errors.ts'
 import type { Place } from '../lib/fair-gate.ts'
 import { outboundLimits } from '../limits.ts'
-import type { Attempt, DeliveryOrder } from '../wakes/channel.ts'
+import type { Attempt, TestOrder } from '../wakes/channel.ts'
 import { type BuildRequest, originOf, tryInPlace, type WebhookTools } from './attempts.ts'
 
-type TestOrder = Pick<DeliveryOrder, 'subscription' | 'signal'>
+type Order = Pick<TestOrder, 'subscription' | 'signal'>
 
 const { testWait, testsOfAgent } = outboundLimits
 
 /**
- * Makes tries that somebody asks for by hand. They take places among all others, and whoever owns the subscription pays for them:
- * a few at a time, each with a short wait. Throws `rate-limited` when there is no place.
+ * Makes the attempts of `wake/test`. They take places like all other attempts, on the account of the subscription's owner: a few
+ * at the same time, each with a short wait. Throws `rate-limited` when there is no place.
  */
-export function createTestAttempt(
-  tools: WebhookTools,
-): (order: TestOrder, buildRequest: BuildRequest) => Promise<Attempt> {
+export function createTestAttempt(tools: WebhookTools): (order: Order, buildRequest: BuildRequest) => Promise<Attempt> {
   const running = new Map<string, number>()
 
   return async (order, buildRequest) => {
@@ -36,7 +34,7 @@ export function createTestAttempt(
 
 async function attemptOnce(
   tools: WebhookTools,
-  { subscription, signal }: TestOrder,
+  { subscription, signal }: Order,
   buildRequest: BuildRequest,
 ): Promise<Attempt> {
   const place = await enterSoon(tools, subscription, originOf(subscription), signal)
@@ -49,7 +47,7 @@ async function attemptOnce(
 
 async function enterSoon(
   { gate, clock }: WebhookTools,
-  subscription: TestOrder['subscription'],
+  subscription: Order['subscription'],
   origin: string,
   signal: AbortSignal,
 ): Promise<Place | undefined> {

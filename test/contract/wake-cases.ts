@@ -63,7 +63,7 @@ export function signedWake(emission: Emission, keys: readonly [string, string?] 
 }
 
 export function single(event: LogEvent, prevLogId: number | null = null): Emission {
-  return singleEmission({ ...subscription, trigger: event.trigger }, event, prevLogId, emittedAt)
+  return singleEmission({ ...subscription, trigger: event.trigger! }, event, prevLogId, emittedAt)
 }
 
 function digest(events: readonly LogEvent[]): Emission {

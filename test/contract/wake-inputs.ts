@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
-import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
 import { newSigningKey } from '../../src/webhooks/signature.ts'
 
 /** Wakes made of these inputs are the same bytes for ever. */
@@ -13,7 +13,7 @@ export const messageId = 'MESSAGE:7a1d2c3b-4e5f-4a6b-8c7d-9e0f1a2b3c4d'
 export const signingKey = newSigningKey(() => Buffer.from('rouse fixture key, not a secret!'))
 export const nextSigningKey = newSigningKey(() => Buffer.from('rouse fixture key, the next one!'))
 
-export const subscription: Subscription = {
+export const subscription: WakeSubscription = {
   id: subscriptionId,
   kind: 'wake',
   projectId: 'default',

@@ -3,7 +3,7 @@ import { problems } from '../../src/errors.ts'
 import { triggers } from '../../src/log/event.ts'
 import { priorities, wakePolicies } from '../../src/registry/agents/agent.ts'
 import { permissionScopes } from '../../src/registry/permissions/permission-store.ts'
-import { harnessTargets } from '../../src/registry/subscriptions/subscription.ts'
+import { harnessTargets } from '../../src/registry/subscriptions/targets.ts'
 import { taskStates } from '../../src/tasks/state.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 

@@ -1,6 +1,10 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
-import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
+import {
+  initialState,
+  type PushSubscription,
+  type WakeSubscription,
+} from '../../src/registry/subscriptions/subscription.ts'
 
 export const noon = Date.parse('2026-04-26T10:00:00.000Z')
 
@@ -51,8 +55,9 @@ export function permissionGranted(logId: number, data: JsonObject = {}, createdA
   return logEvent('permission.granted', logId, { ...grant, ...data }, createdAt)
 }
 
-export function subscriptionOf(fields: Partial<Subscription> = {}): Subscription {
+export function subscriptionOf(fields: Partial<WakeSubscription> = {}): WakeSubscription {
   return {
+    ...initialState,
     id: 'WAKE_SUB:1',
     kind: 'wake',
     projectId: 'default',
@@ -68,19 +73,30 @@ export function subscriptionOf(fields: Partial<Subscription> = {}): Subscription
     previousKeyUntil: null,
     status: 'active',
     reason: null,
-    failedInARow: 0,
     cursorLogId: 0,
-    lastEmittedLogId: null,
-    claimedToLogId: null,
-    generation: 0,
-    generationAt: 0,
     resumeWithDigest: false,
-    windowUntil: 0,
-    dueAt: null,
-    leaseOwner: null,
     sessionId: null,
     keyId: null,
     managedBy: null,
+    createdAt: noon,
+    updatedAt: noon,
+    ...fields,
+  }
+}
+
+export function pushOf(fields: Partial<PushSubscription> = {}): PushSubscription {
+  return {
+    ...initialState,
+    id: 'WAKE_SUB:2',
+    kind: 'push',
+    projectId: 'default',
+    agentId: 'agent_lola',
+    audience: 'task-1',
+    target: { url: 'http://127.0.0.1:9/', configId: 'config-1', protocolVersion: '1.0' },
+    status: 'active',
+    reason: null,
+    cursorLogId: 0,
+    keyId: null,
     createdAt: noon,
     updatedAt: noon,
     ...fields,

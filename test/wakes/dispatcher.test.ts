@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { p, sql, statement } from '../../src/storage/statement.ts'
-import { unsubscribe } from '../../src/subscriptions/subscriptions.ts'
+import { unsubscribe } from '../../src/subscriptions/unsubscribe.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { until } from '../support/until.ts'
 import { arrived, openEngine } from './engine.ts'

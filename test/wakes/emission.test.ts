@@ -92,14 +92,15 @@ describe('when an event falls due', () => {
       noon + 9,
     ],
   ])('%s', (_, subscription, mode, due) => {
-    expect(dueAt(subscription, mode === 'leading' ? { coalesceMode: 'leading' } : {}, noon, noon)).toBe(due)
+    const target = mode === 'leading' ? { coalesceMode: 'leading' as const } : {}
+    expect(dueAt(subscriptionOf({ ...subscription, target }), noon, noon)).toBe(due)
   })
 
   test.each([{}, { coalesceMode: 'leading' as const }])(
     '%j: never further off than a window, when the clock was set back',
     (target) => {
-      const subscription = { coalesceMs: 30_000, windowUntil: noon + 30_000 }
-      expect(dueAt(subscription, target, noon, noon - 3_600_000)).toBe(noon - 3_600_000 + 30_000)
+      const subscription = subscriptionOf({ coalesceMs: 30_000, windowUntil: noon + 30_000, target })
+      expect(dueAt(subscription, noon, noon - 3_600_000)).toBe(noon - 3_600_000 + 30_000)
     },
   )
 })

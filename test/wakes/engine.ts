@@ -7,10 +7,10 @@ import { logBounds, readProjectEvents } from '../../src/log/event-store.ts'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { defaultProject, ensureProject } from '../../src/registry/projects/project-store.ts'
-import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
 import { insertSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { SecretBox } from '../../src/security/secret.ts'
-import type { SubscriptionContext } from '../../src/subscriptions/subscriptions.ts'
+import type { SubscriptionContext } from '../../src/subscriptions/context.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { createEngine, type Engine as StartedEngine } from '../../src/wakes/engine.ts'
@@ -32,7 +32,10 @@ export async function openEngine(deliver: Deliver) {
   const writer = createEventWriter(notifier)
   const { append } = writer
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
-  const channelsTo = (receiver: Deliver) => ({ 'a2a-webhook': { deliver: receiver, attempt: noAttempt } })
+  const channelsTo = (receiver: Deliver) => {
+    const channel = { deliver: receiver, attempt: noAttempt }
+    return { 'a2a-webhook': channel, push: channel }
+  }
   const channels = channelsTo(deliver)
   const context = {
     db,
@@ -64,7 +67,7 @@ export async function openEngine(deliver: Deliver) {
     context,
     subscriptions,
     dataDir,
-    add(fields: readonly Partial<Subscription>[]): Promise<void> {
+    add(fields: readonly Partial<WakeSubscription>[]): Promise<void> {
       return db.transaction(async (tx) => {
         for (const one of fields) await insertSubscription(tx, subscriptionOf({ projectId: defaultProject, ...one }))
       })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Filters } from '../../src/registry/subscriptions/subscription.ts'
 import { isWokenBySibling, matches } from '../../src/wakes/rules/match.ts'
-import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
+import { logEvent, messageSent, noon, permissionGranted, pushOf, stateChanged, subscriptionOf } from './builders.ts'
 
 describe('the trigger', () => {
   // S1-43
@@ -27,7 +27,7 @@ describe('the trigger', () => {
   )
 
   test('a push hears of states and artifacts, whatever the policy of the message', () => {
-    const push = subscriptionOf({ kind: 'push', trigger: null })
+    const push = pushOf()
     expect(matches(push, stateChanged(1, { wakePolicy: 'silent' }))).toBe(true)
     expect(matches(push, logEvent('task.artifact_added', 1))).toBe(true)
     expect(matches(push, messageSent(1))).toBe(false)

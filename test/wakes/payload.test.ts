@@ -3,7 +3,7 @@ import { outputLimits } from '../../src/limits.ts'
 import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { digestEmission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
 import { wakePayload, wakeState } from '../../src/wakes/content/payload.ts'
-import { logEvent, messageSent, noon, permissionGranted, stateChanged, subscriptionOf } from './builders.ts'
+import { logEvent, messageSent, noon, permissionGranted, pushOf, stateChanged, subscriptionOf } from './builders.ts'
 
 describe('the payload', () => {
   // S1-24
@@ -107,7 +107,7 @@ describe('the body', () => {
   })
 
   test('a push has its event and no payload of ours', () => {
-    const emission = singleEmission(subscriptionOf({ kind: 'push', trigger: null }), stateChanged(3), null, noon)
+    const emission = singleEmission(pushOf(), stateChanged(3), null, noon)
     expect(emission).toMatchObject({ eventType: 'push', payload: {}, event: { logId: 3 } })
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { priorities, type WakePolicy, wakePolicies } from '../../src/registry/agents/agent.ts'
 import { type PresenceState, presenceStates } from '../../src/registry/sessions/presence.ts'
-import { harnessTargets } from '../../src/registry/subscriptions/subscription.ts'
+import { harnessTargets, type RouteKind, routeKinds, targets } from '../../src/registry/subscriptions/targets.ts'
 import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
-import { decide, type Route, type RouteKind, routeKinds, routeOf } from '../../src/wakes/rules/policy.ts'
+import { decide, type Route, routeOf } from '../../src/wakes/rules/policy.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
 /** What a route can do, in a word each: `start`, `steer`, `append`. */
@@ -63,6 +63,16 @@ test('no line of the table is for nothing', () => {
         for (const can of abilities)
           for (const turn of turns) used.add(rows.find((row) => fits(row, policy, kind, state, can, turn))!)
   expect(rows.filter((row) => !used.has(row))).toEqual([])
+})
+
+test('presence is read for a target where it can change the decision, and for no other', () => {
+  for (const target of harnessTargets) {
+    const decisions = presenceStates.map((state) => {
+      const everything = routeOf(target, ['turn/start', 'turn/steer', 'append-only'])
+      return JSON.stringify(decide('immediate', everything, { state, activeTurnId: 't' }))
+    })
+    expect(new Set(decisions).size > 1, target).toBe(targets[target].isGated)
+  }
 })
 
 // D6

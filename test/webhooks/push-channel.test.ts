@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
 import { silentLogger } from '../../src/logger.ts'
-import type { PushTarget, Subscription } from '../../src/registry/subscriptions/subscription.ts'
+import type { PushSubscription, PushTarget } from '../../src/registry/subscriptions/subscription.ts'
 import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
@@ -10,7 +10,7 @@ import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
 import { createPushChannel, type SignToken } from '../../src/webhooks/push-channel.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { subscriptionOf } from '../wakes/builders.ts'
+import { pushOf } from '../wakes/builders.ts'
 
 const event: LogEvent = {
   projectId: 'default',
@@ -41,8 +41,7 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
   }
   const secrets = new SecretBox([Buffer.alloc(32).toString('base64')])
   const render = async () => ({ body: '{}', contentType: 'application/a2a+json' })
-  const subscription: Subscription = subscriptionOf({
-    kind: 'push',
+  const subscription = pushOf({
     audience: 'task-1',
     target: {
       url: 'https://client.example:8443/hook?secret=1',
@@ -52,7 +51,7 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
       ...target,
     },
   })
-  const order: DeliveryOrder = {
+  const order: DeliveryOrder<PushSubscription> = {
     subscription,
     agentIdentity: '@donna',
     emission: singleEmission(subscription, event, null, clock.now()),

@@ -7,25 +7,23 @@ import {
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
-import { lockLog, logBounds } from '../../log/event-store.ts'
+import { lockLog } from '../../log/event-store.ts'
 import { requireModestId } from '../../tasks/message-limits.ts'
+import { type PushConfig, type PushContext, type PushInput, requireSendable } from '../../tasks/push-config.ts'
 import {
   createPushConfig,
   deletePushConfig,
   keepPushConfig,
   listPushConfigs,
-  type PushConfig,
-  type PushContext,
   readPushConfig,
   requireRoomForPush,
-  requireSendable,
 } from '../../tasks/push-configs.ts'
 import type { SendMessageInput } from '../../tasks/send-message.ts'
 import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { typed } from './params.ts'
 
-/** CreateTaskPushNotificationConfig (§3.1.7). The pushes will speak the version that the call speaks. */
+/** CreateTaskPushNotificationConfig (§3.1.7). The pushes have the protocol version of the call. */
 export async function createConfig(
   context: PushContext,
   call: A2aCall,
@@ -63,7 +61,7 @@ export async function deleteConfig(
   await deletePushConfig(context, call.caller, id, requireConfigId(params.id))
 }
 
-/** Keeps the config that comes with a message, in the transaction that takes the message: nothing after it goes untold. */
+/** Keeps the config that comes with a message in the transaction that stores the message: every later event is pushed. */
 export function keepingConfig(
   context: PushContext,
   call: A2aCall,
@@ -75,23 +73,21 @@ export function keepingConfig(
   return {
     room: (tx, taskId) => requireRoomForPush(tx, call.caller, taskId, input.id),
     within: async (tx, task) => {
-      await lockLog(tx, task.projectId)
-      const { head } = await logBounds(tx, task.projectId)
-      await keepPushConfig(context, tx, call.caller, task, input, head)
+      await keepPushConfig(context, tx, call.caller, task, input, await lockLog(tx, task.projectId))
     },
   }
 }
 
-/** An empty one is the only config of the task. Over v0.3 an id may come as anything. */
+/** An empty id means the only config of the task. Over v0.3 an id may be of any type. */
 function requireConfigId(id: unknown): string {
   if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: is a text.' })
   requireModestId(id, 'id', inputLimits.pushConfigId)
   return id
 }
 
-function pushInput(config: TaskPushNotificationConfig, requestedVersion: string) {
+function pushInput(config: TaskPushNotificationConfig, requestedVersion: string): PushInput {
   const { id, url, token, authentication } = typed(TaskPushNotificationConfig, config)
-  const protocolVersion = requestedVersion === '0.3' ? ('0.3' as const) : ('1.0' as const)
+  const protocolVersion = requestedVersion === '0.3' ? '0.3' : '1.0'
   return { id, url, token, authentication, protocolVersion }
 }
 

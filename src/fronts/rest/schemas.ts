@@ -4,7 +4,8 @@ import { inputLimits, pageLimits } from '../../limits.ts'
 import { triggers } from '../../log/event.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../registry/agents/agent.ts'
 import { permissionScopes } from '../../registry/permissions/permission-store.ts'
-import { coalesceWindowMax, harnessTargets } from '../../registry/subscriptions/subscription.ts'
+import { coalesceWindowMax } from '../../registry/subscriptions/subscription.ts'
+import { harnessTargets } from '../../registry/subscriptions/targets.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
 
 /** Text of any number of lines, as both stores and UTF-8 can carry it. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import { isOvertaken, type Subscription, type WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import { isOvertaken, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
 import { attemptFor } from '../../wakes/channel.ts'
 import type { Delivery } from '../../wakes/store/delivery-store.ts'
@@ -16,7 +16,7 @@ export function agentView(agent: Agent): JsonObject {
 
 /** A subscription as its owner reads it: never a key. `logTail`: events up to there are no longer kept. */
 export function subscriptionView(
-  subscription: Subscription,
+  subscription: WakeSubscription,
   agentIdentity: string,
   logTail: number,
   now: number,
@@ -28,7 +28,7 @@ export function subscriptionView(
     trigger: subscription.trigger,
     filters: subscription.filters,
     harnessTarget: subscription.harnessTarget,
-    harnessTargetMetadata: { ...(subscription.target as WakeTarget), coalesceWindow: subscription.coalesceMs / 1000 },
+    harnessTargetMetadata: { ...subscription.target, coalesceWindow: subscription.coalesceMs / 1000 },
     status: subscription.status,
     reason: subscription.reason,
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),

@@ -3,16 +3,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import { pageLimits } from '../../limits.ts'
 import { logBounds } from '../../log/event-store.ts'
 import { identitiesOf, identityOf } from '../../registry/agents/agents.ts'
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { SubscriptionContext } from '../../subscriptions/context.ts'
+import { listOwnSubscriptions, requireSubscription } from '../../subscriptions/read.ts'
 import { replayDeliveries } from '../../subscriptions/replay.ts'
-import { resyncSubscription, testSubscription } from '../../subscriptions/resync.ts'
-import {
-  listOwnSubscriptions,
-  requireSubscription,
-  type SubscriptionContext,
-  subscribe,
-  unsubscribe,
-} from '../../subscriptions/subscriptions.ts'
+import { resyncSubscription } from '../../subscriptions/resync.ts'
+import { sendTest } from '../../subscriptions/send-test.ts'
+import { subscribe } from '../../subscriptions/subscribe.ts'
+import { unsubscribe } from '../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../subscriptions/update.ts'
 import { listDeliveries } from '../../wakes/store/delivery-store.ts'
 import { listHeld } from '../../wakes/store/held-store.ts'
@@ -31,7 +29,7 @@ const heldDefault = 50
 /** `/v1/wake-subscriptions`: the five actions of S1-43 as REST, the test, what was delivered, and what was not. */
 export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
   const router = Router()
-  const view = async (subscription: Subscription): Promise<JsonObject> => {
+  const view = async (subscription: WakeSubscription): Promise<JsonObject> => {
     const { tail } = await logBounds(context.db, subscription.projectId)
     const agentIdentity = await identityOf(context.db, subscription.agentId)
     return subscriptionView(subscription, agentIdentity, tail, context.clock.now())
@@ -85,7 +83,7 @@ export function wakeSubscriptionRoutes(context: SubscriptionContext): Router {
     res.json(await replayDeliveries(context, callerOf(res), req.params.id, parse(replayInput, req.body)))
   })
   router.post('/:id/test', async (req, res) => {
-    res.json(await testSubscription(context, callerOf(res), req.params.id))
+    res.json(await sendTest(context, callerOf(res), req.params.id))
   })
   router.get('/:id/deliveries', async (req, res) => {
     const { id } = await requireSubscription(context.db, callerOf(res), req.params.id)

@@ -1,56 +1,14 @@
-import type { Trigger } from '../../log/event.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
-import type {
-  Filters,
-  HarnessTarget,
-  PushTarget,
-  Subscription,
-  SubscriptionStatus,
-  WakeTarget,
-} from './subscription.ts'
-
-export interface SubscriptionRow {
-  id: string
-  kind: string
-  projectId: string
-  agentId: string
-  audience: string
-  trigger: string | null
-  filters: string
-  harnessTarget: string
-  target: string
-  coalesceMs: number
-  signingKey: string | null
-  previousKey: string | null
-  previousKeyUntil: number | null
-  status: string
-  reason: string | null
-  failedInARow: number
-  cursorLogId: number
-  lastEmittedLogId: number | null
-  claimedToLogId: number | null
-  generation: number
-  generationAt: number
-  resumeWithDigest: number
-  windowUntil: number
-  dueAt: number | null
-  leaseOwner: string | null
-  sessionId: string | null
-  keyId: string | null
-  managedBy: string | null
-  createdAt: number
-  updatedAt: number
-}
-
-/** Every column under the name the code uses, for `select` and `returning` alike. */
-export const subscriptionColumns =
-  sql.raw(`id, kind, project_id as "projectId", agent_id as "agentId", audience, trigger, filters,
-  harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", previous_key as "previousKey",
-  previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
-  last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
-  resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
-  session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
+import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
+import {
+  pushFromRow,
+  type SubscriptionRow,
+  subscriptionColumns,
+  subscriptionFromRow,
+  toRow,
+  wakeFromRow,
+} from './subscription-row.ts'
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
@@ -58,30 +16,13 @@ const insert =
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
     ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
     ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('createdAt')}, ${p('updatedAt')})`)
-
-/** What a change may rest on: what else moves on a subscription while it is thought over. */
-interface Known {
-  knownAt: number
-  knownGeneration: number
-  knownStatus: string
-  knownCursor: number
-  knownFailed: number
-  knownDueAt: number | null
-  knownOwner: string | null
-}
-const unchanged = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGeneration')} and status = ${p('knownStatus')}
-    and cursor_log_id = ${p('knownCursor')} and failed_in_a_row = ${p('knownFailed')} and due_at is not distinct from ${p('knownDueAt')}
-    and lease_owner is not distinct from ${p('knownOwner')}`
-// A change takes the lease away: whoever is sending finds out when it records, and the next claim sees the new settings.
+// Not `updated_at`: the change of its state that follows writes it.
 const change = statement<
-  SubscriptionRow & Known
->(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')},
-    target = ${p('target')}, harness_target = ${p('harnessTarget')}, coalesce_ms = ${p('coalesceMs')}, signing_key = ${p('signingKey')},
-    previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, status = ${p('status')}, reason = ${p('reason')},
-    failed_in_a_row = ${p('failedInARow')}, cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
-    generation = ${p('generation')}, generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')},
-    key_id = ${p('keyId')}, managed_by = ${p('managedBy')}, claimed_to_log_id = null, lease_owner = null, due_at = ${p('dueAt')}, updated_at = ${p('updatedAt')}
-  where id = ${p('id')} and ${unchanged}`)
+  SubscriptionRow & { knownAt: number }
+>(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')}, target = ${p('target')},
+    harness_target = ${p('harnessTarget')}, coalesce_ms = ${p('coalesceMs')}, signing_key = ${p('signingKey')},
+    previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, key_id = ${p('keyId')}, managed_by = ${p('managedBy')}
+  where id = ${p('id')} and updated_at = ${p('knownAt')}`)
 const lock = lockingStatement<{ id: string }>('subscription', sql`select id from subscription where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
 const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
@@ -93,18 +34,18 @@ const byId = statement<{ id: string }, SubscriptionRow>(
 const byAgent = statement<{ agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake' order by created_at, id`,
 )
-/** Behind a subscription, in the order in which they were made. */
+/** The next `limit` subscriptions after one of them, in the order in which they were made. */
 export interface SubscriptionPage {
   readonly createdAt: number
   readonly id: string
   readonly limit: number
 }
-const behind = sql`kind = 'wake' and (created_at, id) > (${p('createdAt')}, ${p('id')}) order by created_at, id ${limited}`
+const after = sql`kind = 'wake' and (created_at, id) > (${p('createdAt')}, ${p('id')}) order by created_at, id ${limited}`
 const pageOfAgent = statement<SubscriptionPage & { agentId: string }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and ${behind}`,
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and ${after}`,
 )
 const pageOfProject = statement<SubscriptionPage & { projectId: string }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and ${behind}`,
+  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and ${after}`,
 )
 const pushesOfTask = statement<{ taskId: string; agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where audience = ${p('taskId')} and agent_id = ${p('agentId')} and kind = 'push'
@@ -125,35 +66,25 @@ export async function insertSubscription(tx: Transaction, subscription: Subscrip
   await tx.run(insert, toRow(subscription))
 }
 
-/** Keeps everybody else from changing a subscription before the transaction ends: read it behind this, and change it. */
+/** Locks a subscription until the transaction ends. Read it after this, then change it. */
 export async function lockSubscription(tx: Transaction, id: string): Promise<void> {
   await tx.get(lock, { id })
 }
 
-/** Writes a subscription as it now is, if it still was what was read, and takes away the lease of whoever is sending for it. */
-export async function changeSubscription(
+/**
+ * Writes what a subscription listens to, where it goes and its keys. Call `changeState` after it, in the same transaction. Throws
+ * `Collision` when the subscription is not what was read.
+ */
+export async function changeSettings(
   tx: Transaction,
-  before: Subscription,
-  subscription: Subscription,
+  before: WakeSubscription,
+  settings: WakeSubscription,
 ): Promise<void> {
-  const changed = await tx.run(change, {
-    ...toRow(subscription),
-    knownAt: before.updatedAt,
-    knownGeneration: before.generation,
-    knownStatus: before.status,
-    knownCursor: before.cursorLogId,
-    knownFailed: before.failedInARow,
-    knownDueAt: before.dueAt,
-    knownOwner: before.leaseOwner,
-  })
+  const changed = await tx.run(change, { ...toRow(settings), id: before.id, knownAt: before.updatedAt })
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 
-/** Forgets what was to be sent again. */
-export async function dropReplays(tx: Transaction, id: string): Promise<void> {
-  await tx.run(removeReplays, { id })
-}
-
+/** Removes a subscription with its deliveries, replays and held events. */
 export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
   await tx.run(removeReplays, { id })
   await tx.run(removeHeld, { id })
@@ -161,7 +92,7 @@ export async function deleteSubscription(tx: Transaction, id: string): Promise<v
   if ((await tx.run(remove, { id })) === 0) throw new Collision(`Subscription ${id} was removed meanwhile.`)
 }
 
-/** Takes away all that an agent has, push configs too. Answers their ids. */
+/** Removes all subscriptions of an agent, push configs too. Returns their ids. */
 export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<string[]> {
   const owned = await tx.all(ownedBy, { agentId })
   for (const { id } of owned) await deleteSubscription(tx, id)
@@ -173,54 +104,33 @@ export async function findSubscription(db: Reader, id: string): Promise<Subscrip
   return row && subscriptionFromRow(row)
 }
 
-export async function listSubscriptions(db: Reader, agentId: string): Promise<Subscription[]> {
-  return (await db.all(byAgent, { agentId })).map(subscriptionFromRow)
+/** Returns the wake subscriptions of an agent, the oldest first. */
+export async function listSubscriptions(db: Reader, agentId: string): Promise<WakeSubscription[]> {
+  return (await db.all(byAgent, { agentId })).map(wakeFromRow)
 }
 
-/** A page of the wake subscriptions of an agent, or of a project. */
+/** Returns a page of the wake subscriptions of an agent, or of a project. */
 export async function pageSubscriptions(
   db: Reader,
   of: { readonly agentId: string } | { readonly projectId: string },
   page: SubscriptionPage,
-): Promise<Subscription[]> {
+): Promise<WakeSubscription[]> {
   const rows =
     'agentId' in of ? await db.all(pageOfAgent, { ...page, ...of }) : await db.all(pageOfProject, { ...page, ...of })
-  return rows.map(subscriptionFromRow)
+  return rows.map(wakeFromRow)
 }
 
-/** How many wake subscriptions an agent has. */
+/** Returns how many wake subscriptions an agent has. */
 export async function countSubscriptions(db: Reader, agentId: string): Promise<number> {
   return (await db.get(wakesOf, { agentId }))?.count ?? 0
 }
 
-/** How many push configs an agent has on tasks that are not finished. */
+/** Returns how many push configs an agent has on tasks that are not finished. */
 export async function countLivePushes(db: Reader, agentId: string): Promise<number> {
   return (await db.get(livePushesOf, { agentId }))?.count ?? 0
 }
 
-/** The push configs that one caller has on a task. */
-export async function listPushSubscriptions(db: Reader, taskId: string, callerId: string): Promise<Subscription[]> {
-  return (await db.all(pushesOfTask, { taskId, agentId: callerId })).map(subscriptionFromRow)
-}
-
-export function subscriptionFromRow(row: SubscriptionRow): Subscription {
-  return {
-    ...row,
-    kind: row.kind as Subscription['kind'],
-    trigger: row.trigger as Trigger | null,
-    filters: JSON.parse(row.filters) as Filters,
-    harnessTarget: row.harnessTarget as HarnessTarget,
-    target: JSON.parse(row.target) as WakeTarget | PushTarget,
-    status: row.status as SubscriptionStatus,
-    resumeWithDigest: row.resumeWithDigest === 1,
-  }
-}
-
-function toRow(subscription: Subscription): SubscriptionRow {
-  return {
-    ...subscription,
-    filters: JSON.stringify(subscription.filters),
-    target: JSON.stringify(subscription.target),
-    resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
-  }
+/** Returns the push configs that one caller has on a task. */
+export async function listPushSubscriptions(db: Reader, taskId: string, callerId: string): Promise<PushSubscription[]> {
+  return (await db.all(pushesOfTask, { taskId, agentId: callerId })).map(pushFromRow)
 }

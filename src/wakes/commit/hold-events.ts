@@ -1,37 +1,40 @@
 import type { LogEvent } from '../../log/event.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
 import { newestLiveSession } from '../../registry/sessions/session-store.ts'
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { PushSubscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, wakePolicyOf } from '../rules/match.ts'
-import { decide, isGated, isWake, routeOf } from '../rules/policy.ts'
+import { decide, isWake, routeOf } from '../rules/policy.ts'
 import { insertHeld } from '../store/held-store.ts'
 
-type Candidate = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget' | 'audience'>
+type Subject =
+  | Pick<WakeSubscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget' | 'audience'>
+  | Pick<PushSubscription, 'kind'>
 
-/** Whether there is a subscription for which an event must be held: then even those that are busy are asked. */
+/** Whether an event may be held for some subscription: then busy subscriptions are looked at too. */
 export const mayBeHeld = (event: Pick<LogEvent, 'data'>): boolean => wakePolicyOf(event) !== 'immediate'
 
 /**
- * Decides, within the transaction that appends them, which of the events that a subscription matches wake its agent, and keeps the
- * reason of each that does not. What the harness is doing is looked up only where it has a part in it. Source: S1-15…S1-21.
+ * Returns those of the events that a subscription matches and that wake its agent, and keeps the reason of each that does not.
+ * Called in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
  */
 export async function holdEvents(
   tx: Transaction,
-  candidate: Candidate,
+  subject: Subject,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  const matching = events.filter((event) => concerns(candidate, event))
-  if (candidate.kind === 'push' || matching.length === 0) return matching
-  const { harnessTarget, audience } = candidate
-  const gated = isGated(harnessTarget) && !matching.every(mayBeHeld)
-  const presence = presenceOf(gated ? await newestLiveSession(tx, audience) : undefined, tx.now)
+  const matching = events.filter((event) => concerns(subject, event))
+  if (subject.kind === 'push' || matching.length === 0) return matching
+  const { harnessTarget, audience } = subject
+  const isGated = targets[harnessTarget].isGated && !matching.every(mayBeHeld)
+  const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
   const route = routeOf(harnessTarget, presence.capabilities)
   const waking: LogEvent[] = []
   for (const event of matching) {
     const decision = decide(wakePolicyOf(event), route, presence)
     if (isWake(decision)) waking.push(event)
-    else await insertHeld(tx, candidate.id, event, decision, gated && !mayBeHeld(event) ? presence.state : null)
+    else await insertHeld(tx, subject.id, event, decision, isGated && !mayBeHeld(event) ? presence.state : null)
   }
   return waking
 }

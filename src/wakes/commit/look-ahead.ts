@@ -1,9 +1,9 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readWindows } from '../../log/event-store.ts'
 import type { RecentEvents } from '../../log/recent-events.ts'
-import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { hasMoreCached, readPending } from '../read/pending.ts'
+import { triggerOf } from '../rules/match.ts'
 import { dueAt, formOf } from '../rules/window.ts'
 import type { Release } from '../store/lease-store.ts'
 import type { DeferredEnd } from './run-end.ts'
@@ -83,7 +83,8 @@ const endOfWindow = ({ lease }: DeferredEnd): number => lease.progress.cursorLog
 
 /** Whether an event has come that may be for the run. Undefined: the cache does not reach back to its cursor. */
 function hasMoreInCache({ subscription, lease }: DeferredEnd, { recent, appended }: LockedLog): boolean | undefined {
-  const { kind, audience, trigger } = subscription
+  const { kind, audience } = subscription
+  const trigger = triggerOf(subscription)
   const cached = hasMoreCached(recent, subscription, lease.progress.cursorLogId)
   if (cached !== false || !appended) return cached
   // The cache gets the events of this transaction when it commits.
@@ -97,9 +98,9 @@ async function readTogether(
   runs: readonly DeferredEnd[],
 ): Promise<{ readonly run: DeferredEnd; readonly events: readonly LogEvent[] }[]> {
   const windows = runs.map((run) => {
-    const { projectId, audience, trigger } = run.subscription
-    const { cursorLogId } = run.lease.progress
-    return { projectId, audience, trigger: trigger ?? '', after: cursorLogId, upTo: endOfWindow(run) }
+    const { projectId, audience } = run.subscription
+    const trigger = triggerOf(run.subscription) ?? ''
+    return { projectId, audience, trigger, after: run.lease.progress.cursorLogId, upTo: endOfWindow(run) }
   })
   const events = await readWindows(tx, windows)
   return runs.map((run, index) => ({ run, events: events[index]! }))
@@ -113,9 +114,8 @@ async function readToNext(tx: Transaction, run: DeferredEnd): Promise<ReleasedRu
     const page = await readPending(tx, subscription, after)
     const [first] = page.events
     if (first) {
-      const { coalesceMs, target } = subscription
       const { windowUntil } = lease.progress
-      const due = dueAt({ coalesceMs, windowUntil }, target as WakeTarget, first.createdAt, tx.now)
+      const due = dueAt({ ...subscription, windowUntil }, first.createdAt, tx.now)
       return releaseAt(run, due, after)
     }
     after = page.scannedTo

@@ -5,7 +5,7 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { DigestBuilder } from './digest.ts'
 import { type WakeEventType, wakePayload } from './payload.ts'
 
-/** One wake on its way: what it covers, and the body it has on every channel. */
+/** One wake on its way: what it covers, and its body, which is the same on every channel. */
 export interface Emission {
   /** The same for every retry, also after a crash; new after a resync or a recovery. */
   readonly eventId: string
@@ -17,7 +17,7 @@ export interface Emission {
   readonly eventCount: number
   readonly emittedAt: number
   readonly payload: JsonObject
-  /** Sent again on request: the watermark stays where it is. */
+  /** Sent again on request: the receiver's watermark stays where it is. */
   readonly replayed?: true
   /** The event itself, unless it is a digest. */
   readonly event?: LogEvent
@@ -80,7 +80,7 @@ export function digestEmission(
   }
 }
 
-/** A function of subscription, range and generation alone, so that nothing needs to be stored before it is sent. */
+/** Derived from subscription, range and generation, so that nothing has to be stored before an emission is sent. */
 function emissionId(subscription: Subscription, first: LogEvent, last: LogEvent, form: 'single' | 'digest'): string {
   const time = Math.max(last.createdAt, subscription.generationAt)
   return derivedUlid(time, last.logId, subscription.id, first.logId, last.logId, form, subscription.generation)

@@ -2,7 +2,8 @@ import { cutText } from '../../lib/cut-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { oneLine } from '../../lib/words.ts'
 import { outputLimits } from '../../limits.ts'
-import type { EventType, LogEvent } from '../../log/event.ts'
+import type { EventType, eventTypes, LogEvent } from '../../log/event.ts'
+import type { TaskState } from '../../log/task-state.ts'
 
 /** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
 export type WakeEventType =
@@ -21,7 +22,7 @@ export type WakeEventType =
 const subjectMax = 200
 
 /** A2A's lower-case states as wake payloads spell them. Source: D7. */
-const stateNames: Record<string, string> = {
+const stateNames: Record<TaskState, string> = {
   submitted: 'Submitted',
   working: 'Working',
   'input-required': 'InputRequired',
@@ -33,12 +34,12 @@ const stateNames: Record<string, string> = {
 }
 
 export const wakeState = (state: unknown): string | null =>
-  typeof state === 'string' ? (stateNames[state] ?? state) : null
+  typeof state === 'string' ? (stateNames[state as TaskState] ?? state) : null
 
-/** Mail that is older than the rule may have a subject of several lines: they would pass for lines of the gateway's own. */
+/** Mail from before subjects were limited to one line may have several, which would look like lines of the gateway itself. */
 const subjectOf = (subject: unknown): string => cutText(oneLine(String(subject ?? '')), subjectMax)
 
-/** The first concepts that a pointer has room for. `GET /v1/messages/{id}` has all of them. */
+/** Returns as many of the first concepts as a pointer has room for. `GET /v1/messages/{id}` has all of them. */
 function conceptsOf(all: unknown): JsonObject {
   if (!Array.isArray(all)) return { taggedConcepts: [] }
   let left = outputLimits.wakeConcepts.max
@@ -50,7 +51,7 @@ function conceptsOf(all: unknown): JsonObject {
   return end < 0 ? { taggedConcepts: all } : { taggedConcepts: all.slice(0, end), taggedConceptsTruncated: true }
 }
 
-/** How far a recipient of one's mail has come with it. Source: S4-6. */
+/** A recipient of the agent's mail has changed its status. Source: S4-6. */
 const statusChanged = {
   eventType: 'wake/message_status_changed',
   payload: ({ messageId, threadId, subject, recipient, previousStatus, status, changedAt }: JsonObject) => ({
@@ -66,8 +67,13 @@ const statusChanged = {
 
 type Shape = { eventType: WakeEventType; payload: (data: JsonObject) => JsonObject }
 
-/** Which rows of the log become which wakes. A wake is a pointer: ids, names and a subject, never a body. */
-const shapes: Partial<Record<EventType, Shape>> = {
+/** The events that fire a trigger. */
+type WakingEvent = {
+  [Type in EventType]: (typeof eventTypes)[Type] extends null ? never : Type
+}[EventType]
+
+/** The wake of each event that can be one. A wake is a pointer: ids, names and a subject, never a body. */
+const shapes: Record<WakingEvent, Shape> = {
   'message.sent': {
     eventType: 'wake/sent_to_me', // S1-24
     payload: (data) => ({
@@ -117,9 +123,9 @@ const shapes: Partial<Record<EventType, Shape>> = {
   },
 }
 
-/** The wire form of one event of the log. */
+/** Returns the wake of one event. Throws for an event that fires no trigger. */
 export function wakePayload(event: LogEvent): { eventType: WakeEventType; payload: JsonObject } {
-  const shape = shapes[event.type]
+  const shape = (shapes as Partial<Record<EventType, Shape>>)[event.type]
   if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
   return { eventType: shape.eventType, payload: shape.payload(event.data) }
 }

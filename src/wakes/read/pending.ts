@@ -5,12 +5,12 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import {
   type SubscriptionRow,
   subscriptionColumns,
-  subscriptionFromRow,
-} from '../../registry/subscriptions/subscription-store.ts'
+  wakeFromRow,
+} from '../../registry/subscriptions/subscription-row.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
-import { comesWithMessage, isWokenBySibling, matches } from '../rules/match.ts'
-import { isGated } from '../rules/policy.ts'
+import { comesWithMessage, isWokenBySibling, matches, triggerOf } from '../rules/match.ts'
 import { heldWithin } from '../store/held-store.ts'
 
 /** One page of what a subscription still has to send. */
@@ -74,27 +74,27 @@ export function hasMoreCached(recent: RecentEvents, subscription: Subscription, 
 
 /** The next events of a subscription's audience, from the cache. Undefined: the cache does not reach back that far. */
 export function recentPage(recent: RecentEvents, subscription: Subscription, range: PageRange): LogEvent[] | undefined {
-  const { kind, projectId, audience, trigger } = subscription
-  return recent.page(projectId, audience, range, kind === 'push' ? undefined : (trigger ?? undefined))
+  const { projectId, audience } = subscription
+  return recent.page(projectId, audience, range, triggerOf(subscription))
 }
 
 /** The next events of a subscription's audience, from the log. */
 export function readPage(db: Reader, subscription: Subscription, range: PageRange): Promise<LogEvent[]> {
-  const { kind, projectId, audience, trigger } = subscription
-  if (kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
-  return readTriggerEvents(db, projectId, audience, trigger ?? '', range)
+  const { projectId, audience } = subscription
+  if (subscription.kind === 'push') return readTaskEvents(db, audience, range.after, range.limit, range.upTo)
+  return readTriggerEvents(db, projectId, audience, subscription.trigger, range)
 }
 
 /** Without the events that were held when they were appended: the agent finds them at its next turn. */
 async function withoutHeld(
   db: Reader,
-  { id, kind, harnessTarget }: Subscription,
+  subscription: Subscription,
   events: readonly LogEvent[],
   after: number,
   upTo: number,
 ): Promise<readonly LogEvent[]> {
-  if (kind === 'push' || !isGated(harnessTarget) || events.length === 0) return events
-  const held = await heldWithin(db, id, after, upTo)
+  if (subscription.kind === 'push' || !targets[subscription.harnessTarget].isGated || events.length === 0) return events
+  const held = await heldWithin(db, subscription.id, after, upTo)
   return events.filter(({ logId }) => !held.has(logId))
 }
 
@@ -106,7 +106,7 @@ async function withoutDuplicates(
 ): Promise<readonly LogEvent[]> {
   if (subscription.kind === 'push' || !events.some(comesWithMessage)) return events
   const { agentId, harnessTarget } = subscription
-  const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(subscriptionFromRow)
+  const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(wakeFromRow)
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
@@ -116,11 +116,11 @@ export type FindDelivered = (agentId: string, messageIds: readonly string[]) => 
 /** Without the mail that already reached its recipient by another route. */
 export async function withoutDelivered(
   findDelivered: FindDelivered | undefined,
-  { trigger, agentId }: Subscription,
+  subscription: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!findDelivered || trigger !== 'SENT_TO_ME' || events.length === 0) return events
+  if (!findDelivered || triggerOf(subscription) !== 'SENT_TO_ME' || events.length === 0) return events
   const messageOf = ({ data }: LogEvent): string => String(data.messageId)
-  const delivered = await findDelivered(agentId, events.map(messageOf))
+  const delivered = await findDelivered(subscription.agentId, events.map(messageOf))
   return delivered.size === 0 ? events : events.filter((event) => !delivered.has(messageOf(event)))
 }

@@ -1,8 +1,9 @@
-import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { Progress } from '../store/lease.ts'
 import { failedInARowAfter, failuresMax } from './failures.ts'
+import { windowAfter } from './window.ts'
 
 /** What follows from a delivery for its subscription. `progress` is where the subscription stands afterwards. */
 export type NextStep =
@@ -57,17 +58,16 @@ function afterFailure({ isOfEvent, reason }: DeliveryResult, progress: Progress)
 }
 
 function progressAfter(
-  { coalesceMs, target }: Subscription,
+  subscription: Subscription,
   { lastEmittedLogId, failedInARow, windowUntil }: Progress,
   { logId, cursorLogId, replayed }: SentRange,
   result: DeliveryResult,
   now: number,
 ): Progress {
-  const opensWindow = (target as WakeTarget).coalesceMode === 'leading'
   return {
     cursorLogId,
     lastEmittedLogId: replayed ? lastEmittedLogId : logId,
     failedInARow: failedInARowAfter(result, failedInARow),
-    windowUntil: opensWindow ? now + coalesceMs : windowUntil,
+    windowUntil: windowAfter(subscription, windowUntil, now),
   }
 }

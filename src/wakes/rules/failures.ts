@@ -3,7 +3,7 @@ import type { DeliveryResult } from '../channel.ts'
 /** Failed events in a row that make a subscription degraded. Source: S1-34. */
 export const failuresMax = 3
 
-/** How many events have failed in a row after this one. An event that fails by itself neither adds to them nor ends them. */
+/** Returns how many events have failed in a row after this one. An event that is itself the cause neither adds nor resets. */
 export function failedInARowAfter({ outcome, isOfEvent }: DeliveryResult, before: number): number {
   if (outcome !== 'failed') return 0
   return isOfEvent ? before : before + 1

@@ -1,10 +1,16 @@
-import type { LogEvent } from '../../log/event.ts'
+import type { EventType, LogEvent, Trigger } from '../../log/event.ts'
 import { type WakePolicy, wakePolicies } from '../../registry/agents/agent.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
-import type { Filters, Subscription } from '../../registry/subscriptions/subscription.ts'
-import { decide, isGated, isWake, routeOf } from './policy.ts'
+import type {
+  Filters,
+  PushSubscription,
+  Subscription,
+  WakeSubscription,
+} from '../../registry/subscriptions/subscription.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
+import { decide, isWake, routeOf } from './policy.ts'
 
-/** What a filter can look at, as the events carry it. */
+/** The fields of an event that filters look at. */
 interface Filterable {
   wakePolicy?: string
   priority?: string
@@ -14,40 +20,51 @@ interface Filterable {
   threadId?: string
 }
 
-type Matched = Pick<Subscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget'>
+/** What a subscription is matched by. */
+export type Matched =
+  | Pick<WakeSubscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget'>
+  | Pick<PushSubscription, 'kind'>
 
-/** Which events a client of one task hears of: its states and its artifacts (A2A specification §4.3.3). */
-const pushed = new Set(['task.state_changed', 'task.artifact_added'])
+/** The events that a push is sent for: states and artifacts of its task (A2A specification §4.3.3). */
+const pushed = new Set<EventType>(['task.state_changed', 'task.artifact_added'])
+
+/** The trigger of a subscription; undefined for a push, which reads every event of its task. */
+export function triggerOf(subscription: Subscription): Trigger | undefined {
+  return subscription.kind === 'wake' ? subscription.trigger : undefined
+}
 
 /**
- * Whether a subscription is to be woken by an event that concerns its audience. Where presence has a part in it, that was decided
- * when the event came, and this says what could be. Pure. Source: S1-15, S1-43.
+ * Whether an event that concerns a subscription's audience wakes it. Where presence decides, the decision was made when the event
+ * was appended, and this says whether it could have been a wake. Pure. Source: S1-15, S1-43.
  */
 export function matches(subscription: Matched, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false
-  const { kind, harnessTarget } = subscription
-  if (kind === 'push') return true
+  if (subscription.kind === 'push') return true
+  const { harnessTarget } = subscription
   const wakePolicy = wakePolicyOf(event)
-  if (isGated(harnessTarget)) return wakePolicy === 'immediate'
+  if (targets[harnessTarget].isGated) return wakePolicy === 'immediate'
   return isWake(decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt)))
 }
 
-/** The sender's contract for an event; what nobody sent, such as a signal of the engine, is `immediate`. */
+/** Returns the policy that the sender of an event chose. What has no sender, such as a signal of the engine, is `immediate`. */
 export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>): WakePolicy {
   const said = (data as Filterable).wakePolicy ?? 'immediate'
   return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
 }
 
-/** Whether an event is what a subscription listens to, whatever becomes of it. Pure. */
-export function concerns(subscription: Omit<Matched, 'harnessTarget'>, event: LogEvent): boolean {
+/** Whether a subscription listens to an event, whatever is decided about it then. Pure. */
+export function concerns(subscription: Matched, event: LogEvent): boolean {
   if (subscription.kind === 'push') return pushed.has(event.type)
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
-  // What the engine says of a subscription is not told through that same one: it would answer itself.
+  // What the engine says about a subscription is not sent through the same one: a failure would cause the next.
   if (event.data.subscriptionId === subscription.id) return false
   return passes(subscription.filters, event.data as Filterable, event.actor)
 }
 
-/** Every filter that is given must hold; a list holds when it shares an entry with the subject. Who acted sent what names no sender. */
+/**
+ * Whether a subject passes filters. Every filter that is given must hold; a list holds when it shares an entry with the subject.
+ * The actor counts as the sender of a subject that names none.
+ */
 export function passes(filters: Filters, subject: Filterable, actor?: string): boolean {
   const { priority, taggedConcepts, senderFilter, inReplyToFilter } = filters
   if (priority !== undefined && subject.priority !== priority) return false
@@ -58,7 +75,7 @@ export function passes(filters: Filters, subject: Filterable, actor?: string): b
   return true
 }
 
-/** Whether two lists have an entry in common. Long ones are not compared entry by entry: a project may have many filters. */
+/** Whether two lists share an entry. Long lists are not compared entry by entry: a project may have many filters. */
 function share(wanted: readonly string[], given: readonly string[]): boolean {
   if (given.length <= fewEntries) return wanted.some((entry) => given.includes(entry))
   const all = new Set(given)
@@ -73,13 +90,13 @@ export function comesWithMessage(event: LogEvent): boolean {
 }
 
 /**
- * Whether another subscription of the same target already wakes for the message that caused this task event:
- * one wake for each recipient and message. One that was made after the event never tells it. Source: D9.
+ * Whether another subscription of the same target already wakes for the message that caused this task event: one wake for each
+ * recipient and message. A subscription that was made after the event never sends it. Source: D9.
  */
 export function isWokenBySibling(
-  subscription: Subscription,
+  subscription: WakeSubscription,
   event: LogEvent,
-  siblings: readonly Subscription[],
+  siblings: readonly WakeSubscription[],
 ): boolean {
   if (subscription.trigger !== 'TASK_STATE_CHANGED' || !comesWithMessage(event)) return false
   const message = event.data.message as Filterable
@@ -89,11 +106,7 @@ export function isWokenBySibling(
       sibling.status === 'active' &&
       sibling.createdAt <= event.createdAt &&
       sibling.harnessTarget === subscription.harnessTarget &&
-      targetUrl(sibling) === targetUrl(subscription) &&
+      sibling.target.url === subscription.target.url &&
       passes(sibling.filters, message),
   )
-}
-
-function targetUrl(subscription: Subscription): string | undefined {
-  return subscription.target.url
 }

@@ -1,12 +1,8 @@
 import type { WakePolicy } from '../../registry/agents/agent.ts'
 import type { Presence, PresenceState } from '../../registry/sessions/presence.ts'
-import type { HarnessTarget } from '../../registry/subscriptions/subscription.ts'
+import { type HarnessTarget, type RouteKind, targets } from '../../registry/subscriptions/targets.ts'
 
-export const routeKinds = ['webhook', 'mcp-notifications', 'bridge', 'none'] as const
-/** What a wake travels by. The first two hand it to a receiver with rules of its own; a bridge reaches into the harness. */
-export type RouteKind = (typeof routeKinds)[number]
-
-/** A way to a harness, and what can be done with it there. */
+/** A way to a harness, and what the harness can do with a wake. */
 export interface Route {
   readonly kind: RouteKind
   /** Begins a turn in an idle harness. */
@@ -19,7 +15,7 @@ export interface Route {
 
 export type WakeAction = 'deliver' | 'steer' | 'hold_for_next_turn' | 'store_only'
 
-/** Each action with the reasons that it can have: one word for each cell of the table. */
+/** Each action with its possible reasons: one word for each cell of the table. */
 const reasons = {
   deliver: ['receiver_decides', 'starts_turn', 'append_only'],
   steer: ['steers_turn'],
@@ -35,10 +31,10 @@ const reasons = {
   store_only: ['silent'],
 } as const satisfies Record<WakeAction, readonly string[]>
 
-/** What is done with an event that a subscription matches, and why. */
+/** What happens to an event that a subscription matches, and why. */
 export type Decision = { readonly [A in WakeAction]: { action: A; reason: (typeof reasons)[A][number] } }[WakeAction]
 
-/** A line of a cell; the first that applies decides, and the last always does. */
+/** A line of a cell. The first one that applies decides; the last one always applies. */
 type Rule = Decision & { readonly where?: (route: Route, activeTurnId: string | null) => boolean }
 
 const deliver: Rule = { action: 'deliver', reason: 'receiver_decides' }
@@ -71,14 +67,14 @@ const immediate = {
   none: always(noRoute),
 } as const satisfies Record<RouteKind, Record<PresenceState, Cell>>
 
-/** What each policy does on each route in each state. Priority is no part of it. Source: S1-15, S1-16. */
+/** What each policy does on each route in each state. Priority has no part in it. Source: S1-15, S1-16. */
 const table: Record<WakePolicy, Record<RouteKind, Record<PresenceState, Cell>>> = {
   silent: onEveryRoute({ action: 'store_only', reason: 'silent' }),
   next_turn: onEveryRoute({ action: 'hold_for_next_turn', reason: 'next_turn' }),
   immediate,
 }
 
-/** What is done with an event, by its sender's policy, the route and what the harness is doing. Pure. */
+/** Decides what happens to an event by its sender's policy, the route and the harness's presence. Pure. */
 export function decide(
   wakePolicy: WakePolicy,
   route: Route,
@@ -92,21 +88,10 @@ export function decide(
 /** Whether an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
 
-/** Whether what the harness is doing has a part in it: then presence is looked at, else never. */
-export const isGated = (target: HarnessTarget): boolean => kindOf[target] === 'bridge'
-
-const kindOf = {
-  'a2a-webhook': 'webhook',
-  'mcp-notifications': 'mcp-notifications',
-  'bridge-daemon': 'bridge',
-  disabled: 'none',
-  none: 'none',
-} as const satisfies Record<HarnessTarget, RouteKind>
-
-/** The route of a subscription, with what the harness says that it can do: `turn/start`, `turn/steer`, `append-only`. */
+/** Returns the route to a target, with what the harness says that it can do: `turn/start`, `turn/steer`, `append-only`. */
 export function routeOf(target: HarnessTarget, capabilities: readonly string[] = []): Route {
   return {
-    kind: kindOf[target],
+    kind: targets[target].route,
     canStartTurn: capabilities.includes('turn/start'),
     canSteer: capabilities.includes('turn/steer'),
     appendOnly: capabilities.includes('append-only'),

@@ -1,27 +1,43 @@
-import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { PushSubscription, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 
-/** How a subscription's events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest. */
+/** How events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest. */
 export type DeliveryForm = 'each' | 'digest' | 'leading'
 
-export function formOf({ kind, target, coalesceMs, resumeWithDigest }: Subscription): DeliveryForm {
-  if (kind === 'push') return 'each'
-  if (resumeWithDigest) return 'digest'
-  if ((target as WakeTarget).coalesceMode === 'leading') return 'leading'
-  return coalesceMs > 0 ? 'digest' : 'each'
+export function formOf(subscription: Subscription): DeliveryForm {
+  if (subscription.kind === 'push') return 'each'
+  if (subscription.resumeWithDigest) return 'digest'
+  if (isLeading(subscription)) return 'leading'
+  return subscription.coalesceMs > 0 ? 'digest' : 'each'
 }
 
+/** What a subscription has of a window. A push has none. */
+export type Windowed =
+  | Pick<WakeSubscription, 'kind' | 'target' | 'coalesceMs' | 'windowUntil'>
+  | Pick<PushSubscription, 'kind' | 'windowUntil'>
+
 /**
- * When the window that an event opens, or finds open, is over. Source: S1-39, D3.
- * `leading`: at once after a quiet spell, else when the window behind the last wake closes. All instants in ms since the epoch.
+ * Returns when the window is over that an event opens or finds open. Source: S1-39, D3.
+ * `leading`: at once after a quiet spell, else when the window after the last wake closes. All instants in ms since the epoch.
  */
-export function dueAt(
-  subscription: { coalesceMs: number; windowUntil: number },
-  target: WakeTarget,
-  createdAt: number,
-  now: number,
-): number {
+export function dueAt(subscription: Windowed, createdAt: number, now: number): number {
+  if (subscription.kind === 'push') return Math.min(createdAt, now)
   const { coalesceMs, windowUntil } = subscription
-  const closesAt = target.coalesceMode === 'leading' ? Math.max(createdAt, windowUntil) : createdAt + coalesceMs
+  const closesAt = isLeading(subscription) ? Math.max(createdAt, windowUntil) : createdAt + coalesceMs
   // No window is longer than this, unless the clock was set back while it was open.
   return Math.min(closesAt, now + coalesceMs)
+}
+
+/** Returns until when events gather after a wake that is sent at `now`. Both in ms since the epoch. */
+export function windowAfter(subscription: Subscription, windowUntil: number, now: number): number {
+  const opens = subscription.kind === 'wake' && isLeading(subscription)
+  return opens ? now + subscription.coalesceMs : windowUntil
+}
+
+/** Returns how many emissions of a subscription may be in flight at the same time. */
+export function maxInFlight(subscription: Subscription): number {
+  return subscription.kind === 'wake' ? (subscription.target.maxInFlight ?? 1) : 1
+}
+
+function isLeading({ target }: Pick<WakeSubscription, 'target'>): boolean {
+  return target.coalesceMode === 'leading'
 }

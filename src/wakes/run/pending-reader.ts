@@ -1,6 +1,6 @@
 import { isHeavy, type LogEvent } from '../../log/event.ts'
-import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { type Pending, pageMax, readPage, recentPage, sift, withoutDelivered } from '../read/pending.ts'
+import { maxInFlight } from '../rules/window.ts'
 import type { Run } from './run.ts'
 
 /** The first page of a run: thousands of runs may hold one each while they wait for a receiver. Later pages grow. */
@@ -64,6 +64,6 @@ export class PendingReader {
 
   /** Whether the run sends the next events before the last ones arrived: then it does not try to end between them. */
   get #sendsAhead(): boolean {
-    return ((this.#run.subscription.target as WakeTarget).maxInFlight ?? 1) > 1
+    return maxInFlight(this.#run.subscription) > 1
   }
 }

@@ -1,11 +1,11 @@
 import type { EventType, NewEvent } from '../../log/event.ts'
-import type { PushTarget } from '../../registry/subscriptions/subscription.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
 import { audienceOf } from '../rules/signal-audience.ts'
 import { saveDelivery } from '../store/delivery-store.ts'
-import { advanceCursor, degradeSubscription } from '../store/lease-store.ts'
+import { advanceCursor } from '../store/lease-store.ts'
+import { degradeSubscription } from '../store/subscription-state.ts'
 import type { Run } from './run.ts'
 
 /** Records a delivery that failed, with all that follows from it, in one transaction. A lost lease records nothing. */
@@ -46,7 +46,7 @@ function failureEvents(
 
 /** For push notifications the log of the gateway is the only place to see it: A2A has no field for a config's health. */
 function warn({ context, subscription, identity }: Run, reason: string): void {
-  const { id, kind, audience, target } = subscription
-  const about = kind === 'push' ? { taskId: audience, configId: (target as PushTarget).configId } : {}
-  context.log.warn({ subscriptionId: id, agent: identity, ...about, reason }, 'subscription.degraded')
+  const { kind, audience, target } = subscription
+  const about = kind === 'push' ? { taskId: audience, configId: target.configId } : {}
+  context.log.warn({ subscriptionId: subscription.id, agent: identity, ...about, reason }, 'subscription.degraded')
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { GrowthSignal } from '../../log/growth-signal.ts'
-import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { singleEmission } from '../content/emission.ts'
+import { maxInFlight } from '../rules/window.ts'
 import { InFlight } from './in-flight.ts'
 import type { PendingReader } from './pending-reader.ts'
 import type { Run } from './run.ts'
@@ -10,7 +10,7 @@ import type { Sender } from './sender.ts'
 /** Sends event by event, in order: up to `maxInFlight` of them at the same time. False: the lease has ended. */
 export async function sendEach(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const { context, subscription, lease, signal } = run
-  const width = (subscription.target as WakeTarget).maxInFlight ?? 1
+  const width = maxInFlight(subscription)
   const inFlight = new InFlight(sender)
   // Every attempt in flight listens for the abort, twice while it waits.
   if (width > 1) setMaxListeners(3 * width, signal)

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/clock.ts'
-import type { Attempt, Channel, Channels, DeliveryResult } from '../channel.ts'
+import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { afterDelivery } from '../rules/after-delivery.ts'
 import { retryWait } from '../rules/retry-wait.ts'
@@ -84,8 +84,7 @@ export class Sender {
       })
     let result: DeliveryResult
     try {
-      result = await this.#channel().deliver({
-        subscription,
+      result = await deliver(context.channels, subscription, {
         agentIdentity: identity,
         emission,
         attempts,
@@ -100,14 +99,6 @@ export class Sender {
     }
     if (storeFailure) throw storeFailure.error
     return result
-  }
-
-  #channel(): Channel {
-    const { context, subscription } = this.#run
-    const name = subscription.kind === 'push' ? 'push' : subscription.harnessTarget
-    const channel = context.channels[name as keyof Channels]
-    if (!channel) throw new Error(`This gateway has no channel for ${name}.`)
-    return channel
   }
 
   /** Records the attempts so far, and waits for the next one. False: the lease has ended. */

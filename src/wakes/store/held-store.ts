@@ -5,12 +5,12 @@ import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { Decision } from '../rules/policy.ts'
 
-/** An event that a subscription matched and that woke nobody, and why. */
+/** An event that was held: a subscription matched it, and it was decided not to wake. */
 export interface HeldWake {
   readonly event: LogEvent
   readonly action: Decision['action']
   readonly reason: Decision['reason']
-  /** What the harness was doing, where that decided. */
+  /** The harness's presence, where that decided. */
   readonly presence: PresenceState | null
 }
 
@@ -52,7 +52,7 @@ const removeAged = statement<{
 }>(sql`delete from held_wake where (subscription_id, log_id) in (
   select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at ${limited})`)
 
-/** Keeps why an event woke nobody; the first decision stands. */
+/** Records why an event was held. The first decision stands. */
 export async function insertHeld(
   tx: Transaction,
   subscriptionId: string,
@@ -63,7 +63,7 @@ export async function insertHeld(
   await tx.run(insert, { subscriptionId, projectId, logId, action, reason, presence, now: tx.now })
 }
 
-/** What a subscription did not wake for, newest first, before a logId. */
+/** Returns the held events of a subscription before a logId, newest first. */
 export async function listHeld(db: Reader, subscriptionId: string, before: number, limit: number): Promise<HeldWake[]> {
   return (await db.all(newestFirst, { subscriptionId, before, limit })).map(({ action, reason, presence, ...row }) => ({
     event: { ...row, trigger: eventTypes[row.type as EventType] ?? null, data: JSON.parse(row.data) as JsonObject },
@@ -73,7 +73,7 @@ export async function listHeld(db: Reader, subscriptionId: string, before: numbe
   }))
 }
 
-/** The logIds in `(after, upTo]` that were decided not to wake. */
+/** Returns the logIds in `(after, upTo]` that were held. */
 export async function heldWithin(
   db: Reader,
   subscriptionId: string,
@@ -85,7 +85,7 @@ export async function heldWithin(
 
 const stepRows = 500
 
-/** Takes away what was held before an instant, as the events go that it is about. Answers how many rows went. */
+/** Removes what was held before an instant (ms since the epoch), as retention removes the events. Returns how many rows. */
 export async function pruneHeld(db: Database, before: number, signal: AbortSignal): Promise<number> {
   let pruned = 0
   while (!signal.aborted && (await db.get(anyBefore, { before }))) {

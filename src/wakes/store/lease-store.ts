@@ -3,7 +3,7 @@ import {
   type SubscriptionRow,
   subscriptionColumns,
   subscriptionFromRow,
-} from '../../registry/subscriptions/subscription-store.ts'
+} from '../../registry/subscriptions/subscription-row.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
@@ -78,10 +78,6 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
 const requeue = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const degrade = statement<{ id: string; owner: string; reason: string; now: number }>(sql`update subscription
-  set status = 'degraded', reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
-    resume_with_digest = 0, updated_at = ${p('now')}
-  where id = ${p('id')} and lease_owner = ${p('owner')}`)
 // Nothing waits longer than a window or a lease. The run of a leased subscription renews its lease from here.
 const shortenWaits = statement<{ now: number; leasedUntil: number }>(sql`update subscription
   set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
@@ -199,11 +195,6 @@ export async function releaseLeases(
 /** Ends an unfinished lease. The next one, from `dueAt` on, gets the same range. */
 export async function requeueLease(tx: Transaction, lease: LeaseKey, dueAt: number): Promise<boolean> {
   return (await tx.run(requeue, { id: lease.subscriptionId, owner: lease.owner, dueAt })) > 0
-}
-
-/** Ends a lease and degrades its subscription: nothing more is sent until somebody activates it. */
-export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
-  return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0
 }
 
 /**

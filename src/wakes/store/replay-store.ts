@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 
-/** One event that is to be sent again. `requestedAt` makes the new emission what it is, and the same for every retry. */
+/** One event to send again. `requestedAt` makes its emission a new one, and the same one for every retry. */
 export interface Replay {
   readonly logId: number
   readonly requestedAt: number
@@ -17,29 +17,23 @@ const oldest = statement<{ subscriptionId: string; limit: number }, Replay>(
 const remove = statement<{ subscriptionId: string; upTo: number }>(
   sql`delete from replay where subscription_id = ${p('subscriptionId')} and log_id <= ${p('upTo')}`,
 )
-// Not one that is being sent for: its run looks for replays before it ends.
-const makeDue = statement<{ id: string; now: number }>(sql`update subscription
-  set due_at = case when due_at < ${p('now')} then due_at else ${p('now')} end
-  where id = ${p('id')} and status = 'active' and lease_owner is null`)
 const failedSince = statement<
   { subscriptionId: string; since: number },
   { fromLogId: number; toLogId: number }
 >(sql`select from_log_id as "fromLogId", to_log_id as "toLogId" from delivery
   where subscription_id = ${p('subscriptionId')} and outcome = 'failed' and updated_at >= ${p('since')} order by event_id`)
 
+/** Notes an event to be sent again. False: it was noted before. */
 export async function insertReplay(tx: Transaction, subscriptionId: string, logId: number): Promise<boolean> {
   return (await tx.run(insert, { subscriptionId, logId, now: tx.now })) > 0
 }
 
-export async function makeReplaysDue(tx: Transaction, subscriptionId: string): Promise<void> {
-  await tx.run(makeDue, { id: subscriptionId, now: tx.now })
-}
-
+/** Returns the first replays of a subscription in log order. */
 export function readReplays(db: Reader, subscriptionId: string, limit: number): Promise<Replay[]> {
   return db.all(oldest, { subscriptionId, limit })
 }
 
-/** Takes away what was sent: everything up to an event, or all. */
+/** Removes the replays of events up to a logId; without one, all of the subscription. */
 export async function deleteReplays(
   tx: Transaction,
   subscriptionId: string,
@@ -48,7 +42,7 @@ export async function deleteReplays(
   await tx.run(remove, { subscriptionId, upTo })
 }
 
-/** What was given up since an instant (ms since the epoch), as ranges of the log. */
+/** Returns the ranges of the log that failed since an instant (ms since the epoch). */
 export function readFailedRanges(
   db: Reader,
   subscriptionId: string,

@@ -1,0 +1,132 @@
+import type { Trigger } from '../../log/event.ts'
+import { sql } from '../../storage/statement.ts'
+import type { SubscriptionStatus } from './status.ts'
+import type {
+  DeliveryState,
+  Filters,
+  PushSubscription,
+  PushTarget,
+  Subscription,
+  WakeSubscription,
+  WakeTarget,
+} from './subscription.ts'
+import type { HarnessTarget } from './targets.ts'
+
+export interface SubscriptionRow {
+  id: string
+  kind: string
+  projectId: string
+  agentId: string
+  audience: string
+  trigger: string | null
+  filters: string
+  harnessTarget: string
+  target: string
+  coalesceMs: number
+  signingKey: string | null
+  previousKey: string | null
+  previousKeyUntil: number | null
+  status: string
+  reason: string | null
+  failedInARow: number
+  cursorLogId: number
+  lastEmittedLogId: number | null
+  claimedToLogId: number | null
+  generation: number
+  generationAt: number
+  resumeWithDigest: number
+  windowUntil: number
+  dueAt: number | null
+  leaseOwner: string | null
+  sessionId: string | null
+  keyId: string | null
+  managedBy: string | null
+  createdAt: number
+  updatedAt: number
+}
+
+/** Every column under the name that the code uses, for `select` and `returning`. */
+export const subscriptionColumns =
+  sql.raw(`id, kind, project_id as "projectId", agent_id as "agentId", audience, trigger, filters,
+  harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", previous_key as "previousKey",
+  previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
+  last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
+  resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
+  session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
+
+export function subscriptionFromRow(row: SubscriptionRow): Subscription {
+  return row.kind === 'push' ? pushFromRow(row) : wakeFromRow(row)
+}
+
+export function wakeFromRow(row: SubscriptionRow): WakeSubscription {
+  return {
+    ...row,
+    kind: 'wake',
+    trigger: row.trigger as Trigger,
+    filters: JSON.parse(row.filters) as Filters,
+    harnessTarget: row.harnessTarget as HarnessTarget,
+    target: JSON.parse(row.target) as WakeTarget,
+    status: row.status as SubscriptionStatus,
+    resumeWithDigest: row.resumeWithDigest === 1,
+  }
+}
+
+export function pushFromRow(row: SubscriptionRow): PushSubscription {
+  const { id, projectId, agentId, audience, target, keyId, createdAt, updatedAt } = row
+  return {
+    id,
+    kind: 'push',
+    projectId,
+    agentId,
+    audience,
+    target: JSON.parse(target) as PushTarget,
+    ...stateOf(row),
+    keyId,
+    createdAt,
+    updatedAt,
+  }
+}
+
+function stateOf(row: SubscriptionRow): DeliveryState {
+  const { reason, failedInARow, cursorLogId, lastEmittedLogId, claimedToLogId } = row
+  const { generation, generationAt, windowUntil, dueAt, leaseOwner } = row
+  return {
+    status: row.status as SubscriptionStatus,
+    reason,
+    failedInARow,
+    cursorLogId,
+    lastEmittedLogId,
+    claimedToLogId,
+    generation,
+    generationAt,
+    windowUntil,
+    dueAt,
+    leaseOwner,
+  }
+}
+
+/** What the columns that only wakes use hold for a push. */
+const noWake = {
+  trigger: null,
+  filters: '{}',
+  harnessTarget: 'a2a-webhook',
+  coalesceMs: 0,
+  signingKey: null,
+  previousKey: null,
+  previousKeyUntil: null,
+  resumeWithDigest: 0,
+  sessionId: null,
+  managedBy: null,
+} as const satisfies Partial<SubscriptionRow>
+
+export function toRow(subscription: Subscription): SubscriptionRow {
+  if (subscription.kind === 'push') {
+    return { ...subscription, ...noWake, target: JSON.stringify(subscription.target) }
+  }
+  return {
+    ...subscription,
+    filters: JSON.stringify(subscription.filters),
+    target: JSON.stringify(subscription.target),
+    resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
+  }
+}

@@ -1,0 +1,60 @@
+export const routeKinds = ['webhook', 'mcp-notifications', 'bridge', 'none'] as const
+/** How a wake reaches a harness: a receiver with rules of its own, a bridge that reaches into the harness, or not at all. */
+export type RouteKind = (typeof routeKinds)[number]
+
+/** What one harness target requires and supports. */
+interface Target {
+  readonly route: RouteKind
+  /** Whether presence decides what is done with an event. Then the decision is made once, when the event is appended. */
+  readonly isGated: boolean
+  /** Whether a subscription gets a signing key when it is made. */
+  readonly isSigned: boolean
+  /** Whether this gateway sends to it: then `Channels` must have a channel of this name. Else the cursor waits for one. */
+  readonly hasChannel: boolean
+  /** The fields of `harnessTargetMetadata` that it cannot do without, each with what it is for. */
+  readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
+}
+
+/** Everything that depends on a harness target, and is not a channel's own code, is decided here. Source: S1-4, S1-43. */
+export const targets = {
+  'mcp-notifications': {
+    route: 'mcp-notifications',
+    isGated: false,
+    isSigned: false,
+    hasChannel: false,
+    needs: {},
+  },
+  'a2a-webhook': {
+    route: 'webhook',
+    isGated: false,
+    isSigned: true,
+    hasChannel: true,
+    needs: { url: 'the address to POST wakes to' },
+  },
+  'bridge-daemon': {
+    route: 'bridge',
+    isGated: true,
+    isSigned: false,
+    hasChannel: false,
+    needs: {},
+  },
+  disabled: { route: 'none', isGated: false, isSigned: false, hasChannel: false, needs: {} },
+  none: { route: 'none', isGated: false, isSigned: false, hasChannel: false, needs: {} },
+} as const satisfies Record<string, Target>
+
+/** How a subscription's wakes are sent. It never changes by itself. Source: S1-43, D1. */
+export type HarnessTarget = keyof typeof targets
+
+/** A target that this gateway sends to. */
+export type DeliverableTarget = {
+  [Name in HarnessTarget]: (typeof targets)[Name]['hasChannel'] extends true ? Name : never
+}[HarnessTarget]
+
+export const harnessTargets = Object.keys(targets) as [HarnessTarget, ...HarnessTarget[]]
+export const deliverableTargets: readonly DeliverableTarget[] = harnessTargets.filter(isDeliverable)
+export const gatedTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].isGated)
+
+/** Whether this gateway sends to a target. */
+export function isDeliverable(target: HarnessTarget): target is DeliverableTarget {
+  return targets[target].hasChannel
+}

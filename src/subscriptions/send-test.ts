@@ -1,0 +1,43 @@
+import { Problem } from '../errors.ts'
+import { newUlid } from '../lib/ids.ts'
+import { identityOf } from '../registry/agents/agents.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { deliverableTargets } from '../registry/subscriptions/targets.ts'
+import { type Attempt, attemptFor, channelTo } from '../wakes/channel.ts'
+import type { Emission } from '../wakes/content/emission.ts'
+import type { SubscriptionContext } from './context.ts'
+import { requireSubscription } from './read.ts'
+
+/**
+ * Sends a signed `wake/test` at once: one attempt, no record. It repeats the receiver's watermark, so that it does not move.
+ * Errors: `subscription-not-found`, `invalid-request` for a target that this gateway does not send to, `rate-limited`.
+ */
+export async function sendTest(
+  context: SubscriptionContext,
+  caller: Caller,
+  id: string,
+): Promise<{ eventId: string; attempt: Attempt }> {
+  const subscription = await requireSubscription(context.db, caller, id)
+  const channel = channelTo(context.channels, subscription)
+  if (!channel) {
+    throw new Problem('invalid-request', {
+      field: 'harnessTarget',
+      detail: `harnessTarget: this gateway sends nothing to ${subscription.harnessTarget}; only ${deliverableTargets.join(', ')} can be tested.`,
+    })
+  }
+  const emittedAt = context.clock.now()
+  const logId = subscription.lastEmittedLogId ?? 0
+  const emission: Emission = {
+    eventId: newUlid(emittedAt),
+    eventType: 'wake/test',
+    logId,
+    fromLogId: logId,
+    prevLogId: subscription.lastEmittedLogId,
+    eventCount: 0,
+    emittedAt,
+    payload: { requestedBy: caller.identity },
+  }
+  const agentIdentity = await identityOf(context.db, subscription.agentId)
+  const attempt = await channel.attempt({ subscription, agentIdentity, emission, signal: new AbortController().signal })
+  return { eventId: emission.eventId, attempt: attemptFor(caller, attempt) }
+}

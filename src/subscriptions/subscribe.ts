@@ -1,0 +1,113 @@
+import { Problem } from '../errors.ts'
+import { newSubscriptionId } from '../lib/ids.ts'
+import { operatorAudience, signalTriggers, type Trigger } from '../log/event.ts'
+import { lockLog } from '../log/event-store.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
+import { requireAgent } from '../registry/agents/agents.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { isGrantee, managerOf, requireMayManage } from '../registry/permissions/grants.ts'
+import { newestLiveSession } from '../registry/sessions/session-store.ts'
+import { requireRoom } from '../registry/shares/shares.ts'
+import { type Filters, initialState } from '../registry/subscriptions/subscription.ts'
+import { countSubscriptions, insertSubscription } from '../registry/subscriptions/subscription-store.ts'
+import { type HarnessTarget, targets } from '../registry/subscriptions/targets.ts'
+import type { Reader } from '../storage/database.ts'
+import type { SubscriptionContext } from './context.ts'
+import { subscriptionEvent } from './subscription-event.ts'
+import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
+
+export interface SubscribeInput {
+  trigger: Trigger
+  filters?: Filters
+  harnessTarget?: HarnessTarget
+  harnessTargetMetadata?: TargetMetadata
+  /** For the operator, who has no subscriptions of its own. */
+  agentIdentity?: string
+  /** The live session that opens it: when that ends, the subscription is paused. */
+  sessionId?: string
+}
+
+/**
+ * Makes a subscription that starts after the head of the log. Returns the signing key once, to the operator and to the agent that
+ * owns the subscription. A grantee does not get it: the owner rotates the key to get one.
+ * Errors: `agent-not-found`, `forbidden`, `limit-exceeded`, `session-not-found`, `invalid-request`, `url-not-allowed`.
+ * Source: S1-36, S1-44, D21.
+ */
+export function subscribe(
+  context: SubscriptionContext,
+  caller: Caller,
+  input: SubscribeInput,
+): Promise<{ subscriptionId: string; harnessTarget: HarnessTarget; signingKey?: string }> {
+  const { trigger, filters = {}, harnessTargetMetadata: metadata = {}, sessionId } = input
+  const harnessTarget = input.harnessTarget ?? defaultTarget(metadata)
+  requireTarget(context, harnessTarget, metadata)
+  return context.db.transaction(async (tx) => {
+    const agentId = await ownerId(tx, caller, trigger, input.agentIdentity)
+    if (agentId !== operatorAudience && !(await lockAgent(tx, agentId))) {
+      throw new Problem('agent-not-found', { detail: 'The agent was removed meanwhile.' })
+    }
+    await requireLiveKey(tx, caller)
+    requireRoom(caller, 'subscriptions', await countSubscriptions(tx, agentId), 'Remove those that are not in use.')
+    if (sessionId !== undefined) await requireSessionOf(tx, agentId, sessionId)
+    const id = newSubscriptionId()
+    const signingKey = targets[harnessTarget].isSigned ? context.newSigningKey() : undefined
+    await insertSubscription(tx, {
+      ...initialState,
+      id,
+      kind: 'wake',
+      projectId: caller.projectId,
+      agentId,
+      audience: agentId,
+      trigger,
+      filters,
+      harnessTarget,
+      ...targetSettings(metadata),
+      signingKey: signingKey ? context.secrets.seal(signingKey, id) : null,
+      previousKey: null,
+      previousKeyUntil: null,
+      status: 'active',
+      reason: null,
+      cursorLogId: await lockLog(tx, caller.projectId),
+      resumeWithDigest: false,
+      sessionId: sessionId ?? null,
+      keyId: caller.keyId,
+      managedBy: managerOf(caller, agentId),
+      createdAt: tx.now,
+      updatedAt: tx.now,
+    })
+    await context.append(tx, caller.projectId, [
+      subscriptionEvent('subscription.created', caller, { id, agentId }, { harnessTarget }),
+    ])
+    const getsKey = signingKey !== undefined && !isGrantee(caller, agentId)
+    return { subscriptionId: id, harnessTarget, ...(getsKey ? { signingKey } : {}) }
+  })
+}
+
+async function ownerId(
+  db: Reader,
+  caller: Caller,
+  trigger: Trigger,
+  agentIdentity: string | undefined,
+): Promise<string> {
+  if (agentIdentity === undefined) {
+    if (caller.kind === 'agent') return caller.id
+    if ((signalTriggers as readonly string[]).includes(trigger)) return operatorAudience
+    throw new Problem('invalid-request', {
+      field: 'agentIdentity',
+      detail:
+        "agentIdentity: the operator says whose subscription it is, unless its trigger is a signal (SUBSCRIPTION_DEGRADED, …); an agent's own key needs no agentIdentity.",
+    })
+  }
+  const agent = await requireAgent(db, caller.projectId, agentIdentity)
+  await requireMayManage(db, caller, agent)
+  return agent.id
+}
+
+async function requireSessionOf(db: Reader, agentId: string, sessionId: string): Promise<void> {
+  if ((await newestLiveSession(db, agentId))?.id === sessionId) return
+  throw new Problem('session-not-found', {
+    field: 'sessionId',
+    detail: `sessionId: ${sessionId} is no live session of the subscription's agent. Leave it out, and it lives until it is removed.`,
+  })
+}

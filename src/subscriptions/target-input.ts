@@ -1,0 +1,55 @@
+import { Problem } from '../errors.ts'
+import {
+  coalesceWindowDefault,
+  type WakeSubscription,
+  type WakeTarget,
+} from '../registry/subscriptions/subscription.ts'
+import { type HarnessTarget, targets } from '../registry/subscriptions/targets.ts'
+import type { SubscriptionContext } from './context.ts'
+
+/** `harnessTargetMetadata` of S1-43; `coalesceWindow` in seconds, null = the default. */
+export interface TargetMetadata {
+  url?: string
+  coalesceWindow?: number | null
+  coalesceMode?: 'window' | 'leading'
+  daemonSocketPath?: string
+  /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: one after the other. */
+  maxInFlight?: number
+}
+
+/** Returns the target of a subscription that names none. Source: S1-4. */
+export function defaultTarget({ url }: TargetMetadata): HarnessTarget {
+  return url ? 'a2a-webhook' : 'disabled'
+}
+
+/** Throws `invalid-request` where metadata lacks what a target needs, and what `checkUrl` throws for a URL. */
+export function requireTarget(
+  { checkUrl }: Pick<SubscriptionContext, 'checkUrl'>,
+  harnessTarget: HarnessTarget,
+  metadata: TargetMetadata,
+): void {
+  if (metadata.url !== undefined) checkUrl(metadata.url, 'harnessTargetMetadata.url')
+  const needs = Object.entries(targets[harnessTarget].needs) as [keyof TargetMetadata, string][]
+  for (const [name, purpose] of needs) {
+    if (metadata[name] !== undefined) continue
+    const field = `harnessTargetMetadata.${name}`
+    throw new Problem('invalid-request', { field, detail: `${field}: ${harnessTarget} needs ${purpose}.` })
+  }
+}
+
+/** Returns what metadata says about the target: the columns of a subscription that hold it. */
+export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
+  const { url, coalesceMode, daemonSocketPath, maxInFlight, coalesceWindow } = metadata
+  const target: WakeTarget = {
+    ...(url === undefined ? {} : { url }),
+    ...(coalesceMode === undefined ? {} : { coalesceMode }),
+    ...(daemonSocketPath === undefined ? {} : { daemonSocketPath }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+  }
+  return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
+}
+
+/** Returns the metadata of a subscription as it is. */
+export function metadataOf({ target, coalesceMs }: WakeSubscription): TargetMetadata {
+  return { ...target, coalesceWindow: coalesceMs / 1000 }
+}

@@ -1,0 +1,55 @@
+import { Problem } from '../errors.ts'
+import { inputLimits } from '../limits.ts'
+import type { PushTarget } from '../registry/subscriptions/subscription.ts'
+import type { SecretBox } from '../security/secret.ts'
+import { isLoopbackHost } from '../security/url-guard.ts'
+import type { TaskContext } from './context.ts'
+import { requireModestId } from './message-limits.ts'
+
+/** An A2A push notification config (specification §4.3.1), flat as in v1.0. */
+export interface PushConfig {
+  readonly id: string
+  readonly taskId: string
+  readonly url: string
+  readonly token: string
+  readonly authentication?: { readonly scheme: string; readonly credentials: string } | undefined
+}
+
+/** A config as a client gives it. An empty id: the gateway makes one. */
+export type PushInput = Omit<PushConfig, 'taskId'> & { readonly protocolVersion: PushTarget['protocolVersion'] }
+
+export interface PushContext extends TaskContext {
+  readonly secrets: SecretBox
+  /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
+  readonly checkUrl: (url: string, field: string) => URL
+}
+
+/** Token and credentials travel in the headers of every push, and are kept as long as the task. */
+const headerValueMax = inputLimits.pushHeader.max
+
+/** Throws `url-not-allowed` or `invalid-request` for a config that could never be sent for. `prefix` is the path to its fields. */
+export function requireSendable(
+  context: Pick<PushContext, 'checkUrl'>,
+  config: Pick<PushConfig, 'id' | 'url' | 'token' | 'authentication'>,
+  prefix = '',
+): void {
+  const url = context.checkUrl(config.url, `${prefix}url`)
+  const { scheme = '', credentials = '' } = config.authentication ?? {}
+  requireModestId(config.id, `${prefix}id`, inputLimits.pushConfigId)
+  // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
+  if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
+    throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')
+  }
+  for (const [field, value] of Object.entries({ token: config.token, 'authentication.credentials': credentials })) {
+    if (/^[\x20-\x7e]*$/.test(value) && value.length <= headerValueMax) continue
+    throw invalid(prefix + field, `travels in a header: at most ${headerValueMax} characters of ASCII, no line breaks.`)
+  }
+  const secret = config.token ? 'token' : credentials ? 'authentication.credentials' : undefined
+  if (secret && url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+    throw invalid(prefix + secret, 'would travel in clear text to an http:// URL. Give an https:// URL.')
+  }
+}
+
+function invalid(field: string, reason: string): Problem {
+  return new Problem('invalid-request', { field, detail: `${field} ${reason}` })
+}

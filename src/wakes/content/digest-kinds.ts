@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { agentTriggers, type Trigger } from '../../log/event.ts'
+
+/** What a digest counts: the events of each trigger, and all signals together. */
+export type DigestKind = (typeof agentTriggers)[number] | 'SIGNAL'
+
+interface Kind {
+  /** The fields of the payload: how many there are, and the newest. */
+  readonly count: string
+  readonly latest: string
+  /** Whether both fields are in every digest, or only where there are such events. */
+  readonly isAlwaysThere: boolean
+  readonly one: string
+  readonly many: string
+  /** Describes the newest event in the summary. */
+  readonly describe: (latest: JsonObject) => string
+}
+
+/** How each kind appears in a digest, in the order of the summary. Source: S1-40; the last two kinds are ours. */
+export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
+  SENT_TO_ME: {
+    count: 'newMessages',
+    latest: 'latestMessage',
+    isAlwaysThere: true,
+    one: 'new message',
+    many: 'new messages',
+    describe: ({ subject, from }) => `"${subject}" from ${from}`,
+  },
+  TASK_STATE_CHANGED: {
+    count: 'taskTransitions',
+    latest: 'latestTaskTransition',
+    isAlwaysThere: true,
+    one: 'task transition',
+    many: 'task transitions',
+    describe: ({ previousState, newState, taskId }) => `${previousState ?? 'none'} → ${newState} on task ${taskId}`,
+  },
+  PERMISSION_GRANTED: {
+    count: 'permissionsGranted',
+    latest: 'latestPermission',
+    isAlwaysThere: true,
+    one: 'permission granted',
+    many: 'permissions granted',
+    describe: ({ scope, grantedBy }) => `${scope} by ${grantedBy}`,
+  },
+  MESSAGE_STATUS_CHANGED: {
+    count: 'messageStatuses',
+    latest: 'latestMessageStatus',
+    isAlwaysThere: false,
+    one: 'message status',
+    many: 'message statuses',
+    describe: ({ subject, status, recipient }) => `"${subject}" ${status} by ${recipient}`,
+  },
+  SIGNAL: {
+    count: 'signals',
+    latest: 'latestSignal',
+    isAlwaysThere: false,
+    one: 'signal',
+    many: 'signals',
+    describe: ({ signal, subscriptionId, agent }) => `${signal} on ${subscriptionId} of ${agent}`,
+  },
+}
+
+/** Returns what events of a trigger count as. */
+export function digestKindOf(trigger: Trigger): DigestKind {
+  return agentTriggers.find((kind) => kind === trigger) ?? 'SIGNAL'
+}

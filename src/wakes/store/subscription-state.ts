@@ -1,0 +1,172 @@
+import {
+  mayBecome,
+  type StatusBefore,
+  type SubscriptionStatus,
+  statusesBefore,
+  taskFinished,
+} from '../../registry/subscriptions/status.ts'
+import type { DeliveryState, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { type HarnessTarget, isDeliverable } from '../../registry/subscriptions/targets.ts'
+import { Collision, type Transaction } from '../../storage/database.ts'
+import { p, type SQL, sql, statement } from '../../storage/statement.ts'
+import type { LeaseKey } from './lease.ts'
+
+/**
+ * The condition that a subscription may become `to`: from every status that the table of transitions allows, or only from these
+ * of them. Every statement that writes a status has it.
+ */
+const canBecome = <To extends SubscriptionStatus>(
+  to: To,
+  from: readonly StatusBefore<To>[] = statusesBefore(to),
+): SQL => sql.raw(from.length === 1 ? `status = '${from[0]}'` : `status in ('${from.join("', '")}')`)
+
+/** A subscription that is not active is not due, and nobody holds a lease of it. */
+const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
+  sql`status = ${sql.raw(`'${status}'`)}, reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
+    updated_at = ${p('now')}`
+
+/** A wake subscription that was paused. */
+export interface PausedSubscription {
+  readonly id: string
+  readonly projectId: string
+  readonly agentId: string
+}
+const pausedColumns = sql.raw('id, project_id as "projectId", agent_id as "agentId"')
+
+const degrade = statement<{ id: string; owner: string; reason: string; now: number }>(sql`update subscription
+  set ${stopsAs('degraded')}, resume_with_digest = 0
+  where id = ${p('id')} and lease_owner = ${p('owner')} and ${canBecome('degraded')}`)
+const finish = statement<{ id: string; reason: string; now: number }>(sql`update subscription
+  set ${stopsAs('paused')} where id = ${p('id')} and ${canBecome('paused', ['active'])} and due_at is null`)
+const pauseOfSession = statement<{ sessionId: string; reason: string; now: number }, { id: string }>(
+  sql`update subscription set ${stopsAs('paused')} where session_id = ${p('sessionId')} and ${canBecome('paused', ['active'])} returning id`,
+)
+// One that is paused already takes the new reason.
+const pauseOfKey = statement<{ keyId: string; reason: string; now: number }, PausedSubscription>(sql`update subscription
+  set ${stopsAs('paused')} where key_id = ${p('keyId')} and kind = 'wake'
+    and (${canBecome('paused')} or status = 'paused' and reason <> ${p('reason')}) returning ${pausedColumns}`)
+const pauseManaged = statement<
+  { ownerId: string; managerId: string; reason: string; now: number },
+  PausedSubscription
+>(sql`update subscription set ${stopsAs('paused')}
+  where managed_by = ${p('managerId')} and agent_id = ${p('ownerId')} and kind = 'wake'
+    and (${canBecome('paused')} or status = 'paused') returning ${pausedColumns}`)
+const pausedOfSession = statement<{ sessionId: string; reason: string }, { id: string; harnessTarget: HarnessTarget }>(
+  sql`select id, harness_target as "harnessTarget" from subscription
+    where session_id = ${p('sessionId')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')} order by id`,
+)
+const resume = statement<{ id: string; reason: string; dueAt: number | null; now: number }>(sql`update subscription
+  set status = 'active', reason = null, failed_in_a_row = 0, resume_with_digest = 1, generation = generation + 1,
+    generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}
+  where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
+
+/** What a change was decided on: all that a run or another caller may have moved since it was read. */
+interface Known {
+  knownAt: number
+  knownGeneration: number
+  knownStatus: string
+  knownCursor: number
+  knownFailed: number
+  knownDueAt: number | null
+  knownOwner: string | null
+}
+const isKnown = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGeneration')} and status = ${p('knownStatus')}
+    and cursor_log_id = ${p('knownCursor')} and failed_in_a_row = ${p('knownFailed')} and due_at is not distinct from ${p('knownDueAt')}
+    and lease_owner is not distinct from ${p('knownOwner')}`
+
+/** What a caller may change of a subscription's state. */
+type NewState = Pick<
+  DeliveryState,
+  'status' | 'reason' | 'failedInARow' | 'cursorLogId' | 'lastEmittedLogId' | 'generation' | 'generationAt' | 'dueAt'
+> &
+  Pick<WakeSubscription, 'resumeWithDigest'>
+interface NewStateRow extends Omit<NewState, 'resumeWithDigest'> {
+  readonly resumeWithDigest: number
+}
+const change = statement<
+  NewStateRow & Known & { id: string; now: number }
+>(sql`update subscription set status = ${p('status')}, reason = ${p('reason')}, failed_in_a_row = ${p('failedInARow')},
+    cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, generation = ${p('generation')},
+    generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')}, due_at = ${p('dueAt')},
+    claimed_to_log_id = null, lease_owner = null, updated_at = ${p('now')}
+  where id = ${p('id')} and ${isKnown}`)
+
+/**
+ * Writes a subscription's state and ends its lease: a run that sends for it finds out when it records, and the next lease sees the
+ * new settings. Throws `Collision` when the subscription is not what was read, and an `Error` for a status that may not follow.
+ */
+export async function changeState(tx: Transaction, before: WakeSubscription, state: NewState): Promise<void> {
+  if (!mayBecome(before.status, state.status)) {
+    throw new Error(`A ${before.status} subscription cannot become ${state.status}.`)
+  }
+  const { status, reason, failedInARow, cursorLogId, lastEmittedLogId, generation, generationAt, dueAt } = state
+  const changed = await tx.run(change, {
+    id: before.id,
+    now: tx.now,
+    status,
+    reason,
+    failedInARow,
+    cursorLogId,
+    lastEmittedLogId,
+    generation,
+    generationAt,
+    dueAt,
+    resumeWithDigest: state.resumeWithDigest ? 1 : 0,
+    knownAt: before.updatedAt,
+    knownGeneration: before.generation,
+    knownStatus: before.status,
+    knownCursor: before.cursorLogId,
+    knownFailed: before.failedInARow,
+    knownDueAt: before.dueAt,
+    knownOwner: before.leaseOwner,
+  })
+  if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
+}
+
+/** Ends the lease and sends nothing more until somebody makes the subscription active. False: the lease was lost. */
+export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
+  return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0
+}
+
+/** Pauses a push subscription whose task is finished, unless there is more to send. */
+export async function finishPush(tx: Transaction, { id }: Pick<Subscription, 'id'>): Promise<void> {
+  await tx.run(finish, { id, reason: taskFinished, now: tx.now })
+}
+
+/** Pauses the active subscriptions that a session opened, and ends their leases. Returns their ids. */
+export async function pauseSubscriptionsOfSession(
+  tx: Transaction,
+  sessionId: string,
+  reason: string,
+): Promise<string[]> {
+  return (await tx.all(pauseOfSession, { sessionId, reason, now: tx.now })).map(({ id }) => id)
+}
+
+/** Resumes what was paused with a session for this reason, with one digest of what came meanwhile. Returns the ids. */
+export async function resumeSubscriptionsOfSession(
+  tx: Transaction,
+  sessionId: string,
+  reason: string,
+): Promise<string[]> {
+  const resumed: string[] = []
+  for (const { id, harnessTarget } of await tx.all(pausedOfSession, { sessionId, reason })) {
+    const dueAt = isDeliverable(harnessTarget) ? tx.now : null
+    if ((await tx.run(resume, { id, reason, dueAt, now: tx.now })) > 0) resumed.push(id)
+  }
+  return resumed
+}
+
+/** Pauses the wake subscriptions of a key, degraded ones too, and ends their leases. */
+export function pauseSubscriptionsOfKey(tx: Transaction, keyId: string, reason: string): Promise<PausedSubscription[]> {
+  return tx.all(pauseOfKey, { keyId, reason, now: tx.now })
+}
+
+/** Pauses the subscriptions of one agent that another agent pointed somewhere, and ends their leases. */
+export function pauseSubscriptionsManagedBy(
+  tx: Transaction,
+  managerId: string,
+  ownerId: string,
+  reason: string,
+): Promise<PausedSubscription[]> {
+  return tx.all(pauseManaged, { managerId, ownerId, reason, now: tx.now })
+}

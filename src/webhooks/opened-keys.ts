@@ -1,0 +1,23 @@
+import type { SecretBox } from '../security/secret.ts'
+
+const openedMax = 10_000
+
+/** Signing keys that were decrypted, by their sealed text: one key signs thousands of wakes. */
+export class OpenedKeys {
+  readonly #secrets: SecretBox
+  readonly #keys = new Map<string, string>()
+
+  constructor(secrets: SecretBox) {
+    this.#secrets = secrets
+  }
+
+  /** Returns the key of a subscription. Throws when it was sealed for another one, or with a key that is not known. */
+  open(sealed: string, subscriptionId: string): string {
+    const known = this.#keys.get(sealed)
+    if (known !== undefined) return known
+    const key = this.#secrets.open(sealed, subscriptionId)
+    if (this.#keys.size >= openedMax) this.#keys.clear()
+    this.#keys.set(sealed, key)
+    return key
+  }
+}

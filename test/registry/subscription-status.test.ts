@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { mayBecome, type SubscriptionStatus, statusesBefore } from '../../src/registry/subscriptions/status.ts'
+
+// D5
+test.each<[SubscriptionStatus, SubscriptionStatus[]]>([
+  ['active', ['active', 'degraded', 'paused']],
+  ['degraded', ['active', 'degraded', 'paused']],
+  ['paused', ['active', 'paused']],
+])('what is %s may become %j, or stay what it is', (from, next) => {
+  const all: SubscriptionStatus[] = ['active', 'degraded', 'paused']
+  expect(all.filter((to) => mayBecome(from, to))).toEqual(next)
+})
+
+test('the statuses before one are those that may become it, without itself', () => {
+  expect(statusesBefore('active')).toEqual(['degraded', 'paused'])
+  expect(statusesBefore('degraded')).toEqual(['active'])
+  expect(statusesBefore('paused')).toEqual(['active', 'degraded'])
+})
