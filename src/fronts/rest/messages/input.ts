@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { inputLimits } from '../../limits.ts'
-import { messageTypes } from '../../mailbox/message.ts'
-import { reportableStatuses } from '../../mailbox/status.ts'
-import { priorities, wakePolicies } from '../../registry/agents/agent.ts'
-import { concepts, count, line, oneOf, text } from './schemas.ts'
+import { inputLimits } from '../../../limits.ts'
+import { messageTypes } from '../../../mailbox/message.ts'
+import { reportableStatuses } from '../../../mailbox/status.ts'
+import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'
+import { concepts, count, line, oneOf, text, time } from '../fields.ts'
 
 const payloadMax = inputLimits.mailPayload.max
 
@@ -12,8 +12,8 @@ const payload = z
   .refine((value) => JSON.stringify(value).length <= payloadMax, {
     error: `is more than ${payloadMax} characters as JSON. Put it where the recipient can read it, and name it in ref.`,
   })
-/** `POST /v1/messages` */
-export const messageInput = z.strictObject({
+
+export const newMessage = z.strictObject({
   to: line(200).min(1).optional(),
   subject: line(200).optional(),
   body: text(inputLimits.mailBody.max).optional(),
@@ -26,24 +26,22 @@ export const messageInput = z.strictObject({
   taggedConcepts: concepts.optional(),
   inReplyTo: line(100).min(1).optional(),
 })
-/** `POST /v1/messages/{id}/status` */
+
 export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
 
 const messageId = line(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
-/** `GET /v1/inbox` */
+
 export const inboxQuery = z.strictObject({
   unread: oneOf(['true', 'false', '1', '0']).optional(),
   thread: line(100).min(1).optional(),
   signalType: line(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),
-  since: z.iso
-    .datetime({ offset: true, error: 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' })
-    .transform((at) => Date.parse(at))
-    .optional(),
+  since: time('is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
   order: oneOf(['oldest', 'newest']).optional(),
   agent: line(110).min(1).optional(),
   limit: count(1, 200).optional(),
   pageToken: messageId.optional(),
 })
-/** `GET /v1/threads/{id}` and `GET /v1/messages` */
-export const mailPageQuery = z.strictObject({ limit: count(1, 200).optional(), pageToken: messageId.optional() })
+
+/** A page of a thread, or of the messages that the caller sent. */
+export const messageQuery = z.strictObject({ limit: count(1, 200).optional(), pageToken: messageId.optional() })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { inputLimits } from '../../limits.ts'
-import { taskStates } from '../../tasks/state.ts'
-import { count, line, oneOf, text } from './schemas.ts'
+import { inputLimits } from '../../../limits.ts'
+import { taskStates } from '../../../tasks/state.ts'
+import { count, line, oneOf, text } from '../fields.ts'
 
 const id = line(inputLimits.messageId.max)
 const metadata = z.record(z.string(), z.unknown(), { error: 'is an object' }).optional()
 const extensions = z.array(line(inputLimits.url.max)).max(inputLimits.messageExtensions.max).optional()
 
-/** One part as A2A has it (specification section 4.1.6): what is kept here is told to A2A clients as it is. */
+/** One part as A2A has it (specification section 4.1.6). A2A clients get what is stored here unchanged. */
 const part = z
   .looseObject({
     text: z.string({ error: 'is a text' }).optional(),
@@ -20,10 +20,12 @@ const part = z
   .refine((value) => [value.text, value.raw, value.url, value.data].some((kind) => kind !== undefined), {
     error: 'needs one of text, raw, url or data (A2A specification, Part)',
   })
+
 const parts = z
   .array(part)
   .min(1, 'needs at least one part')
   .max(inputLimits.messageParts.max, `has at most ${inputLimits.messageParts.max} parts. Send more of them apart.`)
+
 const message = z.preprocess(
   (said) => (typeof said === 'string' && said !== '' ? { parts: [{ text: said }] } : said),
   z.looseObject(
@@ -38,6 +40,7 @@ const message = z.preprocess(
     { error: 'is a text, or an A2A message with `parts`' },
   ),
 )
+
 const artifact = z.looseObject({
   artifactId: id.optional(),
   name: line(500).optional(),
@@ -46,22 +49,23 @@ const artifact = z.looseObject({
   metadata,
   extensions,
 })
+
 const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
-/** `POST /v1/tasks/{id}/transitions` */
+
 export const transitionInput = z.strictObject({
   to: oneOf(taskStates),
   expectedVersion: version.optional(),
   message: message.optional(),
   artifacts: z.array(artifact).max(100).optional(),
 })
-/** `POST /v1/tasks/{id}/artifacts` */
+
 export const artifactInput = z.strictObject({
   artifact,
   append: z.boolean().optional(),
   lastChunk: z.boolean().optional(),
   expectedVersion: version.optional(),
 })
-/** `GET /v1/tasks` */
+
 export const taskQuery = z.strictObject({
   role: oneOf(['assignee', 'originator']).optional(),
   state: oneOf(taskStates).optional(),
@@ -71,10 +75,11 @@ export const taskQuery = z.strictObject({
   historyLength: count(0, 100).optional(),
   includeArtifacts: oneOf(['true', 'false']).optional(),
 })
-/** `GET /v1/tasks/{id}/messages` and `GET /v1/tasks/{id}/artifacts` */
+
+/** A page of a task's messages or artifacts. */
 export const taskPartQuery = z.strictObject({
   limit: count(1, 1_000).optional(),
   pageToken: count(1, Number.MAX_SAFE_INTEGER, 'is not one of ours. Send `nextPageToken` as it is.').optional(),
 })
-/** `GET /v1/tasks/{id}` */
+
 export const taskReadQuery = z.strictObject({ historyLength: count(0, inputLimits.historyLength.max).optional() })
