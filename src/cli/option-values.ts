@@ -39,9 +39,10 @@ export const messageType = oneOf(messageTypes)
 export const priority = oneOf(priorities)
 export const wakePolicy = oneOf(wakePolicies)
 
-function oneOf(words: readonly string[]): (value: string) => string {
+function oneOf<const Word extends string>(words: readonly Word[]): (value: string) => Word {
   return (value) => {
-    if (words.includes(value)) return value
+    const word = words.find((one) => one === value)
+    if (word !== undefined) return word
     throw new InvalidArgumentError(`Give one of ${words.join(', ')}.`)
   }
 }

@@ -7,7 +7,7 @@ import { createGatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 
-/** Says by its exit code whether a gateway can take work: 0 or 1 and nothing between, as health checks of containers want it. */
+/** Exits with 0 where a gateway can take work, else with 1: what health checks of containers expect. */
 export function registerHealth(parent: Command, io: Io): void {
   const command = parent.command('health [url]').description('exit with 0 if the gateway is ready, else with 1')
   withExamples(command, [
@@ -22,7 +22,7 @@ export function registerHealth(parent: Command, io: Io): void {
       const fetch = named === undefined ? (io.fetch ?? ownFetch) : io.fetch
       const gateway = createGatewayClient({ url: address, credentials: async () => ({}), fetch, signal: io.signal })
       try {
-        await gateway.call('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
+        await gateway.request('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
       } catch (error) {
         throw error instanceof Unreachable || error instanceof Refused ? notReady(address, error) : error
       }
