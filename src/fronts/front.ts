@@ -46,6 +46,8 @@ export function createFront(context: FrontContext): Express {
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('query parser', 'simple')
+  // Express would answer 304 by any ETag. The ETag of a task is for If-Match only; cards compare theirs themselves.
+  Object.defineProperty(app.request, 'fresh', { value: false })
   countAnswers(app, context.unsent, refuseAnswer)
   app.use(refuseUnstorableUrl)
   app.use(answerRoutes(openTable, context))
