@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
 
-/** Long enough for a large replay, short enough that nobody waits for a gateway that hangs. */
+/** Long enough for a large replay, short enough for a gateway that hangs. */
 const defaultTimeoutMs = 60_000
 
 /** A route of the REST API: `GET /v1/agents/:handle`. */
@@ -27,7 +27,7 @@ export interface GatewayClient {
   open(path: string, options?: RequestOptions): Promise<FetchResponse>
 }
 
-/** What comes with a call: nothing is needed where the route takes no parameters and no body. */
+/** The input of a call: optional where the route needs no parameters and no body. */
 type InputOf<Name extends RouteName> =
   Record<string, never> extends CallInput<Name>
     ? [input?: CallInput<Name> & Transport]
@@ -37,7 +37,7 @@ type CallInput<Name extends RouteName> = ParamsInput<RestApi[Name]['params']> &
   BodyInput<RestApi[Name]['body']> &
   QueryInput<RestApi[Name]['query']>
 type ParamsInput<Params> = [keyof Params] extends [never] ? { readonly params?: Params } : { readonly params: Params }
-// What the command line takes may be in the query instead: a body that may be empty may be left out.
+// A body whose fields are all optional may be left out.
 type BodyInput<Body> = [Body] extends [undefined]
   ? { readonly body?: undefined }
   : Record<string, never> extends Body
@@ -48,7 +48,7 @@ type QueryInput<Query> = { readonly query?: { readonly [Field in keyof Query]?: 
 
 interface Transport {
   readonly headers?: Record<string, string>
-  /** 0 waits for ever. */
+  /** 0: no timeout. */
   readonly timeoutMs?: number
   /** Instead of the client's own signal. */
   readonly signal?: AbortSignal
@@ -67,7 +67,7 @@ export interface Credentials {
 
 interface ClientOptions {
   url: string
-  /** Asked once, before the first request. */
+  /** Called once, before the first request. */
   credentials: () => Promise<Credentials>
   project?: string | undefined
   fetch?: Fetch
@@ -162,7 +162,7 @@ async function send(
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
       signal,
-      // A redirect would carry the key to an address that nobody named.
+      // A redirect would send the key to an address that the caller did not name.
       redirect: 'error',
     })
   } catch (error) {

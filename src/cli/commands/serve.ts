@@ -8,7 +8,7 @@ import { warnOfPassword } from '../secret-input.ts'
 import { serveGateway } from '../serve-gateway.ts'
 import { keepHeapSmall } from '../small-heap.ts'
 
-/** Each flag and the variable that it stands for. Secrets have none: other users can read a command line. */
+/** Each flag and its variable. Secrets have no flag: other users can read a command line. */
 const flags = [
   ['--host <address>', 'ROUSE_HOST', 'the address to listen on (default: 127.0.0.1)'],
   ['--port <port>', 'ROUSE_PORT', 'the HTTP port; 0 = any free one (default: 4520)'],
