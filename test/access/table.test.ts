@@ -5,6 +5,7 @@ import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/access/a2a-operations.ts'
 import { authorise } from '../../src/fronts/access/authorise.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
@@ -29,6 +30,14 @@ test('below /v1 only the table answers: what Express routes there, it counts', (
   expect(routedByExpress.filter((route) => route.includes(' /v1/') && !rows.includes(route))).toEqual([])
   expect(rows.filter((route) => !route.includes(' /v1/'))).toEqual([])
   expect(new Set(rows).size).toBe(rows.length)
+})
+
+test('the input of every route can be written as JSON Schema', () => {
+  for (const { body, query } of restTable.routes) {
+    for (const schema of [body, query]) {
+      expect(schema === undefined || z.toJSONSchema(schema, { io: 'input' })).toBeTruthy()
+    }
+  }
 })
 
 test('a path has the methods of its rows', () => {

@@ -113,3 +113,35 @@ test('sub resync, test, deliveries and rm', async () => {
   expect(deliveries.stdout).toContain('42-44')
   expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
 })
+
+test('sub held says why nobody was woken', async () => {
+  const event = { logId: 42, type: 'message.sent', createdAt: '2026-04-26T10:00:00.000Z' } as const
+  const held = [{ ...event, action: 'hold_for_next_turn', reason: 'no_route', messageId: 'MESSAGE:1' }] as const
+  await using gateway = await startStubGateway({
+    'GET /v1/wake-subscriptions/:id/held': { json: { held: [...held], nextPageToken: '' } },
+  })
+  const { stdout } = await run(['sub', 'held', id, '--limit', '5', '--url', gateway.url])
+  expect(gateway.last().query).toEqual({ limit: '5' })
+  expect(stdout).toMatch(/42 +message\.sent +hold_for_next_turn +no_route +- +MESSAGE:1 +2026/)
+})
+
+test.each<[string[], object]>([
+  [['--event', '01H'], { eventId: '01H' }],
+  [['--from', '3', '--to', '5'], { fromLogId: 3, toLogId: 5 }],
+  [['--failed-since', '2026-04-26T10:00:00Z'], { failedSince: '2026-04-26T10:00:00Z' }],
+])('sub replay %j asks for %j', async (options, body) => {
+  await using gateway = await startStubGateway({
+    'POST /v1/wake-subscriptions/:id/replay': { json: { subscriptionId: id, eventsReplayed: 2, earliestLogId: 9 } },
+  })
+  const { stdout } = await run(['sub', 'replay', id, ...options, '--url', gateway.url])
+  expect(gateway.last().body).toEqual(body)
+  expect(stdout).toBe('2 events are sent again.\nEvents up to logId 9 are no longer kept.\n')
+})
+
+test.each([[[]], [['--from', '3']], [['--event', '01H', '--failed-since', '2026-04-26T10:00:00Z']]])(
+  'sub replay with %j is a usage error',
+  async (options) => {
+    const { code, stderr } = await run(['sub', 'replay', id, ...options])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Say what to send again')])
+  },
+)

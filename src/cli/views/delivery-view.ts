@@ -1,4 +1,4 @@
-import type { AttemptView, DeliveryView } from '../../fronts/rest/wake-subscriptions/view.ts'
+import type { AttemptView, DeliveryView, HeldView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 
@@ -15,6 +15,23 @@ export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): stri
       delivery.attempts.length > 0 ? attemptText(delivery.attempts.at(-1)!) : undefined,
     ]),
     'Nothing has been delivered yet. Try: rouse sub test <id>',
+  )
+}
+
+export function heldTable(io: Io, held: readonly HeldView[]): string {
+  return table(
+    io,
+    ['LOG', 'TYPE', 'DECISION', 'REASON', 'PRESENCE', 'MESSAGE OR TASK', 'AT'],
+    held.map(({ logId, type, action, reason, presence, messageId, taskId, createdAt }) => [
+      logId,
+      type,
+      action,
+      reason,
+      presence,
+      messageId ?? taskId,
+      createdAt,
+    ]),
+    'Nothing was held.',
   )
 }
 
