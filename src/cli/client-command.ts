@@ -41,7 +41,7 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
 }
 
-/** What an action of a client command works with. */
+/** The gateway and the printer for the action of a client command. */
 export function connect(io: Io, command: Command): { gateway: GatewayClient; print: Printer } {
   const options = commonOptions(command)
   const url = gatewayUrl(options.url, io.env)
@@ -60,7 +60,7 @@ interface CommonOptions extends KeyOptions {
   json?: boolean
 }
 
-/** The common options may stand before the command's name as well as after it. */
+/** The common options, given before or after the command's name. */
 export function commonOptions(command: Command): CommonOptions {
   let root = command
   while (root.parent) root = root.parent

@@ -28,9 +28,9 @@ export const clientFetch: Fetch = (url, init) => {
   return undiciFetch(url, { ...init, dispatcher: patientAgent })
 }
 
-/** Asks this machine whatever certificate it shows, which is for the name that others know it by. For requests without a key. */
+/** Calls this machine and accepts any certificate: it is for the gateway's public name. For requests without a key. */
 export const ownFetch: Fetch = (url, init) => {
-  // Without pipelining the connection ends with the answer, and holds no process up.
+  // Without pipelining the connection ends with the answer, and does not keep the process alive.
   const agent = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 })
   return undiciFetch(url, { ...init, dispatcher: agent })
 }

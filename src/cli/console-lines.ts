@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts'
 
 const textMax = 2_000
 
-/** What of the console is taken over, and how loud it is in the log: our own code logs failures itself. */
+/** The console methods that are redirected, and their level in the log. Our own code logs failures itself. */
 const levels = {
   error: 'warn',
   warn: 'debug',
@@ -16,8 +16,8 @@ const levels = {
 type Printing = { -readonly [Method in keyof typeof levels]: (...values: unknown[]) => void }
 
 /**
- * Has everything that libraries print to the console go to the log, one JSON line each. They print what clients sent: as it is,
- * a line break in a path would begin a line of the client's own between the gateway's.
+ * Redirects what libraries print to the console into the log, one JSON line each. Libraries print what clients sent: a line break
+ * in a path would let a client write lines of its own between the gateway's.
  */
 export function logConsole(console: Printing, log: Logger): void {
   for (const [method, level] of Object.entries(levels) as [
@@ -29,7 +29,7 @@ export function logConsole(console: Printing, log: Logger): void {
   }
 }
 
-/** Cut, with every character that moves a cursor, turns the direction or ends a line as its escape. */
+/** The text, cut, with an escape for every character that moves the cursor, changes the direction or ends a line. */
 function oneLine(text: string): string {
   const cut = text.length <= textMax ? text : `${text.slice(0, textMax)}…`
   return cut.toWellFormed().replace(unprintable, escaped)

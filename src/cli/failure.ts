@@ -8,7 +8,7 @@ export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrup
 /** The command line itself is wrong. */
 export class UsageError extends Error {}
 
-/** The gateway answered, and the answer was no. */
+/** The gateway refused. */
 export class Refused extends Error {
   readonly problem: JsonObject
 
@@ -41,7 +41,7 @@ export class Interrupted extends Error {
 
 /** Prints what went wrong to standard error and returns the exit code for it. */
 export function reportFailure(error: unknown, io: Io, json: boolean): number {
-  // Commander has printed its own message (or the help) by now.
+  // Commander has already printed its message or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const interrupted = exitCodeOfInterruption(error, io.signal)
   if (interrupted !== undefined) return interrupted

@@ -1,19 +1,19 @@
 /** EX_SOFTWARE of sysexits.h: the program itself failed. */
 export const faultExitCode = 70
 
-/** How long an orderly end may take after a fault. */
+/** Time for an orderly end after a fault. */
 const endMaxMs = 10_000
 
-/** What the process has to do with a fault that nothing caught. */
+/** What the handler of uncaught faults takes from the process. */
 interface FaultProcess {
   on(event: 'uncaughtException', listener: (error: unknown, origin: string) => void): unknown
   exit(code: number): never
 }
 
 /**
- * Ends the process in good order when a fault reaches nobody: an exception or a rejected promise that nothing caught. Node
- * reports both as `uncaughtException`. Each one is logged as one JSON line and counted; the first calls `end`, and the process
- * exits by itself when that takes too long. Returns the count.
+ * Ends the process in good order after an exception or a rejected promise that nothing caught. Node reports both as
+ * `uncaughtException`. Each is logged as one JSON line and counted. The first calls `end`; when that takes too long, the process
+ * exits. Returns the count.
  */
 export function endOnFault(
   process: FaultProcess,

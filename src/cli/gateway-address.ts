@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 
 const defaultUrl = 'http://127.0.0.1:4520'
 
-/** Where the gateway is: the flag, else ROUSE_URL, else the default address. Without a slash at the end. */
+/** The gateway's address: the flag, else ROUSE_URL, else the default address. Without a slash at the end. */
 export function gatewayUrl(flag: string | undefined, env: Io['env']): string {
   const text = flag ?? (env.ROUSE_URL || defaultUrl)
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -1,31 +1,65 @@
+import type { RestApi } from '../fronts/rest/table.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
 
-/** Long enough for a large replay, short enough that nobody waits for a gateway that hangs. */
+/** Long enough for a large replay, short enough for a gateway that hangs. */
 const defaultTimeoutMs = 60_000
+
+/** A route of the REST API: `GET /v1/agents/:handle`. */
+export type RouteName = keyof RestApi
+
+/** The JSON answer of a route. A route that answers 204 has none. */
+export type AnswerOf<Name extends RouteName> = NonNullable<RestApi[Name]['answer']>
+
+/** The body that a route takes. */
+export type BodyOf<Name extends RouteName> = RestApi[Name]['body']
 
 export interface GatewayClient {
   readonly url: string
   /** The project that it acts in, where one was named. */
   readonly project: string | undefined
-  /** One request, its JSON answer. Throws `Refused` or `Unreachable`. */
-  call<T = JsonObject>(method: string, path: string, options?: CallOptions): Promise<T>
-  /** One request whose answer is read as it arrives. */
-  open(path: string, options?: CallOptions): Promise<FetchResponse>
+  /** One request of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
+  call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>>
+  /** One request outside of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
+  request(method: string, path: string, options?: RequestOptions): Promise<JsonObject>
+  /** One GET whose answer is read as it arrives. */
+  open(path: string, options?: RequestOptions): Promise<FetchResponse>
 }
 
-export interface CallOptions {
-  query?: Readonly<Record<string, string | number | undefined>>
-  body?: unknown
-  headers?: Record<string, string>
-  /** 0 waits for ever. */
-  timeoutMs?: number
+/** The input of a call: optional where the route needs no parameters and no body. */
+type InputOf<Name extends RouteName> =
+  Record<string, never> extends CallInput<Name>
+    ? [input?: CallInput<Name> & Transport]
+    : [input: CallInput<Name> & Transport]
+
+type CallInput<Name extends RouteName> = ParamsInput<RestApi[Name]['params']> &
+  BodyInput<RestApi[Name]['body']> &
+  QueryInput<RestApi[Name]['query']>
+type ParamsInput<Params> = [keyof Params] extends [never] ? { readonly params?: Params } : { readonly params: Params }
+// A body whose fields are all optional may be left out.
+type BodyInput<Body> = [Body] extends [undefined]
+  ? { readonly body?: undefined }
+  : Record<string, never> extends Body
+    ? { readonly body?: Body }
+    : { readonly body: Body }
+/** Numbers are written as digits; what is undefined is left out. */
+type QueryInput<Query> = { readonly query?: { readonly [Field in keyof Query]?: string | number | undefined } }
+
+interface Transport {
+  readonly headers?: Record<string, string>
+  /** 0: no timeout. */
+  readonly timeoutMs?: number
   /** Instead of the client's own signal. */
-  signal?: AbortSignal
+  readonly signal?: AbortSignal
 }
 
-/** What a client proves itself with, and where it sends that: absent, to the client's own address. */
+export interface RequestOptions extends Transport {
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+}
+
+/** A client's key, and where it sends it (default: the client's own address). */
 export interface Credentials {
   readonly key?: string
   readonly url?: string
@@ -33,7 +67,7 @@ export interface Credentials {
 
 interface ClientOptions {
   url: string
-  /** Asked once, before the first request. */
+  /** Called once, before the first request. */
   credentials: () => Promise<Credentials>
   project?: string | undefined
   fetch?: Fetch
@@ -43,39 +77,50 @@ interface ClientOptions {
 export function createGatewayClient(options: ClientOptions): GatewayClient {
   let asked: Promise<Credentials> | undefined
   const client = { ...options, credentials: () => (asked ??= options.credentials()) }
+  const request: GatewayClient['request'] = (method, path, options = {}) =>
+    withTimeout(client, options, async (signal) => {
+      const response = await send(client, method, path, options, signal)
+      return readJson(response, client, signal)
+    })
   return {
     url: client.url,
     project: client.project,
-    async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-      return await withTimeout(client, options, async (signal) => {
-        const response = await request(client, method, path, options, signal)
-        return (await readJson(response, client, signal)) as T
-      })
+    request,
+    async call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>> {
+      const { params = {}, ...options } = (input[0] ?? {}) as RequestOptions & { params?: Record<string, string> }
+      const [method = '', path = ''] = route.split(' ')
+      return (await request(method, filled(path, params), options)) as AnswerOf<Name>
     },
-    open: (path, options = {}) => request(client, 'GET', path, options, options.signal ?? client.signal),
+    open: (path, options = {}) => send(client, 'GET', path, options, options.signal ?? client.signal),
   }
 }
 
+/** The path of a route with its parameters. */
+function filled(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => escaped(params[name] ?? ''))
+}
+
 /** The A2A address of an agent, in the project that the client acts in. */
-export function agentPath({ project }: GatewayClient, handle: string): string {
-  return project === undefined ? pathOf('/agents', handle) : pathOf('/projects', project, 'agents', handle)
+export function agentPath({ project }: Pick<GatewayClient, 'project'>, handle: string): string {
+  const within = project === undefined ? '' : `/projects/${escaped(project)}`
+  return `${within}/agents/${escaped(handle)}`
 }
 
-/** The path of a resource under `base`, each part escaped: ids hold colons, handles may hold anything. */
-export function pathOf(base: string, ...parts: readonly string[]): string {
+/** A part of a path: ids hold colons, handles may hold anything. */
+function escaped(part: string): string {
   // An unset shell variable must not turn one resource into its collection, nor `..` into another one.
-  if (parts.some((part) => /^\.{0,2}$/.test(part.trim()))) throw new UsageError('A handle or an id is empty.')
-  return [base, ...parts.map(encodeURIComponent)].join('/')
+  if (/^\.{0,2}$/.test(part.trim())) throw new UsageError('A handle or an id is empty.')
+  return encodeURIComponent(part)
 }
 
-/** `@donna` and `donna` name one agent; paths carry it without the sign. */
+/** A handle as paths carry it: `donna` for `@donna` and `donna`. */
 export function bareHandle(handle: string): string {
   return handle.trim().replace(/^@/, '')
 }
 
 async function withTimeout<T>(
   client: ClientOptions,
-  options: CallOptions,
+  options: Transport,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const outer = options.signal ?? client.signal
@@ -94,11 +139,11 @@ async function withTimeout<T>(
   }
 }
 
-async function request(
+async function send(
   client: ClientOptions,
   method: string,
   path: string,
-  options: CallOptions,
+  options: RequestOptions,
   signal: AbortSignal | undefined,
 ): Promise<FetchResponse> {
   const { key, url: base = client.url } = await client.credentials()
@@ -117,7 +162,7 @@ async function request(
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
       signal,
-      // A redirect would carry the key to an address that nobody named.
+      // A redirect would send the key to an address that the caller did not name.
       redirect: 'error',
     })
   } catch (error) {
@@ -133,7 +178,7 @@ function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | 
   return new Unreachable(client.url, cause?.code ?? cause?.message ?? String((error as Error).message ?? error))
 }
 
-async function readJson(response: FetchResponse, client: ClientOptions, signal: AbortSignal): Promise<unknown> {
+async function readJson(response: FetchResponse, client: ClientOptions, signal: AbortSignal): Promise<JsonObject> {
   let text: string
   try {
     text = await response.text()

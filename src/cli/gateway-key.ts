@@ -29,8 +29,8 @@ export async function gatewayCredentials(options: KeyOptions, io: Io, url: strin
 }
 
 /**
- * A key that is found lying in a directory goes to that directory's own gateway only: on this machine it has to prove that it is.
- * Elsewhere a directory that was named on purpose is enough, and TLS says who is there.
+ * A key that was found in a directory is sent to that directory's own gateway only. On this machine the gateway has to prove that
+ * it is. On another machine a directory that was named on purpose is enough, and TLS proves the gateway's name.
  */
 async function adminCredentials(io: Io, url: string): Promise<Credentials> {
   const directory = io.env.ROUSE_DATA_DIR || defaultDataDir
@@ -48,10 +48,10 @@ async function adminCredentials(io: Io, url: string): Promise<Credentials> {
   )
 }
 
-/** The address with the name `localhost` made one address: what is proven is then what is dialled. Errors: it is another gateway, or none. */
+/** The address with `localhost` resolved to one address, so that the proven address is the one that is called. Errors: another gateway, or none. */
 async function provenUrl(io: Io, directory: string, url: string): Promise<string> {
   const target = new URL(url)
-  // Over TLS the name stays: it is what the certificate is for.
+  // Over TLS the name stays: the certificate is for the name.
   if (target.hostname === 'localhost' && target.protocol === 'http:') target.hostname = '127.0.0.1'
   const base = target.href.replace(/\/+$/, '')
   const instanceKey = readKeyFile(directory, 'instance.key')

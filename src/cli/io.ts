@@ -1,6 +1,6 @@
 import type { Fetch } from './client-fetch.ts'
 
-/** All that a command may touch of the world around it, so that a test can stand in for the process. */
+/** Everything that a command may use of the process, so that a test can replace it. */
 export interface Io {
   stdout(text: string): void
   stderr(text: string): void

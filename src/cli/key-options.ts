@@ -11,7 +11,7 @@ export function duration(value: string): number {
   throw new InvalidArgumentError('Give a number and s, m, h or d, for example 90d.')
 }
 
-/** `read,send`, also given more than once. */
+/** `read,send`; repeatable. */
 export function collectScopes(value: string, earlier: Scope[] | undefined): Scope[] {
   const words = value.split(',').map((word) => word.trim())
   const unknown = words.find((word) => !(scopes as readonly string[]).includes(word))

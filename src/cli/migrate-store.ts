@@ -17,12 +17,12 @@ interface MigrateConfig {
   readonly encryptionKeys: readonly string[] | undefined
 }
 
-/** How many rows of a large table are copied between two lines about it. */
+/** Rows of a large table between two progress lines. */
 const noteEveryRows = 100_000
 
 /**
- * Copies a stopped gateway's store into an empty PostgreSQL, in one transaction, together with the keys that its data
- * directory holds: gateways that share the encryption key go on where it stopped.
+ * Copies a stopped gateway's store into an empty PostgreSQL, in one transaction, with the keys of its data directory. Gateways
+ * that share the encryption key continue where it stopped.
  */
 export async function migrateStore(
   config: MigrateConfig,
@@ -38,7 +38,7 @@ export async function migrateStore(
     )
   }
   const box = readSecretBox(config)
-  // As its next start would: whatever is leased was left by a gateway that is gone.
+  // As its next start would: every lease is of a gateway that is gone.
   await requeueAll(source.database)
   const keys = {
     'admin-key': config.adminKeys?.[0] ?? readKeyFile(directory, keyFiles.admin),
@@ -53,7 +53,7 @@ export async function migrateStore(
   const secrets = await carriedSecrets(source.database, box, keys, clock.now())
 
   signal?.throwIfAborted()
-  print.note(`Copying into ${placeOf(config.databaseUrl)}, in one transaction: interrupted, it leaves nothing behind …`)
+  print.note(`Copying into ${placeOf(config.databaseUrl)}, in one transaction: if interrupted, nothing is kept …`)
   await using target = await NewStore.open(config.databaseUrl, clock)
   const copy = await copyStore(source, target, {
     extra: secrets.map((values) => ({ table: 'shared_secret', values: { ...values } })),

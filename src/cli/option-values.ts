@@ -3,7 +3,7 @@ import { type Trigger, triggers } from '../log/event.ts'
 import { messageTypes } from '../mailbox/message.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agents/agent.ts'
 
-/** For an option that may be given more than once. */
+/** A repeatable option. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value]
 }
@@ -39,9 +39,10 @@ export const messageType = oneOf(messageTypes)
 export const priority = oneOf(priorities)
 export const wakePolicy = oneOf(wakePolicies)
 
-function oneOf(words: readonly string[]): (value: string) => string {
+function oneOf<const Word extends string>(words: readonly Word[]): (value: string) => Word {
   return (value) => {
-    if (words.includes(value)) return value
+    const word = words.find((one) => one === value)
+    if (word !== undefined) return word
     throw new InvalidArgumentError(`Give one of ${words.join(', ')}.`)
   }
 }
@@ -53,7 +54,7 @@ export interface SkillOption {
   description?: string
 }
 
-/** `id[:name[:tag,tag[:description]]]`, collected. */
+/** `id[:name[:tag,tag[:description]]]`; repeatable. */
 export function collectSkill(value: string, earlier: SkillOption[] | undefined): SkillOption[] {
   const [id = '', name, tags, ...description] = value.split(':')
   if (!id.trim())

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../lib/json.ts'
 import type { Io } from './io.ts'
 
-/** Standard output in the form that was asked for: text for people, or JSON for programs. */
+/** Prints to standard output: text for people, or JSON for programs. */
 export interface Printer {
   readonly json: boolean
   /** The one result of a command. */
@@ -24,7 +24,7 @@ export function createPrinter(io: Io, json: boolean): Printer {
   }
 }
 
-/** Mail that came along with the answer stays in the inbox; the person is told that it is there. Source: S4-13. */
+/** Notes mail that came with an answer. It stays in the inbox. Source: S4-13. */
 function noteMail(io: Io, value: unknown): void {
   const signals = isJsonObject(value) ? value.pendingSignals : undefined
   if (!Array.isArray(signals) || signals.length === 0) return

@@ -42,7 +42,7 @@ export function buildProgram(io: Io): Command {
     })
     .exitOverride()
     .showHelpAfterError('(add --help for the options and examples)')
-    // Options before the command's name are common to all; after it they are the command's own.
+    // Options before the command's name are common to all commands; options after it belong to the command.
     .enablePositionalOptions()
   addClientOptions(program)
 

@@ -2,7 +2,7 @@ import { UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 import { withSecretFiles } from './secret-files.ts'
 
-/** The configuration of this environment; what is wrong with it is wrong with the command line. */
+/** The configuration of this environment. Errors in it are usage errors. */
 export function readConfig<Config>(parse: (env: Io['env']) => Config, env: Io['env']): Config {
   try {
     return parse(withSecretFiles(env))

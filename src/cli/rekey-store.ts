@@ -18,12 +18,12 @@ interface RekeyWorld {
   readonly signal?: AbortSignal
 }
 
-/** How many subscriptions are looked at between two lines about it. */
+/** Subscriptions between two progress lines. */
 const noteEvery = 10_000
 
 /**
- * Seals everything of a store anew with the newest encryption key. With `newKey` it makes that key: the old one stays beside it until
- * nothing needs it, and a gateway that is started in between has both.
+ * Encrypts all secrets of a store again, with the newest encryption key. With `newKey` it makes that key first. The old key is kept
+ * until nothing needs it, and a gateway that starts before then has both.
  */
 export async function rekeyStore(
   config: Config,
@@ -44,7 +44,7 @@ export async function rekeyStore(
   const progress = (looked: number): void => {
     if (looked - noted < noteEvery) return
     noted = looked
-    print.note(`  ${looked.toLocaleString('en')} subscriptions looked at …`)
+    print.note(`  ${looked.toLocaleString('en')} subscriptions checked …`)
   }
   const report = await resealStore(store.database, box, { progress, abandonsLost, signal })
   const isWhole = abandonsLost || Object.keys(report.unreadable).length === 0
@@ -69,7 +69,7 @@ async function openStore(
 function requireOwnKey({ encryptionKeys, databaseUrl }: Config): void {
   if (encryptionKeys) {
     throw new UsageError(
-      'ROUSE_ENCRYPTION_KEY is set: put a new key first in it (openssl rand -base64 32), the old one behind it, and run this without --new-key.',
+      'ROUSE_ENCRYPTION_KEY is set: put a new key first in it (openssl rand -base64 32), the old one after it, and run this without --new-key.',
     )
   }
   if (databaseUrl !== undefined) {
@@ -97,7 +97,7 @@ function resultText(
     lostCount === 0
       ? ''
       : `${lostCount} secrets open never more. Their subscriptions become degraded with the next wake; rotate their keys: rouse sub update <id> --rotate-key\n`
-  return `Encrypted anew with the key ${keyId}: ${count}.\n${lost}${gone}${next}`
+  return `Encrypted again with the key ${keyId}: ${count}.\n${lost}${gone}${next}`
 }
 
 function unreadableText({ unreadable }: ResealReport): string {

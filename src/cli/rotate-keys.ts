@@ -18,7 +18,7 @@ import { openDatabase } from '../storage/open-database.ts'
 import { UsageError } from './failure.ts'
 import type { Printer } from './printer.ts'
 
-/** Makes a new admin key where gateways find it. Never prints it: it is in the data directory's `admin.key`. */
+/** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
 export async function rotateAdmin(
   config: Config,
   { overlapMs, print }: { overlapMs: number; print: Printer },
@@ -44,14 +44,14 @@ export async function rotateAdmin(
   )
 }
 
-/** Makes a new card key where gateways find it. */
+/** Makes a new card key where gateways look for it. */
 export async function rotateCard(
   config: Config,
   { isUrgent, keepSeconds, print }: { isUrgent: boolean; keepSeconds: number; print: Printer },
 ): Promise<void> {
   const nowSeconds = Math.floor(systemClock.now() / 1000)
   const keys = await withKeyPlaces(config, print, async (places) => {
-    // The name of the store follows from its first card key: kept before that one goes.
+    // The store's name derives from its first card key, so it is stored before that key is removed.
     const before = await places.card.read()
     if (before !== undefined) await loadStoreName(places, before)
     return rotateCardKeys(places.card, { nowSeconds, aheadSeconds: isUrgent ? 0 : publishAheadSeconds, keepSeconds })

@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** A failure may precede the parsing of the flags, so it looks for itself. */
+/** Reads the arguments itself: a failure may come before the flags are parsed. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? undefined : end).includes('--json')

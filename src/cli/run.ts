@@ -3,7 +3,7 @@ import { Interrupted } from './failure.ts'
 import { endOnFault, faultExitCode } from './faults.ts'
 import { runCli } from './run-cli.ts'
 
-/** How long a finished command may be held up by an idle connection before the process ends anyway. */
+/** How long an idle connection may delay the end of the process after a command. */
 const lingerMs = 1_000
 
 /** Wires the command line to this process: output, environment, signals, exit code. */
@@ -12,7 +12,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       const interrupted = new Interrupted(signal)
-      // The second one means "now": whatever is still being finished is left.
+      // The second one means "now": unfinished work is dropped.
       if (interruption.signal.aborted) process.exit(interrupted.exitCode)
       interruption.abort(interrupted)
     })
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     log: (line) => process.stderr.write(line),
     end: () => interruption.abort(new Interrupted('SIGTERM')),
   })
-  // `rouse tail | head` closes the pipe early; that is no failure.
+  // `rouse tail | head` closes the pipe early, which is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error

@@ -6,7 +6,7 @@ export const saveKeyOption = [
   'write the key into a new file that only you can read, instead of printing it',
 ] as const
 
-/** Makes the file before there is a key to lose, and keeps it only if `work` brings one. Without a path the answer comes as it is. */
+/** Creates the file before the key is made, so that no key is lost, and removes it where `work` fails. Without a path it returns the answer of `work`. */
 export async function savingKey<Answer extends { apiKey?: string; operatorKey?: string }>(
   path: string | undefined,
   work: () => Promise<Answer>,

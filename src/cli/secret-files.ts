@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 
-/** Variables that hold a secret: each may name a file in its place, as container engines hand secrets out. */
+/** Variables that hold a secret: each may name a file in its place, as container engines provide secrets. */
 export const secretVariables = [
   'ROUSE_ADMIN_KEY',
   'ROUSE_ENCRYPTION_KEY',

@@ -4,7 +4,7 @@ import { UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 import { secretVariables } from './secret-files.ts'
 
-/** Every variable of ours that holds a secret, or may. What the command line starts does not get them. */
+/** Our variables that hold a secret, or may. Commands that we start do not get them. */
 export const withheldVariables = [...secretVariables, 'ROUSE_KEY', 'ROUSE_SIGNING_KEY', 'PGPASSWORD'] as const
 
 /** An environment without our secrets. */
@@ -25,7 +25,7 @@ export function readSecret(path: string, flag: string, io: Io): string {
   return text
 }
 
-/** A secret on a command line is seen by everybody who lists processes, and kept in the shell's history. */
+/** Warns of a secret on the command line: other users see it in the list of processes, and the shell's history keeps it. */
 export function warnOfFlag(io: Io, flag: string, instead: string): void {
   io.stderr(`warning: ${flag} shows a secret to every user of this machine. Use ${instead} instead.\n`)
 }

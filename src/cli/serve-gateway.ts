@@ -20,7 +20,7 @@ interface ServeConfig {
   readonly dataDir: string
 }
 
-/** Starts a gateway, says where it is, and stops it when the signal aborts: a graceful stop is a success. */
+/** Starts a gateway, prints its address, and stops it when the signal aborts. A graceful stop is a success. */
 export async function serveGateway(
   create: () => RunningGateway | Promise<RunningGateway>,
   config: ServeConfig,
@@ -48,7 +48,7 @@ async function start(gateway: RunningGateway, config: ServeConfig) {
   try {
     return await gateway.start()
   } catch (error) {
-    // What it had opened before it failed; the reason to tell is the first failure.
+    // Closes what was open before the failure. The first failure is the one to report.
     await gateway.stop().catch(() => {})
     throw explained(error as NodeJS.ErrnoException & { port?: number }, config)
   }

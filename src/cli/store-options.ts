@@ -9,7 +9,7 @@ export interface StoreOptions {
   databaseUrl?: string
 }
 
-/** A command that works on a store, or on the keys beside it, and asks no gateway. */
+/** Options of a command that works on a store or its keys, without a gateway. */
 export function addStoreOptions(command: Command): Command {
   return command
     .option('--data-dir <dir>', "the gateway's data directory (default: ./.rouse) [$ROUSE_DATA_DIR]")
@@ -19,7 +19,7 @@ export function addStoreOptions(command: Command): Command {
     )
 }
 
-/** The configuration that a gateway would have here. */
+/** The configuration that a gateway would read here. */
 export async function readStoreConfig(io: Io, { dataDir, databaseUrl }: StoreOptions): Promise<Config> {
   warnOfPassword(io, '--database-url', 'ROUSE_DATABASE_URL', databaseUrl)
   const { envToConfig } = await import('../config.ts')

@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 import { paint, plain } from './terminal-text.ts'
 
-/** Aligned columns under a heading; the last column runs free. `empty` is said when there are no rows. */
+/** Aligned columns under headings; the last column is not padded. Without rows it returns `empty`. */
 export function table(
   io: Io,
   headings: readonly string[],
@@ -19,7 +19,7 @@ export function table(
   return `${[paint(io, 'bold', line(headings)), ...cells.map(line)].join('\n')}\n`
 }
 
-/** One `name: value` a line, values aligned; absent values are left out. */
+/** One `name: value` a line, values aligned; empty values are left out. */
 export function fields(pairs: Readonly<Record<string, unknown>>): string {
   const present = Object.entries(pairs).filter(([, value]) => value !== undefined && value !== null && value !== '')
   const width = Math.max(0, ...present.map(([name]) => name.length + 1))

@@ -8,8 +8,8 @@ export function paint(io: Pick<Io, 'color'>, style: keyof typeof styles, text: s
 }
 
 /**
- * Text that others wrote, made safe to show: without control and direction characters a subject or an artifact cannot
- * move the cursor, retitle the window or hide what follows. `lines` keeps line breaks and tabs.
+ * Text of others, safe to print: without control and direction characters a subject or an artifact cannot move the cursor,
+ * change the window's title or hide the text after it. `lines` keeps line breaks and tabs.
  */
 export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
   if (value === undefined || value === null) return ''

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
 
-/** Writes a problem as RFC 9457 has it, with `code` and `field` as extension members. */
+/** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string): void {
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
   if (problem.status === 503) res.setHeader('Retry-After', '1')
@@ -15,7 +15,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, instance: str
   res.end(JSON.stringify(problemBody(problem, instance)))
 }
 
-/** A problem as RFC 9457 has it. `instance` is the path of the request. */
+/** A problem in the form of RFC 9457. `instance` is the path of the request. */
 export function problemBody(problem: Problem, instance: string): object {
   return {
     type: `urn:rouse:problem:${problem.code}`,
@@ -29,21 +29,21 @@ export function problemBody(problem: Problem, instance: string): object {
   }
 }
 
-/** What `Retry-After` says of a limit that is reached. */
+/** The `Retry-After` of a reached limit, in seconds. */
 export function retrySecondsOf({ extra }: Problem): string {
   return String(extra.retryAfterSeconds ?? 60)
 }
 
-/** Turns whatever a handler threw into a problem answer; what is unknown is logged and told as `internal`. */
+/** Turns anything that a handler threw into a problem answer. Unknown errors are logged and answered as `internal`. */
 export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
   return (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromBodyParser(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, method: req.method, path: req.path }, 'request.failed')
-    // A stream that breaks is cut: its reader comes back with the last id that it saw.
+    // A stream that breaks is cut: its reader reconnects with the last id that it saw.
     if (res.headersSent) return void res.destroy()
-    // A wrong key too many is a wrong key to the audit.
+    // To the audit, a wrong key over the limit is still a wrong key.
     res.locals.problem = judged === error ? problem.code : toProblem(error).code
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/')
   }
@@ -57,7 +57,7 @@ export const notFound: RequestHandler = (req) => {
 
 export const unsupportedCharset = 'The charset or encoding of the body is not supported. Send UTF-8.'
 
-/** What Express's body parser complains of, in our words. */
+/** The problem for an error of Express's body parser. */
 export function fromBodyParser(error: unknown): Problem | undefined {
   if (error instanceof Problem) return undefined
   const { type, status, limit, cause } = (error ?? {}) as {

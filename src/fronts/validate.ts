@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { inputLimits } from '../limits.ts'
 
-/** Parses what a caller sent, or throws `invalid-request` that names the first field that is wrong and says what is. */
+/** Parses input. Errors: `invalid-request`, which names the first invalid field and says what is wrong with it. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
@@ -19,7 +19,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   })
 }
 
-/** A path is made of names that the caller chose. */
+/** Characters of a field's path in an answer: the caller chose its names. */
 const pathMax = 300
 
 function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] {

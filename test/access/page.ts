@@ -1,6 +1,7 @@
 import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import type { Audited, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
-import { publicRoutes, restOperations } from '../../src/fronts/access/rest-operations.ts'
+import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
+import { restOperations } from '../../src/fronts/rest/table.ts'
 
 const reaches: Record<Reach, string> = {
   project: 'everything in its project',
@@ -30,8 +31,8 @@ const headings = ['operation', 'scope', 'operator', 'agent', 'agent of another p
 export function accessPage(): string {
   return `# Who may do what
 
-Written by \`npm run access:docs\` from \`src/fronts/access\`; a test compares them. The table is enforced in one place for each transport, before anything but the
-key is read. A request that has no row is refused, and a route without a row fails the tests.
+Written by \`npm run access:docs\` from \`src/fronts/access\` and \`src/fronts/rest\`; a test compares them. The table is enforced in one place for each transport, before anything but the
+key is read. A request without a row is refused. Over REST a route is declared with its row.
 
 - **scope**: what the key must be allowed to do. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
   takes \`manage\` too. Mail that waits (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.

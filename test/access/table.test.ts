@@ -5,22 +5,44 @@ import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/access/a2a-operations.ts'
 import { authorise } from '../../src/fronts/access/authorise.ts'
-import { isRestPath, matchRest } from '../../src/fronts/access/rest-match.ts'
-import { publicRoutes, restOperations } from '../../src/fronts/access/rest-operations.ts'
+import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
 import { createFront, type FrontContext } from '../../src/fronts/front.ts'
+import { openTable, restOperations, restTable } from '../../src/fronts/rest/table.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { accessPage } from './page.ts'
 import { routesOf } from './routes.ts'
 
-test('every route has a row, and every row a route', () => {
-  // Only the routes are looked at: nothing is called.
-  const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims: {} } as unknown as FrontContext
-  const routes = new Set(routesOf(createFront(context).router))
-  const rows = [...restOperations.map(({ route }) => route), ...publicRoutes]
-  expect([...routes].sort()).toEqual([...new Set(rows)].sort())
-  expect(rows.length).toBe(routes.size)
+// Only the routes are read: nothing is called.
+const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims: {} } as unknown as FrontContext
+const routedByExpress = routesOf(createFront(context).router)
+const rows = restOperations.map(({ route }) => route)
+
+test('what Express itself routes outside of /v1 is named as open to everybody', () => {
+  const outside = routedByExpress.filter((route) => !route.includes(' /v1/'))
+  const inTable = openTable.routes.map(({ route }) => route as string)
+  expect([...new Set(outside), ...inTable].sort()).toEqual([...publicRoutes].sort())
+})
+
+test('below /v1 only the table answers: what Express routes there, it counts', () => {
+  expect(routedByExpress.filter((route) => route.includes(' /v1/') && !rows.includes(route))).toEqual([])
+  expect(rows.filter((route) => !route.includes(' /v1/'))).toEqual([])
+  expect(new Set(rows).size).toBe(rows.length)
+})
+
+test('the input of every route can be written as JSON Schema', () => {
+  for (const { body, query } of restTable.routes) {
+    for (const schema of [body, query]) {
+      expect(schema === undefined || z.toJSONSchema(schema, { io: 'input' })).toBeTruthy()
+    }
+  }
+})
+
+test('a path has the methods of its rows', () => {
+  expect(restTable.methodsOf('/v1/wake-subscriptions/x/replay')).toEqual(['POST'])
+  expect(restTable.methodsOf('/v1/sessions/x')).toEqual(['GET', 'PUT', 'DELETE'])
 })
 
 test('names are unique: the audit is read by them', () => {
@@ -77,7 +99,7 @@ describe('a path is read as Express reads it', () => {
     ['PATCH', '/v1/agents/a%2Fkeys', 'agent.change'],
     ['POST', '/v1/claims/HANDOFF', 'claim.handOff'],
   ])('%s %s', (method, path, name) => {
-    expect(matchRest(method, path)?.operation.name).toBe(name)
+    expect(restTable.match(method, path)?.route.operation?.name).toBe(name)
   })
 
   test.each([
@@ -90,7 +112,7 @@ describe('a path is read as Express reads it', () => {
     '/v1/audit/x',
     '/v1/nothing',
   ])('%s is none', (path) => {
-    expect([matchRest('GET', path), isRestPath(path)]).toEqual([undefined, false])
+    expect([restTable.match('GET', path), restTable.methodsOf(path)]).toEqual([undefined, []])
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation, RestOperation } from '../../src/fronts/access/operation.ts'
-import { restOperations } from '../../src/fronts/access/rest-operations.ts'
+import { restOperations } from '../../src/fronts/rest/table.ts'
 import { type RestCase, restCases } from './rest-requests.ts'
 import { everybody, must, projectSecret, secret, startWorld, type Who, type World } from './world.ts'
 

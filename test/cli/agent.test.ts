@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest'
+import { agent, agentPage, newAgent, presentAgent } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
-const donna = {
-  handle: '@donna',
+const donna = presentAgent({
   displayName: 'Donna',
   description: 'Reviews',
   aliases: ['@d'],
   skills: [{ id: 'review', name: 'Code review', tags: ['ts', 'security'] }],
-  access: 'project',
-  createdAt: '2026-04-26T10:00:00.000Z',
-}
+})
 
 test('agent add sends the profile and prints the key once', async () => {
   await using gateway = await startStubGateway({
-    'POST /v1/agents': { status: 201, json: { agent: donna, apiKey: 'rk_new' } },
+    'POST /v1/agents': { status: 201, json: newAgent() },
   })
   const argv = [
     'agent',
@@ -52,44 +50,44 @@ test('agent add sends the profile and prints the key once', async () => {
 
 test('agent list aligns its columns', async () => {
   await using gateway = await startStubGateway({
-    'GET /v1/agents': { json: { agents: [donna, { handle: '@al' }] } },
+    'GET /v1/agents': { json: agentPage(donna, presentAgent({ handle: '@al' })) },
   })
   const { stdout } = await run(['agent', 'list', '--url', gateway.url])
   expect(stdout).toBe(
     'HANDLE  NAME   ACCESS   SKILLS  DESCRIPTION\n' +
       '@donna  Donna  project  review  Reviews\n' +
-      '@al     -      -        -       -\n',
+      '@al     -      project  -       -\n',
   )
 })
 
 test('agent list --json prints the answer as one document', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [donna] } } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage(donna) } })
   const { stdout } = await run(['agent', 'list', '--json', '--url', gateway.url])
   expect(JSON.parse(stdout)).toEqual({ agents: [donna] })
 })
 
 test('an empty list says what to do', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   const { stdout } = await run(['agent', 'list', '--url', gateway.url])
   expect(stdout).toContain('rouse agent add @donna')
 })
 
 test('control characters of others never reach the terminal', async () => {
   const evil = { ...donna, description: 'a\u001b]0;title\u0007b\nc\u202ed' }
-  await using gateway = await startStubGateway({ 'GET /v1/agents/donna': { json: evil } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents/:handle': { json: evil } })
   const { stdout } = await run(['agent', 'show', 'donna', '--url', gateway.url])
   expect(stdout).toContain('description:  a]0;titleb cd\n')
 })
 
 test('agent show prints skills', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/agents/donna': { json: donna } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents/:handle': { json: donna } })
   const { stdout } = await run(['agent', 'show', '@donna', '--url', gateway.url])
   expect(stdout).toContain('handle:       @donna\n')
   expect(stdout).toContain('review  Code review  [ts, security]')
 })
 
 test('agent update sends only what was named', async () => {
-  await using gateway = await startStubGateway({ 'PATCH /v1/agents/donna': { json: donna } })
+  await using gateway = await startStubGateway({ 'PATCH /v1/agents/:handle': { json: agent() } })
   const { code } = await run(['agent', 'update', '@donna', '--description', 'New', '--url', gateway.url])
   expect(code).toBe(0)
   expect(gateway.last().body).toEqual({ description: 'New' })
@@ -97,9 +95,12 @@ test('agent update sends only what was named', async () => {
 
 test('agent rm, key add and key rm', async () => {
   await using gateway = await startStubGateway({
-    'DELETE /v1/agents/donna': { status: 204 },
-    'POST /v1/agents/donna/keys': { status: 201, json: { keyId: 'k1', apiKey: 'rk_second' } },
-    'DELETE /v1/agents/donna/keys/k1': { json: { keyId: 'k1' } },
+    'DELETE /v1/agents/:handle': { status: 204 },
+    'POST /v1/agents/:handle/keys': {
+      status: 201,
+      json: { keyId: 'k1', apiKey: 'rk_second', scopes: ['read'], expiresAt: null },
+    },
+    'DELETE /v1/agents/:handle/keys/:keyId': { status: 204 },
   })
   const at = ['--url', gateway.url]
   expect((await run(['agent', 'key', 'add', '@donna', '--label', 'laptop', ...at])).stdout).toContain('rk_second')

@@ -14,7 +14,7 @@ test('audit shows who did what, filters, goes on after a page, and is the operat
   const page = await run(['audit', '--limit', '1'], env)
   const [, token] = /There is more: --page (\w+)/.exec(page.stderr) ?? []
   expect((await run(['audit', '--page', token!], env)).stdout).toMatch(/agent\.register .* donna\n/)
-  expect((await run(['audit', '--actor', '@nobody', '--all'], env)).stdout).toBe('The audit has nothing like it.\n')
+  expect((await run(['audit', '--actor', '@nobody', '--all'], env)).stdout).toBe('The audit has no such record.\n')
   const refused = await run(['audit'], { ...env, ROUSE_KEY: donna.key })
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Only the operator may read the audit')])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { agentPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
 
@@ -28,7 +29,7 @@ test('a refusal is printed as title, code, detail and field', async () => {
 
 test('with --json a refusal is the problem document itself', async () => {
   const refusal = problem(404, 'agent-not-found', 'No such agent', { detail: 'No agent @bob.' })
-  await using gateway = await startStubGateway({ 'GET /v1/agents/bob': refusal })
+  await using gateway = await startStubGateway({ 'GET /v1/agents/:handle': refusal })
   const { code, stdout, stderr } = await run(['agent', 'show', '@bob', '--json', '--url', gateway.url])
   expect(code).toBe(1)
   expect(stdout).toBe('')
@@ -48,7 +49,7 @@ test('a refused transition lists what is allowed', async () => {
     from: 'completed',
     allowed: ['working', 'canceled'],
   })
-  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/transitions': refusal })
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/:id/transitions': refusal })
   const { code, stderr } = await run(['task', 'move', 't1', 'working', '--version', '4', '--url', gateway.url])
   expect(code).toBe(1)
   expect(stderr).toContain('allowed: working, canceled')
@@ -70,7 +71,7 @@ test('something that is no gateway is said to be none', async () => {
 })
 
 test('a redirect is not followed with the key', async () => {
-  await using other = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using other = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   await using gateway = await startStubGateway({
     'GET /v1/agents': { status: 307, headers: { location: `${other.url}/v1/agents` } },
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'
+import { agentPage } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
@@ -21,9 +22,9 @@ test('whoever listens where the gateway should be gets no key, not even with the
   await using gateway = await startGateway()
   const env = { ROUSE_DATA_DIR: gateway.dataDir }
   await using other = await startGateway()
-  await using silent = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using silent = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   await using relay = await startStubGateway({
-    'GET /v1/agents': { json: { agents: [] } },
+    'GET /v1/agents': { json: agentPage() },
     // It asks the real gateway for its proof, and hands that on.
     'GET /.well-known/rouse-instance': ({ query }, response) => {
       request(`${gateway.url}/.well-known/rouse-instance?challenge=${query.challenge}`, (answer) => {
@@ -82,7 +83,7 @@ test('an admin key that everybody can read is not used', async () => {
 
 test('a key comes from a file, from standard input or from the environment; on the command line it is warned of', async () => {
   using directory = dataDirectory()
-  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   const path = join(directory.path, 'donna.key')
   writeFileSync(path, 'rk_file\n', { mode: 0o600 })
   const env = { ROUSE_URL: gateway.url }

@@ -7,6 +7,8 @@ import { problem, type StubRequest, startStubGateway } from './stub-gateway.ts'
 import { start, type Terminal } from './terminal.ts'
 
 const key = `whsec_${randomBytes(32).toString('base64')}`
+const subscribed = { subscriptionId: 'WAKE_SUB:1', harnessTarget: 'a2a-webhook', signingKey: key } as const
+const removed = { subscriptionId: 'WAKE_SUB:1', status: 'removed' } as const
 const otherKey = `whsec_${randomBytes(32).toString('base64')}`
 
 function wake(over: Record<string, unknown> = {}) {
@@ -186,9 +188,9 @@ test('--subscribe registers its own address, takes its wakes and removes itself'
       const { url } = (request.body as { harnessTargetMetadata: { url: string } }).harnessTargetMetadata
       // A wake may overtake the answer that carries its key.
       early = deliver(url, wake())
-      return { status: 201, json: { subscriptionId: 'WAKE_SUB:1', signingKey: key } }
+      return { status: 201, json: subscribed }
     },
-    'DELETE /v1/wake-subscriptions/WAKE_SUB%3A1': { json: { status: 'removed' } },
+    'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
   const terminal = start(['listen', '--subscribe', 'sent_to_me', '--url', gateway.url, '--key', 'rk_donna'])
   await terminal.until(/Subscribed to SENT_TO_ME as WAKE_SUB:1/)
@@ -211,9 +213,9 @@ test('a refused subscription ends it and takes back the ones before', async () =
   await using gateway = await startStubGateway({
     'POST /v1/wake-subscriptions': (request) =>
       (request.body as { trigger: string }).trigger === 'SENT_TO_ME'
-        ? { status: 201, json: { subscriptionId: 'WAKE_SUB:1', signingKey: key } }
+        ? { status: 201, json: subscribed }
         : problem(403, 'forbidden', 'This key may not do that'),
-    'DELETE /v1/wake-subscriptions/WAKE_SUB%3A1': { json: {} },
+    'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
   const argv = ['listen', '--subscribe', 'SENT_TO_ME', '--subscribe', 'PERMISSION_GRANTED', '--url', gateway.url]
   const terminal = start(argv)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { agentPage } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -20,7 +21,7 @@ function rouse(argv: string[], onOutput: (text: string, stop: (signal: NodeJS.Si
 }
 
 test('the process ends with the exit code of the command', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: { agents: [] } } })
+  await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   expect(await rouse(['agent', 'list', '--url', gateway.url])).toMatchObject({ code: 0 })
   expect(await rouse(['nonsense'])).toMatchObject({ code: 2 })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { agentPage, presentAgent } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
@@ -32,12 +33,11 @@ test.each([
 })
 
 test('a list that has more than one page is read to its end', async () => {
+  const [a, b] = [presentAgent({ handle: '@a' }), presentAgent({ handle: '@b' })]
   await using gateway = await startStubGateway({
     'GET /v1/agents': ({ query }) =>
-      query.pageToken === '@a'
-        ? { json: { agents: [{ handle: '@b' }], nextPageToken: '' } }
-        : { json: { agents: [{ handle: '@a' }], nextPageToken: '@a' } },
+      query.pageToken === '@a' ? { json: agentPage(b) } : { json: { ...agentPage(a), nextPageToken: '@a' } },
   })
   const { stdout } = await run(['agent', 'list', '--json'], { ROUSE_URL: gateway.url, ROUSE_KEY: 'rk_x' })
-  expect(JSON.parse(stdout)).toEqual({ agents: [{ handle: '@a' }, { handle: '@b' }] })
+  expect(JSON.parse(stdout)).toEqual({ agents: [a, b] })
 })

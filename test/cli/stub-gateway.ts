@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { AnswerOf, RouteName } from '../../src/cli/gateway-client.ts'
+import { routeTable } from '../../src/fronts/rest/route-table.ts'
 
 export interface StubRequest {
   method: string
@@ -9,18 +11,31 @@ export interface StubRequest {
   body: unknown
 }
 
-export interface StubAnswer {
+/** A success of the gateway, one of its problems, or an answer of something that is no gateway. */
+export type StubAnswer<View> = { status?: number; json: View; headers?: Record<string, string> } | Problem | NoAnswer
+
+interface NoAnswer {
   status?: number
-  json?: unknown
+  json?: undefined
   text?: string
   headers?: Record<string, string>
 }
 
 /** Without an answer it writes the response itself, or leaves it open. */
-export type StubHandler = (request: StubRequest, response: ServerResponse) => StubAnswer | undefined
+type StubHandler<View> = (request: StubRequest, response: ServerResponse) => StubAnswer<View> | undefined
 
-/** A gateway that answers what it was told to, by `METHOD /path`, and remembers what it was asked. */
-export async function startStubGateway(answers: Record<string, StubAnswer | StubHandler>) {
+/** What it answers by route, with the types of the REST API; and outside of that API by path. */
+export type StubAnswers = {
+  readonly [Route in RouteName]?: StubAnswer<AnswerOf<Route>> | StubHandler<AnswerOf<Route>>
+} & {
+  readonly [Other in OtherRoute]?: StubAnswer<unknown> | StubHandler<unknown>
+}
+
+type OtherRoute = `POST /agents/${string}` | 'GET /readyz' | 'GET /.well-known/rouse-instance'
+
+/** A gateway that gives these answers and records the requests. */
+export async function startStubGateway(answers: StubAnswers) {
+  const table = routeTable(Object.keys(answers).map((route) => ({ route: route as RouteName })))
   const requests: StubRequest[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -35,17 +50,10 @@ export async function startStubGateway(answers: Record<string, StubAnswer | Stub
       body: text ? JSON.parse(text) : undefined,
     }
     requests.push(seen)
-    const known = answers[`${seen.method} ${seen.path}`]
+    const known = answers[table.match(seen.method, seen.path)?.route.route as keyof StubAnswers]
     const answer = typeof known === 'function' ? known(seen, response) : known
     if (!answer && known) return
-    const {
-      status = 200,
-      json,
-      text: plain,
-      headers,
-    }: StubAnswer = answer ?? problem(404, 'not-found', 'No such resource')
-    response.writeHead(status, { 'content-type': 'application/json', ...headers })
-    response.end(plain ?? (json === undefined ? '' : JSON.stringify(json)))
+    write(response, answer ?? problem(404, 'not-found', 'No such resource'))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -56,7 +64,21 @@ export async function startStubGateway(answers: Record<string, StubAnswer | Stub
   return { url, requests, last: () => requests.at(-1)!, stop, [Symbol.asyncDispose]: stop }
 }
 
-export function problem(status: number, code: string, title: string, more: Record<string, unknown> = {}) {
+function write(response: ServerResponse, answer: StubAnswer<unknown>): void {
+  const { status = 200, json, headers } = answer
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  if ('text' in answer) response.end(answer.text)
+  else response.end(json === undefined ? '' : JSON.stringify(json))
+}
+
+/** A refusal: may be the answer of any route. */
+export interface Problem {
+  readonly status: number
+  readonly json: { readonly status: number; readonly code: string; readonly title: string }
+  readonly headers: Record<string, string>
+}
+
+export function problem(status: number, code: string, title: string, more: Record<string, unknown> = {}): Problem {
   const json = { type: `https://rouse.dev/problems/${code}`, title, status, code, ...more }
   return { status, json, headers: { 'content-type': 'application/problem+json' } }
 }

@@ -1,30 +1,17 @@
 import { expect, test } from 'vitest'
+import { attempt, delivery, subscription } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
 const id = 'WAKE_SUB:4e1f'
-const path = `/v1/wake-subscriptions/${encodeURIComponent(id)}`
 
-const subscription = {
-  subscriptionId: id,
-  agentIdentity: '@donna',
-  trigger: 'SENT_TO_ME',
-  filters: { priority: 'high', senderFilter: ['@boss'] },
-  harnessTarget: 'a2a-webhook',
-  harnessTargetMetadata: { url: 'http://127.0.0.1:9/', coalesceWindow: 30 },
-  status: 'degraded',
-  reason: 'http-500',
-  cursorLogId: 41,
-}
+const made = { subscriptionId: id, harnessTarget: 'a2a-webhook', signingKey: 'whsec_abc' } as const
 
 test('sub add subscribes a webhook with filters and prints the signing key once', async () => {
   await using gateway = await startStubGateway({
-    'POST /v1/wake-subscriptions': {
-      status: 201,
-      json: { subscriptionId: id, harnessTarget: 'a2a-webhook', signingKey: 'whsec_abc' },
-    },
+    'POST /v1/wake-subscriptions': { status: 201, json: made },
   })
-  const argv = ['sub', 'add', '--trigger', 'sent-to-me', '--url-target', 'http://127.0.0.1:9/', '--window', '0']
+  const argv = ['sub', 'add', '--trigger', 'sent-to-me', '--target-url', 'http://127.0.0.1:9/', '--window', '0']
   argv.push('--priority', 'high', '--concept', 'a', '--concept', 'b', '--sender', '@boss', '--in-reply-to', 'MESSAGE:1')
   const { code, stdout } = await run([...argv, '--url', gateway.url])
   expect(code).toBe(0)
@@ -42,16 +29,16 @@ test('sub add subscribes a webhook with filters and prints the signing key once'
   })
 })
 
-test('sub add without filters and window leaves them to the gateway', async () => {
+test('sub add without filters and window leaves them to the gateway, and knows the old name of the target', async () => {
   await using gateway = await startStubGateway({
-    'POST /v1/wake-subscriptions': { status: 201, json: { subscriptionId: id, signingKey: 'whsec_abc' } },
+    'POST /v1/wake-subscriptions': { status: 201, json: made },
   })
   const argv = [
     'sub',
     'add',
     '--trigger',
     'TASK_STATE_CHANGED',
-    '--target-url',
+    '--url-target',
     'http://h/',
     '--agent',
     '@donna',
@@ -68,9 +55,10 @@ test('sub add without filters and window leaves them to the gateway', async () =
 })
 
 test('sub list and sub show tell why nothing comes', async () => {
+  const degraded = subscription({ subscriptionId: id, status: 'degraded', reason: 'http-500' })
   await using gateway = await startStubGateway({
-    'GET /v1/wake-subscriptions': { json: { subscriptions: [subscription] } },
-    [`GET ${path}`]: { json: subscription },
+    'GET /v1/wake-subscriptions': { json: { subscriptions: [degraded], nextPageToken: '' } },
+    'GET /v1/wake-subscriptions/:id': { json: degraded },
   })
   const list = await run(['sub', 'list', '--url', gateway.url])
   expect(list.stdout).toContain('degraded (http-500)')
@@ -81,7 +69,9 @@ test('sub list and sub show tell why nothing comes', async () => {
 
 test('sub update rotates the key', async () => {
   await using gateway = await startStubGateway({
-    [`PATCH ${path}`]: { json: { subscriptionId: id, currentState: { status: 'active' }, signingKey: 'whsec_new' } },
+    'PATCH /v1/wake-subscriptions/:id': {
+      json: { subscriptionId: id, currentState: subscription(), signingKey: 'whsec_new' },
+    },
   })
   const argv = [
     'sub',
@@ -107,31 +97,51 @@ test('sub update rotates the key', async () => {
 })
 
 test('sub resync, test, deliveries and rm', async () => {
-  const attempt = { at: '2026-04-26T10:00:00.000Z', status: 500, durationMs: 3.2, error: null }
   await using gateway = await startStubGateway({
-    [`POST ${path}/resync`]: { json: { subscriptionId: id, eventsReplayed: 3, lastLogId: 44 } },
-    [`POST ${path}/test`]: { json: { eventId: '01H', attempt } },
-    [`GET ${path}/deliveries`]: {
-      json: {
-        deliveries: [
-          {
-            eventId: '01H',
-            eventType: 'wake/digest',
-            logIds: { from: 42, to: 44 },
-            attempts: [attempt],
-            outcome: 'failed',
-          },
-        ],
-      },
-    },
-    [`DELETE ${path}`]: { json: { subscriptionId: id, status: 'removed' } },
+    'POST /v1/wake-subscriptions/:id/resync': { json: { subscriptionId: id, eventsReplayed: 3, lastLogId: 44 } },
+    'POST /v1/wake-subscriptions/:id/test': { json: { eventId: '01H', attempt: attempt({ status: 500 }) } },
+    'GET /v1/wake-subscriptions/:id/deliveries': { json: { deliveries: [delivery()], nextPageToken: '' } },
+    'DELETE /v1/wake-subscriptions/:id': { json: { subscriptionId: id, status: 'removed' } },
   })
   const at = ['--url', gateway.url]
   expect((await run(['sub', 'resync', id, '--since', '41', ...at])).stdout).toContain('3 events')
+  expect(gateway.last().path).toBe('/v1/wake-subscriptions/WAKE_SUB%3A4e1f/resync')
   expect(gateway.last().body).toEqual({ sinceLogId: 41 })
-  expect((await run(['sub', 'test', id, ...at])).stdout).toContain('did not take the test wake: HTTP 500 after 3 ms')
+  expect((await run(['sub', 'test', id, ...at])).stdout).toContain('did not accept the test wake: HTTP 500 after 3 ms')
   const deliveries = await run(['sub', 'deliveries', id, '--limit', '5', ...at])
   expect(gateway.last().query).toEqual({ limit: '5' })
   expect(deliveries.stdout).toContain('42-44')
   expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
 })
+
+test('sub held says why nobody was woken', async () => {
+  const event = { logId: 42, type: 'message.sent', createdAt: '2026-04-26T10:00:00.000Z' } as const
+  const held = [{ ...event, action: 'hold_for_next_turn', reason: 'no_route', messageId: 'MESSAGE:1' }] as const
+  await using gateway = await startStubGateway({
+    'GET /v1/wake-subscriptions/:id/held': { json: { held: [...held], nextPageToken: '' } },
+  })
+  const { stdout } = await run(['sub', 'held', id, '--limit', '5', '--url', gateway.url])
+  expect(gateway.last().query).toEqual({ limit: '5' })
+  expect(stdout).toMatch(/42 +message\.sent +hold_for_next_turn +no_route +- +MESSAGE:1 +2026/)
+})
+
+test.each<[string[], object]>([
+  [['--event', '01H'], { eventId: '01H' }],
+  [['--from', '3', '--to', '5'], { fromLogId: 3, toLogId: 5 }],
+  [['--failed-since', '2026-04-26T10:00:00Z'], { failedSince: '2026-04-26T10:00:00Z' }],
+])('sub replay %j asks for %j', async (options, body) => {
+  await using gateway = await startStubGateway({
+    'POST /v1/wake-subscriptions/:id/replay': { json: { subscriptionId: id, eventsReplayed: 2, earliestLogId: 9 } },
+  })
+  const { stdout } = await run(['sub', 'replay', id, ...options, '--url', gateway.url])
+  expect(gateway.last().body).toEqual(body)
+  expect(stdout).toBe('2 events are sent again.\nEvents up to logId 9 are no longer kept.\n')
+})
+
+test.each([[[]], [['--from', '3']], [['--event', '01H', '--failed-since', '2026-04-26T10:00:00Z']]])(
+  'sub replay with %j is a usage error',
+  async (options) => {
+    const { code, stderr } = await run(['sub', 'replay', id, ...options])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Say what to send again')])
+  },
+)

@@ -1,22 +1,14 @@
 import { expect, test } from 'vitest'
 import { readEventStream } from '../../src/cli/tail/event-stream.ts'
+import { event, eventPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
-
-const event = (logId: number) => ({
-  logId,
-  type: 'message.sent',
-  actor: '@boss',
-  taskId: null,
-  data: { subject: `mail ${logId}` },
-  createdAt: '2026-04-26T10:00:00.000Z',
-})
 
 test('tail reads page after page', async () => {
   await using gateway = await startStubGateway({
     'GET /v1/events': (request) => {
       const since = Number(request.query.since)
-      return { json: { events: [since + 1, since + 2].filter((logId) => logId <= 3).map(event) } }
+      return { json: eventPage(...[since + 1, since + 2].filter((logId) => logId <= 3).map(event)) }
     },
   })
   const { code, stdout } = await run(['tail', '--json', '--url', gateway.url])
@@ -32,7 +24,7 @@ test('tail reads page after page', async () => {
 
 test('tail prints one line an event', async () => {
   await using gateway = await startStubGateway({
-    'GET /v1/events': (request) => ({ json: { events: request.query.since === '6' ? [event(7)] : [] } }),
+    'GET /v1/events': (request) => ({ json: request.query.since === '6' ? eventPage(event(7)) : eventPage() }),
   })
   const { stdout } = await run(['tail', '--since', '6', '--url', gateway.url])
   expect(stdout).toMatch(/^ +7 {2}2026-04-26T10:00:00.000Z {2}message.sent +@boss +\{"subject":"mail 7"\}\n$/)

@@ -1,22 +1,16 @@
 import { expect, test } from 'vitest'
+import { addedArtifact, task } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
-const task = {
-  id: 't1',
-  contextId: 'c1',
-  version: 7,
-  state: 'working',
-  originator: '@boss',
-  assignee: '@donna',
-  status: { state: 'working', timestamp: '2026-04-26T10:00:00.000Z' },
+const review = task({
   history: [{ messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Review PR 7\nplease' }] }],
   artifacts: [{ artifactId: 'a1', name: 'report.md', parts: [{ text: 'fine' }, { data: { ok: true } }] }],
-}
+})
 
 test('task list filters, and names the next page', async () => {
   await using gateway = await startStubGateway({
-    'GET /v1/tasks': { json: { tasks: [task], nextPageToken: 'p2', totalSize: 90 } },
+    'GET /v1/tasks': { json: { tasks: [review], nextPageToken: 'p2', totalSize: 90 } },
   })
   const argv = ['task', 'list', '--role', 'assignee', '--state', 'working', '--url', gateway.url]
   const { stdout } = await run(argv)
@@ -27,7 +21,7 @@ test('task list filters, and names the next page', async () => {
 })
 
 test('task show prints messages and artifacts', async () => {
-  await using gateway = await startStubGateway({ 'GET /v1/tasks/t1': { json: task } })
+  await using gateway = await startStubGateway({ 'GET /v1/tasks/:id': { json: review } })
   const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
   expect(stdout).toContain('state:    working\n')
   expect(stdout).toContain('[user]\nReview PR 7\nplease\n')
@@ -36,8 +30,8 @@ test('task show prints messages and artifacts', async () => {
 
 test('task move reads the version first and hands in message and artifact', async () => {
   await using gateway = await startStubGateway({
-    'GET /v1/tasks/t1': { json: task },
-    'POST /v1/tasks/t1/transitions': { json: { ...task, state: 'completed', version: 8 } },
+    'GET /v1/tasks/:id': { json: review },
+    'POST /v1/tasks/:id/transitions': { json: task({ state: 'completed', version: 8 }) },
   })
   const argv = ['task', 'move', 't1', 'completed', '--message', 'Done', '--artifact-text', 'All well']
   const { stdout } = await run([...argv, '--url', gateway.url])
@@ -51,7 +45,7 @@ test('task move reads the version first and hands in message and artifact', asyn
 })
 
 test('task move --version does not read', async () => {
-  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/transitions': { json: task } })
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/:id/transitions': { json: task() } })
   const { code } = await run(['task', 'move', 't1', 'working', '--version', '3', '--url', gateway.url])
   expect(code).toBe(0)
   expect(gateway.requests).toHaveLength(1)
@@ -59,7 +53,9 @@ test('task move --version does not read', async () => {
 })
 
 test('task artifact goes on with an artifact by its name', async () => {
-  await using gateway = await startStubGateway({ 'POST /v1/tasks/t1/artifacts': { json: task } })
+  await using gateway = await startStubGateway({
+    'POST /v1/tasks/:id/artifacts': { status: 201, json: addedArtifact('report.md') },
+  })
   const argv = ['task', 'artifact', 't1', '--text', '--more', '--name', 'report.md', '--append', '--last']
   const { code } = await run([...argv, '--url', gateway.url])
   expect(code).toBe(0)

@@ -49,7 +49,7 @@ test('claims are taken, handed over, listed and released', async () => {
   const refused = await run(['claim', 'take', 'issue-7'], as(gateway, mike))
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("@donna's, who was last seen")])
   const handed = await run(['claim', 'handoff', 'issue-7', '@mike', 'Docs', 'are', 'missing'], as(gateway, donna))
-  expect(handed.stdout).toBe("issue-7 is @mike's, who has been told.\n")
+  expect(handed.stdout).toBe("issue-7 is @mike's, who got a message.\n")
   expect((await run(['inbox'], as(gateway, mike))).stdout).toContain('Handed over to you: issue-7')
   expect((await run(['claim', 'list', '--owner', 'mike'], as(gateway))).stdout).toMatch(/issue-7 +@mike .* held\n/)
   expect((await run(['claim', 'release', 'issue-7'], as(gateway, mike))).stdout).toBe('issue-7 is free.\n')
@@ -80,7 +80,7 @@ test('permissions are granted, listed and taken back', async () => {
   expect((await run(['permission', 'list'], as(gateway))).stdout).toMatch(
     new RegExp(`${id} +@mike +CAN_REPLY_TO +@donna `),
   )
-  expect((await run(['permission', 'rm', id], as(gateway, donna))).stdout).toBe(`${id} is taken back.\n`)
+  expect((await run(['permission', 'rm', id], as(gateway, donna))).stdout).toBe(`${id} is revoked.\n`)
   const argv = ['permission', 'add', 'mike', 'CAN_REPLY_TO', '--grantor', 'donna']
   expect((await run(argv, as(gateway))).code).toBe(0)
   expect((await run(['permission', 'add', 'mike', 'CAN_FLY'])).code).toBe(2)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { outputLimits } from '../../src/limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { restAs } from '../support/rest.ts'
 
 let gateway: TestGateway
 let reader: TestAgent
@@ -25,9 +26,8 @@ interface Page {
 async function pages(query: string): Promise<Page[]> {
   const all: Page[] = []
   for (let token: string | undefined; token !== ''; ) {
-    const at = `/v1/catalog?${query}${token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`}`
-    const { status, body } = await gateway.call('GET', at, undefined, reader)
-    expect(status).toBe(200)
+    const request = restAs(gateway, reader).get('/v1/catalog').query(query)
+    const { body } = await (token === undefined ? request : request.query({ pageToken: token })).expect(200)
     all.push(body)
     token = body.nextPageToken as string
   }
@@ -54,7 +54,10 @@ test('one call reads no more than a bound of what agents say about themselves', 
     examples: [1, 2].map(() => 'x'.repeat(2_000)),
   }))
   for (let n = 0; n < 60; n++) {
-    await gateway.call('PATCH', `/v1/agents/agent-${`${n}`.padStart(2, '0')}`, { skills })
+    await restAs(gateway)
+      .patch(`/v1/agents/agent-${`${n}`.padStart(2, '0')}`)
+      .send({ skills })
+      .expect(200)
   }
   const all = await pages('limit=200')
   expect(all.length).toBeGreaterThan(1)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestAgent } from '../support/gateway.ts'
+import { restAs } from '../support/rest.ts'
 
 test('from the messageId of a wake a recipient comes to the task, and a follow-up answers the mail before it', async () => {
   await using gateway = await startGateway()
@@ -9,10 +10,10 @@ test('from the messageId of a wake a recipient comes to the task, and a follow-u
   const metadata = { priority: 'high', taggedConcepts: ['billing'], wakePolicy: 'next_turn' }
   const task = await gateway.send('donna', '\n  First line \nsecond', { key: mike.key, message: { metadata } })
   await gateway.send('donna', 'and another thing', { key: mike.key, message: { taskId: task.id } })
-  const { body } = await gateway.call('GET', '/v1/events', undefined, donna)
+  const { body } = await restAs(gateway, donna).get('/v1/events')
   const sent = body.events.filter(({ type }: { type: string }) => type === 'message.sent')
   const [first, second] = sent.map((event: { data: { messageId: string } }) => event.data.messageId)
-  const read = async (id: string, agent = donna) => gateway.call('GET', `/v1/messages/${id}`, undefined, agent)
+  const read = (id: string, agent: TestAgent | 'operator' = donna) => restAs(gateway, agent).get(`/v1/messages/${id}`)
 
   expect((await read(first)).body).toMatchObject({
     messageId: first,
@@ -27,7 +28,7 @@ test('from the messageId of a wake a recipient comes to the task, and a follow-u
     recipients: [{ agent: '@donna', status: 'sent' }],
   })
   expect((await read(second)).body).toMatchObject({ threadId: first, inReplyTo: first, priority: 'normal' })
-  expect((await read(first, mike)).status).toBe(200)
-  expect((await read(first, ines)).status).toBe(404)
-  expect((await gateway.call('GET', `/v1/messages/${first}`)).status).toBe(200)
+  await read(first, mike).expect(200)
+  await read(first, ines).expect(404)
+  await read(first, 'operator').expect(200)
 })

@@ -180,6 +180,7 @@ test.each<[string, string, number, string, RequestInit]>([
   ['DELETE', '/v1/tasks', 405, 'method-not-allowed', {}],
   ['POST', '/v1/tasks/some', 405, 'method-not-allowed', {}],
   ['GET', '/v1/tasks/some/transitions', 405, 'method-not-allowed', {}],
+  ['GET', '/v1/wake-subscriptions/some/replay', 405, 'method-not-allowed', {}],
   ['POST', '/v1/events', 405, 'method-not-allowed', {}],
   ['GET', '/v1/permissions/some', 405, 'method-not-allowed', {}],
   ['POST', '/healthz', 405, 'method-not-allowed', {}],

@@ -11,8 +11,8 @@ export function registerAdminKey(parent: Command, io: Io): void {
   const group = parent.command('admin-key').description("the operator's key")
   const command = group
     .command('rotate')
-    .description('make a new admin key; running gateways take it at once, and the old one for a while')
-    .option('--overlap <seconds>', 'how long the old key is taken', integer(0, overlapMaxSeconds), 24 * 60 * 60)
+    .description('make a new admin key; running gateways accept it at once, and the old one for a while')
+    .option('--overlap <seconds>', 'how long the old key is accepted', integer(0, overlapMaxSeconds), 24 * 60 * 60)
   addStoreOptions(command)
   command.addOption(jsonOption())
   withExamples(command, ['rouse admin-key rotate', 'rouse admin-key rotate --overlap 0       # it has leaked']).action(

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import type { Access, ContactPolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
 import { paint, plain } from '../terminal-text.ts'
-import type { AgentView } from '../views/agent-view.ts'
 
 interface AgentAddOptions {
   saveKey?: string
@@ -13,8 +13,8 @@ interface AgentAddOptions {
   description?: string
   skill?: SkillOption[]
   alias?: string[]
-  access?: string
-  contact?: string
+  access?: Access
+  contact?: ContactPolicy
 }
 
 export function registerAgentAdd(parent: Command, io: Io): void {
@@ -40,10 +40,8 @@ export function registerAgentAdd(parent: Command, io: Io): void {
         access: options.access,
         contactPolicy: options.contact,
       }
-      const answer = await savingKey(options.saveKey, () =>
-        gateway.call<{ agent?: AgentView; apiKey?: string }>('POST', '/v1/agents', { body }),
-      )
-      const name = plain(answer.agent?.handle ?? `@${bareHandle(handle)}`)
+      const answer = await savingKey(options.saveKey, () => gateway.call('POST /v1/agents', { body }))
+      const name = plain(answer.agent.handle)
       print.result(
         answer,
         () =>

@@ -1,22 +1,23 @@
 import type { Command } from 'commander'
+import type { Access, ContactPolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
-import { bareHandle, pathOf } from '../gateway-client.ts'
+import { bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
-import { type AgentView, agentText } from '../views/agent-view.ts'
+import { agentText } from '../views/agent-view.ts'
 
 interface AgentUpdateOptions {
   name?: string
   description?: string
   skill?: SkillOption[]
   alias?: string[]
-  access?: string
-  contact?: string
+  access?: Access
+  contact?: ContactPolicy
 }
 
 export function registerAgentUpdate(parent: Command, io: Io): void {
-  clientCommand(parent, 'update <handle>', 'change an agent; what is not named stays', [
+  clientCommand(parent, 'update <handle>', 'change an agent; only the given fields change', [
     'rouse agent update @donna --description "Reviews pull requests"',
     'rouse agent update @donna --skill review:"Code review":typescript --skill docs',
   ])
@@ -39,7 +40,7 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
         throw new UsageError('Nothing to change: give --name, --description, --skill, --alias, --access or --contact.')
       }
       const { gateway, print } = connect(io, command)
-      const agent = await gateway.call<AgentView>('PATCH', pathOf('/v1/agents', bareHandle(handle)), { body })
+      const agent = await gateway.call('PATCH /v1/agents/:handle', { params: { handle: bareHandle(handle) }, body })
       print.result(agent, () => agentText(agent))
     })
 }

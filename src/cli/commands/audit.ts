@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
-import { type AuditView, auditTable } from '../views/audit-view.ts'
+import { auditTable } from '../views/audit-view.ts'
 
 interface AuditOptions {
   since?: string
@@ -19,23 +19,21 @@ export function registerAudit(program: Command, io: Io): void {
   clientCommand(program, 'audit', "show who did what, with the operator's key, newest first", [
     'rouse audit',
     'rouse audit --operation key.make --since 2026-04-26T00:00:00Z',
-    'rouse audit --all --outcome unauthenticated   # keys that nobody knows, by the address that showed them',
+    'rouse audit --all --outcome unauthenticated   # unknown keys, with the address that they came from',
   ])
-    .option('--since <instant>', 'only what happened since then, e.g. 2026-04-26T10:00:00Z')
+    .option('--since <instant>', 'only what happened since this instant, e.g. 2026-04-26T10:00:00Z')
     .option('--actor <identity>', 'only what this caller did, e.g. @donna')
     .option('--operation <name>', 'only this operation, e.g. agent.remove or SendMessage')
-    .option('--outcome <code>', "only what ended so: ok, or a problem's code such as forbidden")
-    .option('--limit <count>', 'so many at most (default: 50)', integer(1, 500))
-    .option('--all', 'of all projects, and what happened in none')
-    .option('--page <token>', 'go on after a page, by the token that it ended with')
+    .option('--outcome <code>', "only this outcome: ok, or a problem's code such as forbidden")
+    .option('--limit <count>', 'how many at most (default: 50)', integer(1, 500))
+    .option('--all', 'of all projects, and what happened outside of any')
+    .option('--page <token>', 'the next page: the token that the page before ended with')
     .action(async ({ all, page, ...filter }: AuditOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { since, actor, operation, outcome, limit } = filter
       const query = { since, actor, operation, outcome, limit, project: all && '*', pageToken: page }
-      const answer = await gateway.call<{ records?: AuditView[]; nextPageToken?: string }>('GET', '/v1/audit', {
-        query,
-      })
-      print.result(answer, () => auditTable(io, answer.records ?? []))
+      const answer = await gateway.call('GET /v1/audit', { query })
+      print.result(answer, () => auditTable(io, answer.records))
       if (answer.nextPageToken && !print.json) print.note(`There is more: --page ${answer.nextPageToken}`)
     })
 }

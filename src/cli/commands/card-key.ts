@@ -18,7 +18,7 @@ export function registerCardKey(parent: Command, io: Io): void {
     .command('rotate')
     .description('make a new card key; it is published at once, and signs ten minutes later')
     .option('--keep-days <days>', 'how long the old public key stays published', integer(0, 3_650), 30)
-    .option('--now', 'sign with the new key at once: whoever has cached the old keys has to ask again')
+    .option('--now', 'sign with the new key at once: clients that have cached the old keys must fetch them again')
   addStoreOptions(command)
   command.addOption(jsonOption())
   withExamples(command, [

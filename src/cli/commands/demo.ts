@@ -13,7 +13,7 @@ export function registerDemo(program: Command, io: Io): void {
     .command('demo')
     .description('see it work: a throw-away gateway, two agents, one wake')
     .option('--port <port>', 'where the demo listens (default: any free port)', integer(0, 65_535))
-    .option('--exit', 'end when the story is told')
+    .option('--exit', 'end after the demo instead of running until Ctrl-C')
     .addOption(jsonOption())
   withExamples(command, ['rouse demo', 'rouse demo --exit']).action(
     async (options: DemoCommandOptions, command: Command) => {

@@ -7,7 +7,7 @@ import { createGatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 
-/** Says by its exit code whether a gateway can take work: 0 or 1 and nothing between, as health checks of containers want it. */
+/** Exits with 0 where a gateway can take work, else with 1: what health checks of containers expect. */
 export function registerHealth(parent: Command, io: Io): void {
   const command = parent.command('health [url]').description('exit with 0 if the gateway is ready, else with 1')
   withExamples(command, [
@@ -22,27 +22,27 @@ export function registerHealth(parent: Command, io: Io): void {
       const fetch = named === undefined ? (io.fetch ?? ownFetch) : io.fetch
       const gateway = createGatewayClient({ url: address, credentials: async () => ({}), fetch, signal: io.signal })
       try {
-        await gateway.call('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
+        await gateway.request('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
       } catch (error) {
         throw error instanceof Unreachable || error instanceof Refused ? notReady(address, error) : error
       }
     })
 }
 
-/** Where a gateway with this environment listens: a container's check runs beside it. */
+/** The address of a gateway with this environment: a container's check runs in the same container. */
 function ownUrl(env: Io['env']): string {
   const host = env.ROUSE_HOST?.trim() || '127.0.0.1'
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
   return `${env.ROUSE_TLS_CERT?.trim() ? 'https' : 'http'}://${reachable}:${env.ROUSE_PORT?.trim() || 4520}`
 }
 
-/** One line: it is what `docker inspect` shows. */
+/** One line, because `docker inspect` shows it. */
 function notReady(url: string, error: Refused | Unreachable): Error {
   const reason = error instanceof Unreachable ? error.message.split('\n')[0] : `${url} is not ready${detail(error)}.`
   return new Error(reason, { cause: error })
 }
 
-/** `/readyz` names what is missing; a proxy in front of it has a status only. */
+/** `/readyz` names what is missing. A proxy before it answers with a status only. */
 function detail({ problem }: Refused): string {
   const missing = Object.keys(problem).filter((name) => problem[name] === false)
   if (missing.length > 0) return `: ${missing.join(' and ')} down`

@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
+import type { MessageType } from '../../mailbox/message.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { integer, messageType } from '../option-values.ts'
 import { plain } from '../terminal-text.ts'
-import { inboxTable, type MailView } from '../views/mail-view.ts'
+import { inboxTable } from '../views/mail-view.ts'
 
 interface InboxOptions {
   unread?: true
   agent?: string
-  type?: string
+  type?: MessageType
   signalType?: string
   limit?: number
   pageToken?: string
@@ -20,12 +21,12 @@ export function registerInbox(parent: Command, io: Io): void {
     'rouse inbox --agent @donna          # another’s, with her permission or the admin key',
     'rouse inbox --type question --json',
   ])
-    .option('--unread', 'only what is not marked yet, oldest first')
-    .option('--agent <agent>', 'whose inbox')
+    .option('--unread', 'only messages that are not marked yet, oldest first')
+    .option('--agent <agent>', 'the agent whose inbox it is')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--signal-type <type>', 'only signals of this type')
-    .option('--limit <n>', 'so many at the most (default: 50)', integer(1, 200))
-    .option('--page-token <token>', 'the next page, as the page before named it')
+    .option('--limit <n>', 'how many at most (default: 50)', integer(1, 200))
+    .option('--page-token <token>', 'the next page: the token that the page before ended with')
     .action(async (options: InboxOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { unread, ...rest } = options
@@ -37,13 +38,10 @@ export function registerInbox(parent: Command, io: Io): void {
         limit: rest.limit,
         pageToken: rest.pageToken,
       }
-      const answer = await gateway.call<{ messages?: MailView[]; nextPageToken?: string }>('GET', '/v1/inbox', {
-        query,
-      })
+      const answer = await gateway.call('GET /v1/inbox', { query })
       print.result(answer, () => {
-        const mails = answer.messages ?? []
         const more = answer.nextPageToken ? `More with --page-token ${plain(answer.nextPageToken)}\n` : ''
-        return inboxTable(io, mails, unread === true) + more
+        return inboxTable(io, answer.messages, unread === true) + more
       })
     })
 }

@@ -37,8 +37,8 @@ export function registerListen(parent: Command, io: Io): void {
         .hideHelp(),
     )
     .option('--subscribe <trigger>', 'subscribe to this until it stops; repeatable', collectTrigger)
-    .option('--agent <handle>', "with --subscribe: whose wakes, when the key is the operator's")
-    .option('--window <seconds>', 'with --subscribe: gather events for so long into one digest', integer(0, 300), 0)
+    .option('--agent <handle>', "with --subscribe: the agent that is woken, with the operator's key")
+    .option('--window <seconds>', 'with --subscribe: how long events are collected into one digest', integer(0, 300), 0)
     .option('--exec <command>', 'run this through the shell for each wake, one at a time')
     .addHelpText('after', `\n${execHelp}`)
     .action(async (options: ListenCommandOptions, command: Command) => {
@@ -66,6 +66,6 @@ function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, i
 
 const execHelp = `The command of --exec reads the wake as JSON on its standard input and finds in its environment
 ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID and, where there is one, ROUSE_TASK_ID.
-It does not get this command's own secrets (${withheldVariables.join(', ')}): a wake can be written by anybody.
+It does not get this command's own secrets (${withheldVariables.join(', ')}): anybody can write a wake.
 What calls the gateway finds its key in a file that ROUSE_KEY_FILE names.
 Standard output has the wakes and what the command prints; with --json the wakes alone.`

@@ -1,24 +1,29 @@
 import type { Command } from 'commander'
+import type { MessageType } from '../../mailbox/message.ts'
+import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import type { BodyOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { messageType, priority, wakePolicy } from '../option-values.ts'
-import { type SentView, sentText } from '../views/mail-view.ts'
+import { sentText } from '../views/mail-view.ts'
 
 interface MailOptions {
   subject?: string
-  type?: string
+  type?: MessageType
   ref?: string
-  priority?: string
-  wakePolicy?: string
+  priority?: Priority
+  wakePolicy?: WakePolicy
   idempotencyKey?: string
 }
+
+type NewMessage = BodyOf<'POST /v1/messages'>
 
 export function registerMail(parent: Command, io: Io): void {
   const command = clientCommand(
     parent,
     'mail <to> [text...]',
-    'put mail into an inbox; with the admin key, as a person',
+    'send mail to an inbox; with the admin key, as a person',
     [
       'rouse mail @donna "The build is red, please look" --ref issue-7',
       'rouse mail has-telegram "Who has the phone?" --type question',
@@ -47,19 +52,19 @@ function addMailOptions(command: Command): Command {
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--ref <ref>', 'what it is about: an issue, a commit, a path')
     .option('--priority <priority>', 'high, normal or low', priority)
-    .option('--wake-policy <policy>', 'immediate, next_turn or silent (default: as the recipient has it)', wakePolicy)
+    .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
     .option('--idempotency-key <key>', 'sending again with the same key makes no second message')
 }
 
-function content(words: readonly string[], { subject, type, ref, priority, wakePolicy }: MailOptions): object {
+function content(words: readonly string[], { subject, type, ref, priority, wakePolicy }: MailOptions): NewMessage {
   const body = words.join(' ')
   if (body === '' && subject === undefined) throw new UsageError('Say something: a text, or --subject.')
   return { subject, body: body === '' ? undefined : body, type, ref, priority, wakePolicy }
 }
 
-async function post(io: Io, command: Command, body: object, { idempotencyKey }: MailOptions): Promise<void> {
+async function post(io: Io, command: Command, body: NewMessage, { idempotencyKey }: MailOptions): Promise<void> {
   const { gateway, print } = connect(io, command)
   const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-  const sent = await gateway.call<SentView>('POST', '/v1/messages', { body, headers })
+  const sent = await gateway.call('POST /v1/messages', { body, headers })
   print.result(sent, () => sentText(sent))
 }

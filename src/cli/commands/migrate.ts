@@ -8,9 +8,9 @@ import { readStoreConfig, type StoreOptions } from '../store-options.ts'
 export function registerMigrate(parent: Command, io: Io): void {
   const command = parent
     .command('migrate')
-    .description("copy a stopped gateway's store into an empty PostgreSQL, from where several gateways go on with it")
-    .addOption(new Option('--from <engine>', 'what it is moved from').choices(['sqlite']).makeOptionMandatory())
-    .addOption(new Option('--to <engine>', 'what it is moved to').choices(['postgres']).makeOptionMandatory())
+    .description("copy a stopped gateway's store into an empty PostgreSQL, for several gateways to use")
+    .addOption(new Option('--from <engine>', 'the engine of the store now').choices(['sqlite']).makeOptionMandatory())
+    .addOption(new Option('--to <engine>', 'the engine to copy to').choices(['postgres']).makeOptionMandatory())
     .option('--data-dir <dir>', "the stopped gateway's data directory (default: ./.rouse) [$ROUSE_DATA_DIR]")
     .option('--database-url <url>', 'postgres://… of the empty database [$ROUSE_DATABASE_URL]')
     .addOption(jsonOption())

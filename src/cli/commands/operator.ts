@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import type { OperatorRole } from '../../registry/callers/operator-role.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { duration, operatorRole } from '../key-options.ts'
 import { collect } from '../option-values.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
 import { paint, plain } from '../terminal-text.ts'
-import { type KeyView, operatorKeyTable } from '../views/key-view.ts'
+import { operatorKeyTable } from '../views/key-view.ts'
 
 interface AddOptions {
   role: OperatorRole
@@ -27,21 +26,15 @@ export function registerOperator(program: Command, io: Io): void {
     'rouse operator key add --role viewer',
   ])
     .requiredOption('--role <role>', 'admin: everything; manager: all in its projects; viewer: reads', operatorRole)
-    .option(
-      '--for <project>',
-      'a project that it is for, also given more than once; without one it is for all',
-      collect,
-    )
+    .option('--for <project>', 'a project that it is for; repeatable (default: every project)', collect)
     .option('--label <text>', 'whose it is')
     .option(...saveKeyOption)
-    .option('--expires-in <time>', 'how long it lives, for example 90d', duration)
+    .option('--expires-in <time>', 'when it expires, counted from now, for example 90d', duration)
     .action(async (options: AddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { role, label, for: projects, expiresIn: expiresInSeconds } = options
       const body = { role, label, projects, expiresInSeconds }
-      const answer = await savingKey(options.saveKey, () =>
-        gateway.call<{ keyId?: string; operatorKey?: string }>('POST', '/v1/operator-keys', { body }),
-      )
+      const answer = await savingKey(options.saveKey, () => gateway.call('POST /v1/operator-keys', { body }))
       print.result(
         answer,
         () =>
@@ -54,16 +47,16 @@ export function registerOperator(program: Command, io: Io): void {
   clientCommand(key, 'list', 'list the operator keys', ['rouse operator key list']).action(
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call<{ keys?: KeyView[] }>('GET', '/v1/operator-keys')
-      print.result(answer, () => operatorKeyTable(io, answer.keys ?? []))
+      const answer = await gateway.call('GET /v1/operator-keys')
+      print.result(answer, () => operatorKeyTable(io, answer.keys))
     },
   )
   clientCommand(key, 'rm <keyId>', 'revoke an operator key', ['rouse operator key rm 01J9ZK4R8Q6W2T5X7Y0B3C1D2E'])
     .option('--minted', 'revoke the keys that it made too, of operators and agents')
     .action(async (keyId: string, options: { minted?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const query = options.minted ? { minted: 'true' } : {}
-      const answer = await gateway.call('DELETE', pathOf('/v1/operator-keys', keyId), { query })
-      print.result({ keyId, status: 'revoked', ...answer }, () => `Key ${plain(keyId)} is revoked.\n`)
+      const query = { minted: options.minted ? 'true' : undefined }
+      await gateway.call('DELETE /v1/operator-keys/:keyId', { params: { keyId }, query })
+      print.result({ keyId, status: 'revoked' }, () => `Key ${plain(keyId)} is revoked.\n`)
     })
 }

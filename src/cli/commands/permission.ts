@@ -1,25 +1,16 @@
 import { Argument, type Command } from 'commander'
-import { permissionScopes } from '../../registry/permissions/permission-store.ts'
+import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-store.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { readList } from '../read-list.ts'
+import { readPages } from '../read-pages.ts'
 import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
-
-interface PermissionView {
-  permissionId: string
-  scope?: string
-  grantor?: string
-  grantee?: string
-  grantedAt?: string
-}
 
 /** `rouse permission …`: what agents allow each other. */
 export function registerPermission(program: Command, io: Io): void {
   const permission = program
     .command('permission')
-    .description('grant, list and take back what agents may do to each other')
+    .description('grant, list and revoke what agents may do to each other')
   registerAdd(permission, io)
   registerList(permission, io)
   registerRemove(permission, io)
@@ -32,11 +23,11 @@ function registerAdd(parent: Command, io: Io): void {
   ])
     .addArgument(new Argument('<scope>', 'what it may do').choices(permissionScopes))
     .option('--grantor <agent>', 'on whose behalf, with the admin key')
-    .action(async (grantee: string, scope: string, { grantor }: { grantor?: string }, command: Command) => {
+    .action(async (grantee: string, scope: PermissionScope, { grantor }: { grantor?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const body = { grantee, scope, grantor }
-      const { permissionId } = await gateway.call<PermissionView>('POST', '/v1/permissions', { body })
-      print.result({ permissionId }, () => `Granted. Take it back with: rouse permission rm ${plain(permissionId)}\n`)
+      const { permissionId } = await gateway.call('POST /v1/permissions', { body })
+      print.result({ permissionId }, () => `Granted. Revoke it with: rouse permission rm ${plain(permissionId)}\n`)
     })
 }
 
@@ -44,8 +35,11 @@ function registerList(parent: Command, io: Io): void {
   clientCommand(parent, 'list', 'list what was granted by and to the agent', ['rouse permission list']).action(
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await readList<PermissionView>(gateway, '/v1/permissions', 'permissions')
-      const rows = (answer.permissions ?? []).map((permission) => [
+      const permissions = await readPages(
+        (pageToken) => gateway.call('GET /v1/permissions', { query: { pageToken } }),
+        (page) => page.permissions,
+      )
+      const rows = permissions.map((permission) => [
         permission.permissionId,
         permission.grantee,
         permission.scope,
@@ -53,17 +47,17 @@ function registerList(parent: Command, io: Io): void {
         permission.grantedAt,
       ])
       const headings = ['PERMISSION', 'GRANTEE', 'SCOPE', 'GRANTOR', 'SINCE']
-      print.result(answer, () => table(io, headings, rows, 'Nothing is granted.'))
+      print.result({ permissions }, () => table(io, headings, rows, 'Nothing is granted.'))
     },
   )
 }
 
 function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <id>', 'take a permission back', ['rouse permission rm 019a…']).action(
+  clientCommand(parent, 'rm <id>', 'revoke a permission', ['rouse permission rm 019a…']).action(
     async (id: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      await gateway.call('DELETE', pathOf('/v1/permissions', id))
-      print.result({ permissionId: id, revoked: true }, () => `${plain(id)} is taken back.\n`)
+      await gateway.call('DELETE /v1/permissions/:id', { params: { id } })
+      print.result({ permissionId: id, revoked: true }, () => `${plain(id)} is revoked.\n`)
     },
   )
 }

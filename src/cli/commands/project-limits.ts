@@ -1,15 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import type { ProjectLimitsView } from '../../fronts/rest/projects.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-
-interface LimitsView {
-  project: string
-  limits: Record<string, number>
-  overrides: Record<string, number>
-}
 
 type Changes = Partial<Record<LimitName, number | null>>
 
@@ -25,21 +19,21 @@ export function registerProjectLimits(parent: Command, io: Io): void {
     'rouse project limits web --set requestsPerMinute=12000 --set streams=0',
     'rouse project limits web --reset streams',
   ])
-    .option('--set <name=number>', 'set a limit; 0 is no limit (may be repeated)', collectLimit)
-    .option('--reset <name>', 'give a limit its default back (may be repeated)', collectReset)
+    .option('--set <name=number>', 'set a limit; 0 is no limit; repeatable', collectLimit)
+    .option('--reset <name>', 'set a limit back to its default; repeatable', collectReset)
     .action(async (name: string, { set, reset }: LimitOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const path = pathOf('/v1/projects', name)
+      const params = { project: name }
       const limits = { ...set, ...reset }
       const isChange = Object.keys(limits).length > 0
       const answer = isChange
-        ? await gateway.call<LimitsView>('PATCH', path, { body: { limits } })
-        : await gateway.call<LimitsView>('GET', path)
+        ? await gateway.call('PATCH /v1/projects/:project', { params, body: { limits } })
+        : await gateway.call('GET /v1/projects/:project', { params })
       print.result(answer, () => limitTable(io, answer))
     })
 }
 
-function limitTable(io: Io, { limits, overrides }: LimitsView): string {
+function limitTable(io: Io, { limits, overrides }: ProjectLimitsView): string {
   const rows = Object.entries(limits).map(([name, value]) => {
     const unit = projectLimits[name as LimitName]?.unit
     return [name, value === 0 ? 'no limit' : value, unit, name in overrides ? 'set' : 'default']

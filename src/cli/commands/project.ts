@@ -5,18 +5,13 @@ import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
 import { registerProjectLimits } from './project-limits.ts'
 
-interface ProjectView {
-  project: string
-  createdAt?: string
-}
-
 /** `rouse project …`: the tenants of a gateway, for its operator. */
 export function registerProject(program: Command, io: Io): void {
   const project = program.command('project').description('make and list projects: agents, mail and a log of their own')
   clientCommand(project, 'add <project>', 'make a project', ['rouse project add web']).action(
     async (name: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const made = await gateway.call<ProjectView>('POST', '/v1/projects', { body: { project: name } })
+      const made = await gateway.call('POST /v1/projects', { body: { project: name } })
       const id = plain(made.project)
       print.result(made, () => `${id} is there. Add an agent to it with: rouse agent add @donna --project ${id}\n`)
     },
@@ -25,8 +20,8 @@ export function registerProject(program: Command, io: Io): void {
   clientCommand(project, 'list', 'list the projects', ['rouse project list']).action(
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call<{ projects?: ProjectView[] }>('GET', '/v1/projects')
-      const rows = (answer.projects ?? []).map(({ project, createdAt }) => [project, createdAt])
+      const answer = await gateway.call('GET /v1/projects')
+      const rows = answer.projects.map(({ project, createdAt }) => [project, createdAt])
       print.result(answer, () => table(io, ['PROJECT', 'CREATED'], rows, 'No projects.'))
     },
   )

@@ -12,12 +12,11 @@ interface RekeyOptions extends StoreOptions {
 export function registerRekey(parent: Command, io: Io): void {
   const command = parent
     .command('rekey')
-    .description('encrypt every kept secret anew, with the newest encryption key; then the older ones can go')
-    .option('--new-key', "make a new key in the place of the data directory's encryption.key")
-    .option(
-      '--abandon-lost',
-      'give up what is encrypted with keys that nobody has any more, so that the gateway starts',
+    .description(
+      'encrypt every stored secret again, with the newest encryption key; then the older ones can be removed',
     )
+    .option('--new-key', "make a new key that replaces the data directory's encryption.key")
+    .option('--abandon-lost', 'give up secrets whose keys are lost, so that the gateway starts')
   addStoreOptions(command)
   command.addOption(jsonOption())
   withExamples(command, [
@@ -37,5 +36,5 @@ export function registerRekey(parent: Command, io: Io): void {
     })
 }
 
-const rekeyHelp = `With several gateways give all of them the new key behind the old one first, then before it; then run this, then drop the old one.
-Interrupted, it goes on where it was when it is run again.`
+const rekeyHelp = `With several gateways, first give all of them the new key after the old one, then before it; then run this, then remove the old key.
+If it is interrupted, run it again: it continues where it stopped.`

@@ -5,8 +5,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import { Refused } from '../failure.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { fields } from '../table.ts'
-import { artifactText, type MessageView, stateOf, type TaskView, taskText } from '../views/task-view.ts'
+import { sendResultText } from '../views/a2a-view.ts'
 
 interface SendOptions {
   task?: string
@@ -20,14 +19,14 @@ export function registerSend(parent: Command, io: Io): void {
     'rouse send @donna "Please review PR 7" --wait        # stay until she has answered',
     'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
   ])
-    .option('--task <id>', 'go on with this task')
+    .option('--task <id>', 'add to this task')
     .option('--wait', 'wait until the task is finished or asks for something')
-    .option('--idempotency-key <key>', 'sending again with the same key makes no second task')
+    .option('--idempotency-key <key>', 'repeating it with the same key makes no second task')
     .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(agent)
       const key = options.idempotencyKey
-      const answer = await gateway.call('POST', agentPath(gateway, handle), {
+      const answer = await gateway.request('POST', agentPath(gateway, handle), {
         headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
         timeoutMs: options.wait ? 0 : undefined,
         body: {
@@ -46,11 +45,11 @@ export function registerSend(parent: Command, io: Io): void {
         },
       })
       const result = resultOf(answer)
-      print.result(result, () => resultText(result, options.wait === true))
+      print.result(result, () => sendResultText(result, options.wait === true))
     })
 }
 
-/** A repetition under the same key is the same message, so that the gateway sees one request twice. */
+/** The same key makes the same message id, so that the gateway sees one request twice. */
 function messageIdFor(handle: string, key: string | undefined): string {
   if (key === undefined) return randomUUID()
   const hex = createHash('sha256').update(`${handle.toLowerCase()}\n${key}`).digest('hex')
@@ -63,18 +62,9 @@ function resultOf(answer: JsonObject): JsonObject {
   throw new Refused({ title: 'The answer is not a JSON-RPC result', detail: JSON.stringify(answer).slice(0, 200) })
 }
 
-/** A JSON-RPC error in the words of a problem; the gateway's own code travels as the reason in `data`. */
+/** A JSON-RPC error as a problem. The gateway's own code is the reason in `data`. */
 function problemOf(error: JsonObject): JsonObject {
   const details = Array.isArray(error.data) ? error.data.filter(isJsonObject) : []
   const reason = details.find((detail) => typeof detail.reason === 'string')?.reason
   return { title: error.message ?? 'The agent refused the message', code: reason ?? error.code, error }
-}
-
-function resultText(result: JsonObject, waited: boolean): string {
-  const task = (isJsonObject(result.task) ? result.task : result.status ? result : undefined) as TaskView | undefined
-  if (!task) return taskText({ id: '', state: 'answered', history: [(result.message ?? result) as MessageView] })
-  const head = fields({ task: task.id, state: stateOf(task) })
-  if (!waited) return `${head}Follow it: rouse task show ${task.id}\n`
-  const said = task.status?.message ? taskText({ ...task, history: [], artifacts: [] }) : head
-  return said + (task.artifacts ?? []).map(artifactText).join('')
 }

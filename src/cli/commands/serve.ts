@@ -8,7 +8,7 @@ import { warnOfPassword } from '../secret-input.ts'
 import { serveGateway } from '../serve-gateway.ts'
 import { keepHeapSmall } from '../small-heap.ts'
 
-/** Each flag and the variable that it stands for. Secrets have none: other users can read a command line. */
+/** Each flag and its variable. Secrets have no flag: other users can read a command line. */
 const flags = [
   ['--host <address>', 'ROUSE_HOST', 'the address to listen on (default: 127.0.0.1)'],
   ['--port <port>', 'ROUSE_PORT', 'the HTTP port; 0 = any free one (default: 4520)'],
@@ -25,10 +25,14 @@ const flags = [
   ['--data-dir <dir>', 'ROUSE_DATA_DIR', 'where the database and the generated keys are kept (default: ./.rouse)'],
   ['--database-url <url>', 'ROUSE_DATABASE_URL', 'postgres://… (default: SQLite in the data directory)'],
   ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the live plane of several gateways'],
-  ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach beside public addresses'],
+  ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach besides public addresses'],
   ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
   ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
-  ['--jwt-issuers <issuers>', 'ROUSE_JWT_ISSUERS', 'issuers whose JWTs peers may present'],
+  [
+    '--jwt-issuers <issuers>',
+    'ROUSE_JWT_ISSUERS',
+    'issuers whose tokens are accepted beside keys: JSON, or a file that holds it',
+  ],
 ] as const
 
 export function registerServe(program: Command, io: Io): void {

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
-import { pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 import { paint, plain } from '../terminal-text.ts'
@@ -15,12 +14,6 @@ interface SubUpdateOptions {
   window?: number
 }
 
-interface SubUpdateAnswer {
-  subscriptionId?: string
-  currentState?: string | { status?: string }
-  signingKey?: string
-}
-
 export function registerSubUpdate(parent: Command, io: Io): void {
   clientCommand(parent, 'update <id>', 'pause, resume, re-target a subscription, or change its signing key', [
     'rouse sub update WAKE_SUB:… --status active               # resume after a pause or an outage',
@@ -28,10 +21,14 @@ export function registerSubUpdate(parent: Command, io: Io): void {
   ])
     .addOption(new Option('--status <status>', 'active or paused').choices(['active', 'paused']))
     .option('--rotate-key', 'make a new signing key; prints it once')
-    .option('--overlap <seconds>', 'how long the old key signs beside the new one', integer(0, 604_800))
+    .option('--overlap <seconds>', 'how long the old key signs too', integer(0, 604_800))
     .option('--target-url <url>', 'the webhook that is called')
     .addOption(new Option('--url-target <url>').hideHelp())
-    .option('--window <seconds>', 'gather events for so long into one digest; 0 = at once', integer(0, 300))
+    .option(
+      '--window <seconds>',
+      'how long events are collected into one digest; 0 = each is sent at once',
+      integer(0, 300),
+    )
     .action(async (id: string, options: SubUpdateOptions, command: Command) => {
       if (options.overlap !== undefined && !options.rotateKey) throw new UsageError('--overlap goes with --rotate-key.')
       const body = bodyOf(options)
@@ -39,10 +36,9 @@ export function registerSubUpdate(parent: Command, io: Io): void {
         throw new UsageError('Nothing to change: give --status, --rotate-key, --target-url or --window.')
       }
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call<SubUpdateAnswer>('PATCH', pathOf('/v1/wake-subscriptions', id), { body })
+      const answer = await gateway.call('PATCH /v1/wake-subscriptions/:id', { params: { id }, body })
       print.result(answer, () => {
-        const state = typeof answer.currentState === 'string' ? answer.currentState : answer.currentState?.status
-        const text = `${plain(answer.subscriptionId ?? id)} is ${plain(state ?? 'updated')}.\n`
+        const text = `${plain(answer.subscriptionId)} is ${plain(answer.currentState.status)}.\n`
         if (!answer.signingKey) return text
         return (
           `${text}signing key: ${paint(io, 'bold', plain(answer.signingKey))}\n` +

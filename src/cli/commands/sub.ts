@@ -1,22 +1,150 @@
 import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import type { BodyOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
+import { integer } from '../option-values.ts'
+import { readPages } from '../read-pages.ts'
+import { plain } from '../terminal-text.ts'
+import { attemptText, deliveryTable, heldTable } from '../views/delivery-view.ts'
+import { subscriptionTable, subscriptionText } from '../views/subscription-view.ts'
 import { registerSubAdd } from './sub-add.ts'
-import { registerSubDeliveries } from './sub-deliveries.ts'
-import { registerSubList } from './sub-list.ts'
-import { registerSubResync } from './sub-resync.ts'
-import { registerSubRm } from './sub-rm.ts'
-import { registerSubShow } from './sub-show.ts'
-import { registerSubTest } from './sub-test.ts'
 import { registerSubUpdate } from './sub-update.ts'
 
+interface ReplayOptions {
+  event?: string
+  from?: number
+  to?: number
+  failedSince?: string
+}
+
+/** `rouse sub …` */
 export function registerSub(program: Command, io: Io): void {
   const sub = program.command('sub').description('manage wake subscriptions: which events reach which webhook')
   registerSubAdd(sub, io)
-  registerSubList(sub, io)
-  registerSubShow(sub, io)
+  registerList(sub, io)
+  registerShow(sub, io)
   registerSubUpdate(sub, io)
-  registerSubRm(sub, io)
-  registerSubResync(sub, io)
-  registerSubTest(sub, io)
-  registerSubDeliveries(sub, io)
+  registerRemove(sub, io)
+  registerResync(sub, io)
+  registerReplay(sub, io)
+  registerTest(sub, io)
+  registerDeliveries(sub, io)
+  registerHeld(sub, io)
+}
+
+function registerList(parent: Command, io: Io): void {
+  clientCommand(parent, 'list', 'list the subscriptions', ['rouse sub list']).action(
+    async (_options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const subscriptions = await readPages(
+        (pageToken) => gateway.call('GET /v1/wake-subscriptions', { query: { pageToken } }),
+        (page) => page.subscriptions,
+      )
+      print.result({ subscriptions }, () => subscriptionTable(io, subscriptions))
+    },
+  )
+}
+
+function registerShow(parent: Command, io: Io): void {
+  clientCommand(parent, 'show <id>', 'show one subscription (never its key)', ['rouse sub show WAKE_SUB:…']).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const subscription = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })
+      print.result(subscription, () => subscriptionText(subscription))
+    },
+  )
+}
+
+function registerRemove(parent: Command, io: Io): void {
+  clientCommand(parent, 'rm <id>', 'remove a subscription', ['rouse sub rm WAKE_SUB:…']).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call('DELETE /v1/wake-subscriptions/:id', { params: { id } })
+      print.result(answer, () => `${plain(id)} is removed.\n`)
+    },
+  )
+}
+
+function registerResync(parent: Command, io: Io): void {
+  clientCommand(parent, 'resync <id>', 'send again everything after a point of the log', [
+    'rouse sub resync WAKE_SUB:… --since 120   # 120 is the last logId that you have seen',
+  ])
+    .requiredOption('--since <logId>', 'the last logId that was seen; 0 = from the beginning', integer(0))
+    .action(async (id: string, { since }: { since: number }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const body = { sinceLogId: since }
+      const answer = await gateway.call('POST /v1/wake-subscriptions/:id/resync', { params: { id }, body })
+      print.result(answer, () => `${answer.eventsReplayed} events are sent again, up to logId ${answer.lastLogId}.\n`)
+    })
+}
+
+function registerReplay(parent: Command, io: Io): void {
+  clientCommand(parent, 'replay <id>', 'send wakes again, without moving the cursor', [
+    'rouse sub replay WAKE_SUB:… --event 01J9ZK4R8Q6W2T5X7Y0B3C1D2E',
+    'rouse sub replay WAKE_SUB:… --from 120 --to 140',
+    'rouse sub replay WAKE_SUB:… --failed-since 2026-04-26T10:00:00Z   # everything that was given up since',
+  ])
+    .option('--event <eventId>', 'one delivery')
+    .option('--from <logId>', 'with --to: the first event of a range', integer(1))
+    .option('--to <logId>', 'with --from: the last event of a range', integer(1))
+    .option('--failed-since <instant>', 'every delivery that was given up since this instant')
+    .action(async (id: string, options: ReplayOptions, command: Command) => {
+      const body = replayOf(options)
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call('POST /v1/wake-subscriptions/:id/replay', { params: { id }, body })
+      const { eventsReplayed, earliestLogId } = answer
+      const lost = earliestLogId === undefined ? '' : `Events up to logId ${earliestLogId} are no longer kept.\n`
+      print.result(answer, () => `${eventsReplayed} events are sent again.\n${lost}`)
+    })
+}
+
+function replayOf({ event, from, to, failedSince }: ReplayOptions): BodyOf<'POST /v1/wake-subscriptions/:id/replay'> {
+  const given = [event, from ?? to, failedSince].filter((one) => one !== undefined)
+  if (given.length === 1) {
+    if (event !== undefined) return { eventId: event }
+    if (failedSince !== undefined) return { failedSince }
+    if (from !== undefined && to !== undefined) return { fromLogId: from, toLogId: to }
+  }
+  throw new UsageError('Say what to send again: --event, --from and --to, or --failed-since.')
+}
+
+function registerTest(parent: Command, io: Io): void {
+  clientCommand(parent, 'test <id>', 'send a signed test wake now and show what the webhook answered', [
+    'rouse sub test WAKE_SUB:…',
+  ]).action(async (id: string, _options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const answer = await gateway.call('POST /v1/wake-subscriptions/:id/test', { params: { id } })
+    const { error, status } = answer.attempt
+    const accepted = error === null && status !== null && status >= 200 && status < 300
+    const verdict = accepted ? 'The webhook accepted the test wake' : 'The webhook did not accept the test wake'
+    print.result(answer, () => `${verdict}: ${plain(attemptText(answer.attempt))}\n`)
+  })
+}
+
+function registerDeliveries(parent: Command, io: Io): void {
+  clientCommand(parent, 'deliveries <id>', 'show what was sent to the webhook, newest first', [
+    'rouse sub deliveries WAKE_SUB:… --limit 10',
+  ])
+    .option('--limit <n>', 'how many at most (default: 50)', integer(1))
+    .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call('GET /v1/wake-subscriptions/:id/deliveries', {
+        params: { id },
+        query: { limit },
+      })
+      print.result(answer, () => deliveryTable(io, answer.deliveries))
+    })
+}
+
+function registerHeld(parent: Command, io: Io): void {
+  clientCommand(parent, 'held <id>', 'show the events that matched and woke nobody, and why, newest first', [
+    'rouse sub held WAKE_SUB:… --limit 10',
+  ])
+    .option('--limit <n>', 'how many at most (default: 50)', integer(1))
+    .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call('GET /v1/wake-subscriptions/:id/held', { params: { id }, query: { limit } })
+      print.result(answer, () => heldTable(io, answer.held))
+    })
 }

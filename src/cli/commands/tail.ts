@@ -14,11 +14,11 @@ interface TailOptions {
 export function registerTail(parent: Command, io: Io): void {
   clientCommand(parent, 'tail', 'print the event log, one line an event', [
     'rouse tail --since 0            # everything so far',
-    'rouse tail --follow             # and what comes, until Ctrl-C',
+    'rouse tail --follow             # and new events, until Ctrl-C',
     'rouse tail --follow --json | jq .type',
   ])
     .option('--since <logId>', 'start after this event', integer(0))
-    .option('-f, --follow', 'stay and print what comes; reconnects by itself')
+    .option('-f, --follow', 'stay and print new events; reconnects automatically')
     .action(async (options: TailOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const events = options.follow

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import type { TaskState } from '../../tasks/state.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { type GatewayClient, pathOf } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 import { plain } from '../terminal-text.ts'
-import { stateOf, type TaskView } from '../views/task-view.ts'
 
 interface TaskMoveOptions {
   version?: number
@@ -20,25 +19,21 @@ export function registerTaskMove(parent: Command, io: Io): void {
     'rouse task move 0b6f… input-required --message "Which branch?"',
   ])
     .option('--version <n>', 'move only if the task is still at this version (default: reads it first)', integer(1))
-    .option('--message <text>', 'say something with it')
-    .option('--artifact-text <text>', 'hand in a result with it')
+    .option('--message <text>', 'a message that goes with it')
+    .option('--artifact-text <text>', 'a result that goes with it')
     .action(async (id: string, to: string, options: TaskMoveOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const path = pathOf('/v1/tasks', id)
-      const task = await gateway.call<TaskView>('POST', `${path}/transitions`, {
-        body: {
-          to,
-          expectedVersion: options.version ?? (await readTaskVersion(gateway, path)),
-          message: options.message === undefined ? undefined : { parts: [{ text: options.message }] },
-          artifacts: options.artifactText === undefined ? undefined : [artifactOf(options.artifactText)],
-        },
-      })
-      print.result(task, () => `${plain(task.id ?? id)} is ${plain(stateOf(task))}, version ${plain(task.version)}.\n`)
+      const params = { id }
+      const body = {
+        // The gateway refuses other words, and says which there are.
+        to: to as TaskState,
+        expectedVersion: options.version ?? (await gateway.call('GET /v1/tasks/:id', { params })).version,
+        message: options.message === undefined ? undefined : { parts: [{ text: options.message }] },
+        artifacts: options.artifactText === undefined ? undefined : [artifactOf(options.artifactText)],
+      }
+      const task = await gateway.call('POST /v1/tasks/:id/transitions', { params, body })
+      print.result(task, () => `${plain(task.id)} is ${plain(task.state)}, version ${task.version}.\n`)
     })
-}
-
-async function readTaskVersion(gateway: GatewayClient, path: string): Promise<number | undefined> {
-  return (await gateway.call<TaskView>('GET', path)).version
 }
 
 function artifactOf(text: string) {

@@ -1,14 +1,85 @@
-import type { Command } from 'commander'
+import { randomUUID } from 'node:crypto'
+import { type Command, Option } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
 import type { Io } from '../io.ts'
-import { registerTaskArtifact } from './task-artifact.ts'
-import { registerTaskList } from './task-list.ts'
+import { plain } from '../terminal-text.ts'
+import { taskTable, taskText } from '../views/task-view.ts'
 import { registerTaskMove } from './task-move.ts'
-import { registerTaskShow } from './task-show.ts'
 
+interface ListOptions {
+  role?: string
+  state?: string
+  pageToken?: string
+}
+
+interface ArtifactOptions {
+  text: string
+  id?: string
+  name?: string
+  append?: true
+  last?: true
+}
+
+/** `rouse task …` */
 export function registerTask(program: Command, io: Io): void {
-  const task = program.command('task').description('list, show and move tasks, and hand in results')
-  registerTaskList(task, io)
-  registerTaskShow(task, io)
+  const task = program.command('task').description('list, show and move tasks, and add results to them')
+  registerList(task, io)
+  registerShow(task, io)
   registerTaskMove(task, io)
-  registerTaskArtifact(task, io)
+  registerArtifact(task, io)
+}
+
+function registerList(parent: Command, io: Io): void {
+  clientCommand(parent, 'list', "list tasks of the key's agent", [
+    'rouse task list --role assignee --state submitted   # what waits for me',
+    'rouse task list --role originator                   # what I asked of others',
+  ])
+    .addOption(
+      new Option('--role <role>', 'the part I play: assignee or originator').choices(['assignee', 'originator']),
+    )
+    .option('--state <state>', 'submitted, working, input-required, completed, …')
+    .option('--page-token <token>', 'the next page: the token that the page before ended with')
+    .action(async ({ role, state, pageToken }: ListOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const answer = await gateway.call('GET /v1/tasks', { query: { role, state, pageToken } })
+      const { tasks, nextPageToken, totalSize } = answer
+      print.result(answer, () => {
+        const more = `${tasks.length} of ${totalSize} shown; more with --page-token ${plain(nextPageToken)}\n`
+        return taskTable(io, tasks) + (nextPageToken ? more : '')
+      })
+    })
+}
+
+function registerShow(parent: Command, io: Io): void {
+  clientCommand(parent, 'show <id>', 'show a task: state, messages, artifacts', ['rouse task show 0b6f…']).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const task = await gateway.call('GET /v1/tasks/:id', { params: { id } })
+      print.result(task, () => taskText(task))
+    },
+  )
+}
+
+function registerArtifact(parent: Command, io: Io): void {
+  clientCommand(parent, 'artifact <taskId>', 'add a result to a task, whole or piece by piece', [
+    'rouse task artifact 0b6f… --text "# Report …" --name report.md',
+    'rouse task artifact 0b6f… --text "more of it" --name report.md --append --last',
+  ])
+    .requiredOption('--text <text>', 'the content')
+    .option('--name <name>', 'its name')
+    .option('--id <artifactId>', 'its id (default: its name, else a new one)')
+    .option('--append', 'add to the artifact of that name; without this the artifact is replaced')
+    .option('--last', 'this is the last piece')
+    .action(async (id: string, { text, name, append, last, ...options }: ArtifactOptions, command: Command) => {
+      if (append && !options.id && !name) {
+        throw new UsageError('--append needs to know what to add to: give --name or --id.')
+      }
+      const artifactId = options.id ?? name ?? randomUUID()
+      const { gateway, print } = connect(io, command)
+      const artifact = { artifactId, name, parts: [{ text }] }
+      const body = { artifact, append, lastChunk: last }
+      const answer = await gateway.call('POST /v1/tasks/:id/artifacts', { params: { id }, body })
+      print.result(answer, () => `Artifact ${plain(artifactId)} of task ${plain(id)} is stored.\n`)
+    })
 }

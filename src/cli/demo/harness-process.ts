@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { withoutSecrets } from '../secret-input.ts'
 import type { Story } from './story.ts'
 
-/** The example that is shipped beside the code: it runs as it stands, in a process of its own. */
+/** The example that ships with the code. It runs unchanged, in its own process. */
 const script = fileURLToPath(new URL('../../../examples/harness.mjs', import.meta.url))
 
 interface Said {
@@ -16,14 +16,14 @@ interface Said {
 }
 
 export interface Harness {
-  /** When it first said something, in ms since the epoch. */
+  /** When its first output came, in ms since the epoch. */
   momentOf(what: string, newState?: string): number | undefined
-  /** Resolves once it has said something. */
+  /** Resolves with its first output. */
   heard(what: string): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts the example harness, resolves when it has subscribed, and tells the story of what it says. */
+/** Starts the example harness, and prints what it does. Resolves when it has subscribed. */
 export async function startHarness(url: string, key: string, story: Story): Promise<Harness> {
   const child = spawn(process.execPath, [script], {
     env: { ...withoutSecrets(process.env), ROUSE_URL: url, ROUSE_KEY: key },

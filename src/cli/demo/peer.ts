@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk/client'
 import { instant, type Story } from './story.ts'
 
-/** A peer as any A2A client is: it reads the card, sends a message and waits for the task. */
+/** A peer, like any A2A client: it reads the card, sends a message and waits for the task. */
 export async function sendOverA2a(
   address: string,
   key: string,

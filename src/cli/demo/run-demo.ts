@@ -11,9 +11,9 @@ import { Story } from './story.ts'
 export interface DemoOptions {
   /** Prints one line. */
   print: (text: string) => void
-  /** Where the demo's gateway listens; absent: 4520, or any free port if that is taken. */
+  /** The port of the demo's gateway (default: 4520, or any free port if that is in use). */
   port?: number
-  /** End when the story is told instead of staying up until Ctrl-C. */
+  /** End after the demo instead of running until Ctrl-C. */
   exit?: boolean
   signal?: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** Tells what happens as it happens, with the milliseconds since the peer's message was sent. */
+/** Prints each step as it happens, with the milliseconds since the peer's message was sent. */
 export class Story {
   readonly #print: (text: string) => void
   #sentAt: number | undefined

@@ -17,9 +17,9 @@ export interface ListenOptions {
   signingKeys: readonly string[]
   /** The command to run for each wake. */
   exec?: string
-  /** What to subscribe to for as long as this runs. */
+  /** The triggers to subscribe to until it stops. */
   triggers: readonly Trigger[]
-  /** Whose wakes, when the key is the operator's. */
+  /** The agent that is woken, with the operator's key. */
   agent?: string
   windowSeconds: number
 }
@@ -47,7 +47,7 @@ export async function listen(options: ListenOptions, io: Io, gateway: GatewayCli
     await untilAborted(io.signal)
   } finally {
     const stopped = queue.stop()
-    // While the gateway still sends, somebody has to answer: a refused connection counts against a subscription.
+    // The receiver answers until the gateway stops sending: a refused connection counts against a subscription.
     const left = await removeOwnSubscriptions(gateway, own)
     for (const id of left) print.note(`Could not remove ${plain(id)}; do it with: rouse sub rm ${plain(id)}`)
     keys.resolve([])
@@ -76,7 +76,7 @@ async function handle(wake: Wake, { exec }: ListenOptions, io: Io, print: Printe
     await runWakeCommand(wake, {
       command: exec,
       env: io.env,
-      // With --json standard output is for wakes alone.
+      // With --json, standard output carries wakes only.
       stdout: print.json ? io.stderr : io.stdout,
       stderr: io.stderr,
       signal: io.signal,

@@ -1,7 +1,8 @@
 import type { Trigger } from '../../log/event.ts'
-import { type GatewayClient, pathOf } from '../gateway-client.ts'
+import { UsageError } from '../failure.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 
-/** Stopping must not hang on a gateway that is gone. */
+/** Ctrl-C must not hang on a gateway that is gone. */
 const removeTimeoutMs = 5_000
 
 export interface OwnSubscription {
@@ -16,7 +17,7 @@ interface SubscribeOptions {
   windowSeconds: number
 }
 
-/** Subscribes this receiver to each trigger; what it registered before a failure is removed again. */
+/** Subscribes this receiver to each trigger. After a failure it removes what it has made. */
 export async function addOwnSubscriptions(
   gateway: GatewayClient,
   { triggers, url, agent, windowSeconds }: SubscribeOptions,
@@ -27,10 +28,13 @@ export async function addOwnSubscriptions(
       const body = {
         trigger,
         agentIdentity: agent,
-        harnessTarget: 'a2a-webhook',
+        harnessTarget: 'a2a-webhook' as const,
         harnessTargetMetadata: { url, coalesceWindow: windowSeconds },
       }
-      added.push(await gateway.call<OwnSubscription>('POST', '/v1/wake-subscriptions', { body }))
+      const { subscriptionId, signingKey = '' } = await gateway.call('POST /v1/wake-subscriptions', { body })
+      added.push({ subscriptionId, signingKey })
+      if (signingKey === '')
+        throw new UsageError(`The signing key is for ${agent} alone: give its key, or the operator's.`)
     }
     return added
   } catch (error) {
@@ -47,8 +51,11 @@ export async function removeOwnSubscriptions(
   const left: string[] = []
   for (const { subscriptionId } of subscriptions) {
     try {
-      const path = pathOf('/v1/wake-subscriptions', subscriptionId)
-      await gateway.call('DELETE', path, { signal: new AbortController().signal, timeoutMs: removeTimeoutMs })
+      await gateway.call('DELETE /v1/wake-subscriptions/:id', {
+        params: { id: subscriptionId },
+        signal: new AbortController().signal,
+        timeoutMs: removeTimeoutMs,
+      })
     } catch {
       left.push(subscriptionId)
     }

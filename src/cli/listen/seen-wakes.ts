@@ -3,11 +3,11 @@ import type { Wake } from './wake.ts'
 /** Far more than a gateway retries at one time. */
 const rememberedMax = 10_000
 
-/** Delivery is at least once: this is the receiver's half of "exactly once", and its detector of holes. */
+/** Delivery is at least once: the receiver drops repetitions, and detects gaps. */
 export interface SeenWakes {
-  /** False for a wake that has come before. */
+  /** Returns false for a wake that was seen before. */
   add(wake: Wake): boolean
-  /** The `logId` after which something is missing before this wake, if anything is. Ask before `add`. */
+  /** The `logId` after which wakes are missing before this one; undefined without a gap. Call it before `add`. */
   gapBefore(wake: Wake): number | undefined
 }
 
@@ -24,7 +24,7 @@ export function createSeenWakes(): SeenWakes {
     },
     gapBefore(wake) {
       const last = wake.subscriptionId ? lastLogIds.get(wake.subscriptionId) : undefined
-      // A replay starts behind what was seen, and that is no hole.
+      // A replay starts before what was seen: that is not a gap.
       return last !== undefined && typeof wake.prevLogId === 'number' && wake.prevLogId > last ? last : undefined
     },
   }

@@ -11,8 +11,8 @@ interface WakeCommandOptions {
 }
 
 /**
- * Runs the command through the shell with the wake as JSON on its standard input. What a wake says never reaches the
- * command line: ids go into the environment, where no shell interprets them. Resolves when the command has ended.
+ * Runs the command through the shell with the wake as JSON on its standard input. The content of a wake never
+ * reaches the command line: ids go into the environment, where no shell interprets them. Resolves when the command has ended.
  */
 export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<void> {
   const { command, stdout, stderr, signal } = options
@@ -21,7 +21,7 @@ export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise
       shell: true,
       env: environmentOf(wake, options.env),
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A process group of its own, so that stopping reaches what the shell has started.
+      // Its own process group, so that a stop reaches the processes that the shell has started.
       detached: groups,
     })
     const stop = () => stopGroup(child.pid)
@@ -32,7 +32,7 @@ export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise
     }
     child.stdout.setEncoding('utf8').on('data', stdout)
     child.stderr.setEncoding('utf8').on('data', stderr)
-    // A command that does not read its input closes the pipe; that is its right.
+    // A command may close the pipe without reading its input.
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify(wake)}\n`)
     child.once('error', (error) => end(`could not start (${error.message})`))
@@ -45,7 +45,7 @@ const groups = process.platform !== 'win32'
 
 function environmentOf(wake: Wake, env: WakeCommandOptions['env']): Record<string, string | undefined> {
   return {
-    // What the command starts may be steered by what others write.
+    // Text of others may control what the command starts.
     ...withoutSecrets(env),
     ROUSE_EVENT_TYPE: text(wake.eventType),
     ROUSE_EVENT_ID: text(wake.eventId),
@@ -65,6 +65,6 @@ function stopGroup(pid: number | undefined): void {
   try {
     process.kill(groups ? -pid : pid, 'SIGTERM')
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }

@@ -16,7 +16,7 @@ export class WakeQueue {
     this.#running ??= this.#run()
   }
 
-  /** Lets the running one end and returns those that never ran. */
+  /** Waits for the running one, and returns those that never ran. */
   async stop(): Promise<readonly Wake[]> {
     this.#stopped = true
     await this.#running

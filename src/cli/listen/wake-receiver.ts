@@ -67,7 +67,7 @@ export class WakeReceiver implements AsyncDisposable {
   }
 }
 
-/** Why a request is no genuine wake. Both signatures count: one covers the body, the other its id and its age too. */
+/** Why a request is not a genuine wake. Both signatures are checked: one covers the body, the other its id and age too. */
 function refusal(body: Buffer, headers: IncomingMessage['headers'], keys: readonly string[]): string | undefined {
   const nowSeconds = Math.floor(Date.now() / 1000)
   for (const scheme of ['standard-webhooks', 'x-neo-wake'] as const) {
@@ -77,7 +77,7 @@ function refusal(body: Buffer, headers: IncomingMessage['headers'], keys: readon
   return undefined
 }
 
-/** The exact bytes, or nothing when they are too many. */
+/** The exact bytes; undefined when there are too many. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0

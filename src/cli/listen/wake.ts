@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { clip, plain } from '../terminal-text.ts'
 
-/** The body of a wake, as far as a receiver needs to know it. */
+/** The fields of a wake's body that the receiver reads. */
 export interface Wake {
   eventType: string
   eventId: string
@@ -37,7 +37,7 @@ export function wakeLine(wake: Wake): string {
   return columns.filter(Boolean).join('  ')
 }
 
-/** What a person wants to know first about each kind of wake; all of it is in the JSON. */
+/** A line for people about each kind of wake. The JSON has everything. */
 function detail({ eventType, payload }: Wake): string {
   switch (eventType) {
     case 'wake/sent_to_me':

@@ -1,8 +1,8 @@
+import type { EventView } from '../../fronts/rest/events/view.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { Refused, Unreachable } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
-import type { EventView } from '../views/event-view.ts'
 import { readEventStream, type StreamEvent } from './event-stream.ts'
 
 const reconnectMs = 1_000
@@ -17,8 +17,8 @@ interface FollowOptions {
 }
 
 /**
- * The live log, each event once. A connection that breaks is opened again behind the last event seen; only a
- * gateway that was never reached, or that refuses, ends it.
+ * The live log, each event once. A broken connection is opened again after the last event seen. Errors: of a gateway that was
+ * never reached, or that refuses.
  */
 export async function* followEvents(
   gateway: GatewayClient,
@@ -58,7 +58,7 @@ function streamHeaders(last: number | undefined): Record<string, string> {
   return last === undefined ? headers : { ...headers, 'last-event-id': String(last) }
 }
 
-/** A gateway that is away or in trouble may come back; one that says no will say it again. */
+/** A gateway that is down or in trouble may recover. A refusal is final. */
 function mayPass(error: unknown): boolean {
   if (error instanceof Refused) return Number(error.problem.status) >= 500
   // A body that breaks off is the transport's own error type.
@@ -66,15 +66,12 @@ function mayPass(error: unknown): boolean {
 }
 
 function eventOf(item: StreamEvent): EventView | undefined {
-  let value: unknown
   try {
-    value = JSON.parse(item.data)
+    const value: unknown = JSON.parse(item.data)
+    return isJsonObject(value) && Number.isSafeInteger(value.logId) ? (value as unknown as EventView) : undefined
   } catch {
     return undefined
   }
-  if (!isJsonObject(value)) return undefined
-  const logId = typeof value.logId === 'number' ? value.logId : item.id ? Number(item.id) : Number.NaN
-  return Number.isSafeInteger(logId) ? { ...value, logId } : undefined
 }
 
 async function* noBody(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -1,5 +1,5 @@
+import type { EventView } from '../../fronts/rest/events/view.ts'
 import type { GatewayClient } from '../gateway-client.ts'
-import type { EventView } from '../views/event-view.ts'
 
 const pageSize = 200
 
@@ -7,10 +7,8 @@ const pageSize = 200
 export async function* readEvents(gateway: GatewayClient, since: number): AsyncGenerator<EventView, void, undefined> {
   let after = since
   for (;;) {
-    const page = await gateway.call<{ events?: EventView[] }>('GET', '/v1/events', {
-      query: { since: after, limit: pageSize },
-    })
-    const fresh = (page.events ?? []).filter((event) => event.logId > after)
+    const { events } = await gateway.call('GET /v1/events', { query: { since: after, limit: pageSize } })
+    const fresh = events.filter((event) => event.logId > after)
     if (fresh.length === 0) return
     yield* fresh
     after = fresh.at(-1)!.logId

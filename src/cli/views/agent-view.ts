@@ -1,21 +1,7 @@
+import type { AgentView } from '../../fronts/rest/agents/view.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
-
-/** An agent as the gateway shows it. */
-export interface AgentView {
-  handle: string
-  displayName?: string | null
-  description?: string | null
-  aliases?: string[]
-  skills?: { id: string; name?: string; description?: string; tags?: string[] }[]
-  access?: string
-  contactPolicy?: string
-  defaultWakePolicy?: string
-  keys?: { keyId?: string; label?: string | null; createdAt?: string }[]
-  createdAt?: string
-  updatedAt?: string
-}
 
 export function agentTable(io: Io, agents: readonly AgentView[]): string {
   return table(
@@ -25,7 +11,7 @@ export function agentTable(io: Io, agents: readonly AgentView[]): string {
       agent.handle,
       agent.displayName,
       agent.access,
-      agent.skills?.map((skill) => skill.id).join(','),
+      agent.skills.map((skill) => skill.id).join(','),
       agent.description,
     ]),
     'No agents yet. Add one with: rouse agent add @donna',
@@ -37,21 +23,16 @@ export function agentText(agent: AgentView): string {
     handle: agent.handle,
     name: agent.displayName,
     description: agent.description,
-    aliases: agent.aliases?.join(', '),
+    aliases: agent.aliases.join(', '),
     access: agent.access,
     contact: agent.contactPolicy,
     'wake policy': agent.defaultWakePolicy,
     created: agent.createdAt,
     updated: agent.updatedAt,
   })
-  const skills = (agent.skills ?? []).map(
-    (skill) =>
-      `  ${plain(skill.id)}  ${plain(skill.name)}${skill.tags?.length ? `  [${plain(skill.tags.join(', '))}]` : ''}\n`,
+  const skills = agent.skills.map(
+    ({ id, name, tags = [] }) =>
+      `  ${plain(id)}  ${plain(name)}${tags.length ? `  [${plain(tags.join(', '))}]` : ''}\n`,
   )
-  const keys = (agent.keys ?? []).map((key) => `  ${plain(key.keyId)}  ${plain(key.label)}\n`)
-  return text + section('skills', skills) + section('keys', keys)
-}
-
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `${title}:\n${lines.join('')}`
+  return skills.length === 0 ? text : `${text}skills:\n${skills.join('')}`
 }

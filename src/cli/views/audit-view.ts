@@ -1,21 +1,8 @@
+import type { AuditRecordView } from '../../fronts/rest/audit.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 
-/** Who did what. */
-export interface AuditView {
-  auditId: string
-  at?: string
-  actor?: string
-  keyId?: string | null
-  address?: string
-  front?: string
-  operation?: string
-  target?: string
-  outcome?: string
-  count?: number
-}
-
-export function auditTable(io: Io, records: readonly AuditView[]): string {
+export function auditTable(io: Io, records: readonly AuditRecordView[]): string {
   return table(
     io,
     ['AT', 'WHO', 'KEY', 'FROM', 'BY', 'OPERATION', 'OUTCOME', 'TIMES', 'TARGET'],
@@ -30,6 +17,6 @@ export function auditTable(io: Io, records: readonly AuditView[]): string {
       record.count,
       record.target,
     ]),
-    'The audit has nothing like it.',
+    'The audit has no such record.',
   )
 }

@@ -1,16 +1,6 @@
+import type { ClaimView } from '../../fronts/rest/claims.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-
-/** Who works on what. */
-export interface ClaimView {
-  ref: string
-  owner?: string
-  claimedAt?: string
-  lastSeenAt?: string
-  stale?: boolean
-  reason?: string
-  outcome?: string
-}
 
 export function claimTable(io: Io, claims: readonly ClaimView[]): string {
   return table(

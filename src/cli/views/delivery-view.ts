@@ -1,22 +1,6 @@
+import type { AttemptView, DeliveryView, HeldView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-
-/** One attempt to deliver a wake. */
-export interface AttemptView {
-  at?: string
-  status?: number | null
-  durationMs?: number
-  error?: string | null
-}
-
-/** The record of one wake. */
-export interface DeliveryView {
-  eventId: string
-  eventType?: string
-  logIds?: number[] | { from?: number; to?: number }
-  attempts?: AttemptView[]
-  outcome?: string
-}
 
 export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): string {
   return table(
@@ -27,20 +11,35 @@ export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): stri
       delivery.eventType,
       logRange(delivery),
       delivery.outcome,
-      delivery.attempts?.length,
-      delivery.attempts?.length ? attemptText(delivery.attempts.at(-1)!) : undefined,
+      delivery.attempts.length,
+      delivery.attempts.length > 0 ? attemptText(delivery.attempts.at(-1)!) : undefined,
     ]),
     'Nothing has been delivered yet. Try: rouse sub test <id>',
   )
 }
 
-export function attemptText(attempt: AttemptView): string {
-  const answer = attempt.error ?? (attempt.status ? `HTTP ${attempt.status}` : 'no answer')
-  const duration = attempt.durationMs === undefined ? '' : ` after ${Math.round(attempt.durationMs)} ms`
-  return `${answer}${duration}${attempt.at ? ` at ${attempt.at}` : ''}`
+export function heldTable(io: Io, held: readonly HeldView[]): string {
+  return table(
+    io,
+    ['LOG', 'TYPE', 'DECISION', 'REASON', 'PRESENCE', 'MESSAGE OR TASK', 'AT'],
+    held.map(({ logId, type, action, reason, presence, messageId, taskId, createdAt }) => [
+      logId,
+      type,
+      action,
+      reason,
+      presence,
+      messageId ?? taskId,
+      createdAt,
+    ]),
+    'Nothing was held.',
+  )
+}
+
+export function attemptText({ error, status, durationMs, at }: AttemptView): string {
+  const answer = error ?? (status === null ? 'no answer' : `HTTP ${status}`)
+  return `${answer} after ${Math.round(durationMs)} ms at ${at}`
 }
 
 function logRange({ logIds }: DeliveryView): string {
-  const { from, to } = Array.isArray(logIds) ? { from: logIds[0], to: logIds.at(-1) } : (logIds ?? {})
-  return from === to ? `${to ?? ''}` : `${from}-${to}`
+  return logIds.join('-')
 }

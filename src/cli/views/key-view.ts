@@ -1,24 +1,13 @@
+import type { ApiKeyView } from '../../fronts/rest/agent-keys.ts'
+import type { OperatorKeyView } from '../../fronts/rest/operator-keys.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 
-/** A key as the gateway shows it: an agent's, or an operator's. */
-export interface KeyView {
-  keyId: string
-  label?: string | null
-  scopes?: string[]
-  role?: string
-  projects?: string[] | null
-  expiresAt?: string | null
-  lastUsedAt?: string | null
-  createdBy?: string | null
-  revokedAt?: string | null
-}
-
-export function keyTable(io: Io, keys: readonly KeyView[]): string {
+export function keyTable(io: Io, keys: readonly ApiKeyView[]): string {
   const rows = keys.map((key) => [
     key.keyId,
     key.label,
-    key.scopes?.join(','),
+    key.scopes.join(','),
     key.expiresAt,
     key.lastUsedAt,
     key.createdBy,
@@ -27,7 +16,7 @@ export function keyTable(io: Io, keys: readonly KeyView[]): string {
   return table(io, ['ID', 'LABEL', 'SCOPES', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED'], rows, 'No keys.')
 }
 
-export function operatorKeyTable(io: Io, keys: readonly KeyView[]): string {
+export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): string {
   const rows = keys.map((key) => [
     key.keyId,
     key.label,

@@ -1,49 +1,9 @@
+import type { InboxMessageView, MessageView, RecipientView, SentView } from '../../fronts/rest/messages/view.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { clip, paint, plain } from '../terminal-text.ts'
 
-/** How far one recipient has come with a message. */
-export interface ChainView {
-  agent?: string
-  status?: string
-  receipt?: string
-  deliveredAt?: string | null
-  seenAt?: string | null
-  ackedAt?: string | null
-  resolvedAt?: string | null
-  supersededAt?: string | null
-}
-
-/** A message as its recipient has it in an inbox, or with its recipients in a thread. */
-export interface MailView extends ChainView {
-  messageId: string
-  threadId?: string
-  from?: string
-  to?: string | null
-  subject?: string
-  body?: string | null
-  type?: string
-  signalType?: string | null
-  payload?: unknown
-  ref?: string | null
-  priority?: string
-  taskId?: string | null
-  recipients?: ChainView[]
-  recipientCount?: number
-  createdAt?: string
-}
-
-/** What the gateway answers a sender. */
-export interface SentView {
-  messageId: string
-  threadId: string
-  delivered?: boolean
-  resolvedToSession?: string | null
-  recipients?: ChainView[]
-  recipientCount?: number
-}
-
-export function inboxTable(io: Io, mails: readonly MailView[], unread: boolean): string {
+export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: boolean): string {
   return table(
     io,
     ['MESSAGE', 'FROM', 'TYPE', 'STATUS', 'ARRIVED', 'SUBJECT'],
@@ -59,13 +19,13 @@ export function inboxTable(io: Io, mails: readonly MailView[], unread: boolean):
   )
 }
 
-export function threadText(io: Io, mails: readonly MailView[]): string {
-  return mails.map((mail) => mailText(io, mail)).join('\n')
+export function threadText(io: Io, messages: readonly MessageView[]): string {
+  return messages.map((message) => messageText(io, message)).join('\n')
 }
 
-function mailText(io: Io, mail: MailView): string {
+function messageText(io: Io, mail: MessageView): string {
   const said = [mail.body, mail.payload ? JSON.stringify(mail.payload) : undefined].filter(Boolean).join('\n')
-  const more = (mail.recipientCount ?? 0) - (mail.recipients?.length ?? 0)
+  const more = mail.recipientCount - mail.recipients.length
   return (
     `${paint(io, 'bold', plain(mail.subject))}\n` +
     fields({
@@ -78,26 +38,26 @@ function mailText(io: Io, mail: MailView): string {
       sent: mail.createdAt,
     }) +
     (said ? `\n${plain(said, 'lines')}\n\n` : '') +
-    (mail.recipients ?? []).map((recipient) => `  → ${chainText(recipient)}\n`).join('') +
+    mail.recipients.map((recipient) => `  → ${progressText(recipient)}\n`).join('') +
     (more > 0 ? `  → and ${more} more\n` : '')
   )
 }
 
-/** `@donna: seen 10:00 · acked 10:05`, or what is known instead. */
-function chainText(chain: ChainView): string {
+/** `@donna: seen 10:00 · acked 10:05`, or the status and receipt before the first step. */
+function progressText(recipient: RecipientView): string {
   const steps = [
-    ['delivered', chain.deliveredAt],
-    ['seen', chain.seenAt],
-    ['acked', chain.ackedAt],
-    ['resolved', chain.resolvedAt],
-    ['superseded', chain.supersededAt],
+    ['delivered', recipient.deliveredAt],
+    ['seen', recipient.seenAt],
+    ['acked', recipient.ackedAt],
+    ['resolved', recipient.resolvedAt],
+    ['superseded', recipient.supersededAt],
   ].filter(([, at]) => at)
-  const told = steps.map(([name, at]) => `${name} ${plain(at)}`).join(' · ')
-  return `${plain(chain.agent)}: ${told || `${plain(chain.status)}, ${plain(chain.receipt)}`}`
+  const known = steps.map(([name, at]) => `${name} ${plain(at)}`).join(' · ')
+  return `${plain(recipient.agent)}: ${known || `${plain(recipient.status)}, ${plain(recipient.receipt)}`}`
 }
 
 export function sentText(sent: SentView): string {
-  const recipients = sent.recipients ?? []
+  const { recipients } = sent
   const count = sent.recipientCount ?? recipients.length
   const who =
     recipients.length > 5 || count > recipients.length

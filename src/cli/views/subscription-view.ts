@@ -1,27 +1,7 @@
+import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
-
-/** A wake subscription as the gateway shows it. */
-export interface SubscriptionView {
-  subscriptionId: string
-  agentIdentity?: string
-  trigger?: string | null
-  filters?: {
-    taggedConcepts?: string[]
-    priority?: string | null
-    senderFilter?: string[]
-    inReplyToFilter?: string[]
-  } | null
-  harnessTarget?: string
-  harnessTargetMetadata?: { url?: string; coalesceWindow?: number } | null
-  status?: string
-  reason?: string | null
-  cursorLogId?: number
-  lastEmittedLogId?: number | null
-  createdAt?: string
-  updatedAt?: string
-}
 
 export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
   return table(
@@ -33,9 +13,9 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
       subscription.trigger,
       statusText(subscription),
       subscription.cursorLogId,
-      subscription.harnessTargetMetadata?.url ?? subscription.harnessTarget,
+      subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
-    'No subscriptions yet. Add one with: rouse sub add --trigger SENT_TO_ME --url-target <webhook url>',
+    'No subscriptions yet. Add one with: rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
   )
 }
 
@@ -45,13 +25,13 @@ export function subscriptionText(subscription: SubscriptionView): string {
     subscription: subscription.subscriptionId,
     agent: subscription.agentIdentity,
     trigger: subscription.trigger,
-    concepts: filters?.taggedConcepts?.join(', '),
-    priority: filters?.priority,
-    senders: filters?.senderFilter?.join(', '),
-    'in reply to': filters?.inReplyToFilter?.join(', '),
+    concepts: filters.taggedConcepts?.join(', '),
+    priority: filters.priority,
+    senders: filters.senderFilter?.join(', '),
+    'in reply to': filters.inReplyToFilter?.join(', '),
     channel: subscription.harnessTarget,
-    target: target?.url,
-    window: target?.coalesceWindow === undefined ? undefined : `${target.coalesceWindow} s`,
+    target: target.url,
+    window: `${target.coalesceWindow} s`,
     status: statusText(subscription),
     cursor: subscription.cursorLogId,
     'last wake': subscription.lastEmittedLogId,
@@ -62,6 +42,6 @@ export function subscriptionText(subscription: SubscriptionView): string {
   return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
 }
 
-function statusText(subscription: SubscriptionView): string | undefined {
-  return subscription.reason ? `${subscription.status} (${subscription.reason})` : subscription.status
+function statusText({ status, reason }: SubscriptionView): string {
+  return reason ? `${status} (${reason})` : status
 }

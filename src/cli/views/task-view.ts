@@ -1,52 +1,21 @@
-import { isJsonObject } from '../../lib/json.ts'
+import type { TaskSummaryView, TaskView } from '../../fronts/rest/tasks/view.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
 
-export interface PartView {
-  text?: string
-  [field: string]: unknown
-}
-
-export interface MessageView {
-  messageId?: string
-  role?: string
-  parts?: PartView[]
-}
-
-export interface ArtifactView {
-  artifactId?: string
-  name?: string
-  parts?: PartView[]
-}
-
-/** A task as the gateway shows it, over REST and as the answer of A2A's `SendMessage`. */
-export interface TaskView {
-  id: string
-  contextId?: string
-  version?: number
-  state?: string
-  originator?: string
-  assignee?: string
-  status?: { state?: string; timestamp?: string; message?: MessageView | null }
-  history?: MessageView[]
-  artifacts?: ArtifactView[]
-  createdAt?: string
-  lastModifiedAt?: string
-}
-
-export function taskTable(io: Io, tasks: readonly TaskView[]): string {
+export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
   return table(
     io,
     ['TASK', 'STATE', 'VERSION', 'FROM', 'TO', 'CHANGED', 'SUBJECT'],
     tasks.map((task) => [
       task.id,
-      stateOf(task),
+      task.state,
       task.version,
       task.originator,
       task.assignee,
-      task.lastModifiedAt ?? task.status?.timestamp,
-      plain(partsText(task.history?.[0]?.parts).split('\n')[0]).slice(0, 60),
+      task.lastModifiedAt,
+      plain(partsText(task.history[0]?.parts).split('\n')[0]).slice(0, 60),
     ]),
     'No tasks. Send one with: rouse send @donna "Please review this"',
   )
@@ -55,51 +24,39 @@ export function taskTable(io: Io, tasks: readonly TaskView[]): string {
 export function taskText(task: TaskView): string {
   const head = fields({
     task: task.id,
-    state: stateOf(task),
+    state: task.state,
     version: task.version,
     from: task.originator,
     to: task.assignee,
     context: task.contextId,
     created: task.createdAt,
-    changed: task.lastModifiedAt ?? task.status?.timestamp,
+    changed: task.lastModifiedAt,
   })
-  const said = [...(task.history ?? []), ...(task.status?.message ? [task.status.message] : [])]
-  const unique = said.filter((message, i) => !message.messageId || firstIndex(said, message.messageId) === i)
-  return head + unique.map(messageText).join('') + (task.artifacts ?? []).map(artifactText).join('')
+  const messages = [...task.history, ...(task.status.message ? [task.status.message] : [])]
+  const unique = new Map(messages.map((message) => [message.messageId, message]))
+  return head + [...unique.values()].map(messageText).join('') + task.artifacts.map(artifactText).join('')
 }
 
-/** `working`, whichever way the answer spells it (`TASK_STATE_WORKING` in A2A v1.0). */
-export function stateOf(task: TaskView): string {
-  const state = task.state ?? task.status?.state ?? 'unknown'
-  return state
-    .replace(/^TASK_STATE_/, '')
-    .toLowerCase()
-    .replaceAll('_', '-')
+/** A message in the JSON of A2A, as REST and JSON-RPC carry it. */
+export function messageText(message: { readonly role?: unknown; readonly parts?: unknown }): string {
+  const role = String(message.role ?? 'unknown')
+  return `\n[${plain(role.replace(/^ROLE_/, '').toLowerCase())}]\n${plain(partsText(message.parts), 'lines')}\n`
 }
 
-export function artifactText(artifact: ArtifactView): string {
+/** An artifact in the JSON of A2A. */
+export function artifactText(artifact: JsonObject): string {
   const name = artifact.name || artifact.artifactId || 'unnamed'
   return `\n[artifact ${plain(name)}]\n${plain(partsText(artifact.parts), 'lines')}\n`
 }
 
-function messageText(message: MessageView): string {
-  const role = (message.role ?? 'unknown').replace(/^ROLE_/, '').toLowerCase()
-  return `\n[${plain(role)}]\n${plain(partsText(message.parts), 'lines')}\n`
+/** The text of the parts. Parts that are not text are named by their kind. */
+function partsText(parts: unknown): string {
+  return (Array.isArray(parts) ? parts : []).map(partText).join('\n')
 }
 
-/** The text of the parts; what is not text is named. */
-function partsText(parts: readonly PartView[] | undefined): string {
-  return (parts ?? [])
-    .map((part) => {
-      if (typeof part.text === 'string') return part.text
-      const kind = isJsonObject(part)
-        ? (Object.keys(part).find((key) => part[key] !== undefined) ?? 'empty')
-        : 'unknown'
-      return kind === 'data' ? JSON.stringify(part.data) : `(${kind} part)`
-    })
-    .join('\n')
-}
-
-function firstIndex(messages: readonly MessageView[], messageId: string): number {
-  return messages.findIndex((message) => message.messageId === messageId)
+function partText(part: unknown): string {
+  if (!isJsonObject(part)) return '(unknown part)'
+  if (typeof part.text === 'string') return part.text
+  const kind = Object.keys(part).find((key) => part[key] !== undefined) ?? 'empty'
+  return kind === 'data' ? JSON.stringify(part.data) : `(${kind} part)`
 }

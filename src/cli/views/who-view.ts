@@ -1,16 +1,10 @@
+import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
+import type { ClaimView } from '../../fronts/rest/claims.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 import { clip, plain } from '../terminal-text.ts'
-import type { AgentView } from './agent-view.ts'
-import type { ClaimView } from './claim-view.ts'
 
-/** An agent with the session that speaks for it. */
-export interface PresentAgent extends AgentView {
-  presence?: { state?: string; source?: string; ageMs?: number | null }
-  session?: { sessionId: string; surface?: string; capabilities?: string[]; lastSeenAt?: string } | null
-}
-
-export function whoTable(io: Io, agents: readonly PresentAgent[], claims: readonly ClaimView[]): string {
+export function whoTable(io: Io, agents: readonly PresentAgentView[], claims: readonly ClaimView[]): string {
   return table(
     io,
     ['AGENT', 'NAME', 'SESSION', 'SURFACE', 'DOING', 'LAST SEEN', 'CAN', 'WORKS ON'],
@@ -19,7 +13,7 @@ export function whoTable(io: Io, agents: readonly PresentAgent[], claims: readon
       displayName,
       session ? `s${session.sessionId.slice(-6)}` : undefined,
       session?.surface,
-      session ? presence?.state : 'away',
+      session ? presence.state : 'away',
       session?.lastSeenAt,
       session?.capabilities?.join(','),
       clip(worksOn(handle, claims), 60),

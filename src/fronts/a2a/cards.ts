@@ -1,15 +1,8 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import { cardVersionFor } from '../../agent-card/card-version.ts'
-import { type CatalogQuery, searchCatalog } from '../../agent-card/catalog.ts'
-import type { CardAgent, CardDocument, CardDocuments } from '../../agent-card/documents.ts'
+import type { CardDocument, CardDocuments } from '../../agent-card/documents.ts'
 import type { CardSigner } from '../../agent-card/signing.ts'
-import { outputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
-import { listAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
-import type { Reader } from '../../storage/database.ts'
-import { callerOf } from '../auth.ts'
-import { catalogQuery } from '../rest/schemas.ts'
-import { parse } from '../validate.ts'
 import { cardAgent } from './card-agent.ts'
 
 /** Long enough to spare a busy gateway, short enough that a changed card is seen (specification §8.6). */
@@ -53,46 +46,4 @@ export function jwksRoutes(signer: CardSigner): Router {
     res.json(signer.jwks())
   })
   return router
-}
-
-const catalogDefault = 100
-/** Agents that the catalog reads at once. */
-const catalogStep = 25
-
-/** `/v1/catalog`: the cards of the caller's project, by skill, tag and text, page by page. */
-export function catalogRoutes(db: Reader, cards: CardDocuments): Router {
-  const router = Router()
-  router.get('/', async (req, res) => {
-    const { limit = catalogDefault, pageToken = '', ...query } = parse(catalogQuery, req.query)
-    const { agents, nextPageToken } = await catalogPage(db, callerOf(res).projectId, { query, limit, after: pageToken })
-    const found = await Promise.all(agents.map((agent) => cards.document(agent, '1.0')))
-    res.json({ cards: found.map(({ body }) => JSON.parse(body)), nextPageToken })
-  })
-  return router
-}
-
-/**
- * The next agents that a query finds, by handle. A search that finds little ends after so many agents, or so much of what they
- * say about themselves: then a page has fewer cards than it may, even none, and goes on from where it ended.
- */
-async function catalogPage(
-  db: Reader,
-  projectId: string,
-  { query, limit, after }: { query: CatalogQuery; limit: number; after: string },
-): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
-  const agents: CardAgent[] = []
-  let last = after
-  let looked = 0
-  for (let characters = 0; characters < outputLimits.catalogPage.max && looked < outputLimits.catalogScan.max; ) {
-    const read = await listAgentsAfter(db, projectId, last, catalogStep)
-    for (const agent of searchCatalog(read.map(cardAgent), query)) {
-      if (agents.length === limit) return { agents, nextPageToken: agents.at(-1)!.handle }
-      agents.push(agent)
-    }
-    if (read.length < catalogStep) return { agents, nextPageToken: '' }
-    last = read.at(-1)!.handle
-    looked += read.length
-    for (const agent of read) characters += sizeOfAgent(agent)
-  }
-  return { agents, nextPageToken: last }
 }

@@ -3,8 +3,8 @@ import { type Caller, requireAdmin, requireOperator } from '../../registry/calle
 import type { Operation } from './operation.ts'
 
 /**
- * Lets a caller go on to an operation, or throws `forbidden`. This is all that is decided before anything but the caller is
- * read; the rest of a row (`own`, `party`, `granted`, …) is decided where the row that it is about is read.
+ * Throws `forbidden` where a caller may not use an operation at all. Runs before anything but the caller is read. The rest of a
+ * row (`own`, `party`, `granted`, …) is checked where the stored data is read.
  */
 export function authorise(operation: Operation, caller: Caller): void {
   requireKind(operation, caller)

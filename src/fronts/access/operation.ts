@@ -1,22 +1,22 @@
 import type { Scope } from '../../registry/callers/scopes.ts'
 
 /**
- * On what an operation is open to an agent. `project`: everything in its project. `own`: what is its own. `party`: what it takes
+ * What an agent may use an operation on. `project`: everything in its project. `own`: what is its own. `party`: what it takes
  * part in, as sender, recipient, originator or assignee. `granted`: its own, and another's with that agent's permission.
- * `contacts`: agents that take mail from it. `welcome`: agents that take its messages over A2A. `never`: nothing.
- * Rules that need a row that was read are checked where it is read; the word here says which.
+ * `contacts`: agents that accept mail from it. `welcome`: agents that accept its messages over A2A. `never`: nothing.
+ * A rule that needs stored data is checked where that data is read; the word here names the rule.
  */
 export type Reach = 'project' | 'own' | 'party' | 'granted' | 'contacts' | 'welcome' | 'never'
 
 /**
- * Which operators: `any` that has the project, `admin` only, `own` where it is the operator's own, such as mail that was sent to it,
- * or none, because only an agent can.
+ * Which operators may use an operation: `any` that has the project, `admin` only, `own` on what is the operator's own, such as
+ * mail that was sent to it, or `never`, because only an agent can.
  */
 export type OperatorReach = 'any' | 'admin' | 'own' | 'never'
 
 /**
- * What the audit keeps of it when it succeeds. `first`: written before it is answered. `soon`: written within 100 ms.
- * `operator`: written soon when an operator did it, because it shows others' mail. `no`: nothing. What is refused is always kept.
+ * When the audit records a success. `first`: before the answer. `soon`: within 100 ms. `operator`: within 100 ms when an operator
+ * did it, because it shows others' mail. `no`: never. Refusals are always recorded.
  */
 export type Audited = 'first' | 'soon' | 'operator' | 'no'
 
@@ -26,12 +26,12 @@ export interface Operation {
   readonly name: string
   /** What it does, after "Only the operator may": `register agents`. */
   readonly what: string
-  /** `any`: every key may, about itself; another key takes `mint` and another token `manage`, which the domain sees to. */
+  /** `any`: every key may, about itself. Another key takes `mint`, and another token `manage`: the domain checks that. */
   readonly scope: Scope | 'any'
   readonly operator: OperatorReach
-  /** An agent, on what is of its own project. */
+  /** An agent, on things of its own project. */
   readonly agent: Reach
-  /** An agent of another project, on what is of this one. */
+  /** An agent of another project, on things of this one. */
   readonly peer: Reach
   readonly audited: Audited
 }

@@ -5,9 +5,15 @@ import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { ClientAddress } from '../../security/client-address.ts'
 import { notFound, sendProblem } from '../problem.ts'
+import type { RouteMatch, RouteTable } from '../rest/route-table.ts'
 import { authorise } from './authorise.ts'
-import { isRestPath, matchRest, type RestMatch } from './rest-match.ts'
+import type { RestOperation } from './operation.ts'
 import { whenToRecord } from './when-to-record.ts'
+
+/** The part of a route that access control reads. */
+interface GuardedRoute {
+  readonly operation: RestOperation | undefined
+}
 
 export interface AuditContext {
   readonly audit: Audit
@@ -15,26 +21,33 @@ export interface AuditContext {
 }
 
 /**
- * Finds the row of a request and sees to it that the audit has what the row says, once the answer is known. Runs before the
- * key is looked at: a refused key is recorded too.
+ * Finds the operation of a request, and has its answer recorded as the operation says. Runs before the key is checked, so that
+ * a refused key is recorded too.
  */
-export function recordRest(context: AuditContext): RequestHandler {
+export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
-    const match = matchRest(req.method, req.baseUrl + req.path)
-    if (match) {
-      res.locals.match = match
-      recordAnswer(context, req, res, match)
+    const match = table.match(req.method, req.baseUrl + req.path)
+    const operation = match?.route.operation
+    if (operation) {
+      res.locals.operation = operation
+      recordAnswer(context, req, res, { operation, params: match.params })
     }
     next()
   }
 }
 
-/** Refuses what the table does not let this caller do. A path without a row is not found, whatever a router would make of it. */
-export const authoriseRest: RequestHandler = (req, res, next) => {
-  const match = res.locals.match as RestMatch | undefined
-  if (match) authorise(match.operation, res.locals.caller as Caller)
-  else if (!isRestPath(req.baseUrl + req.path)) return notFound(req, res, next)
-  next()
+/** Refuses what the operation does not allow this caller, and paths without a route. Other methods of a path go on to 405. */
+export function authoriseRest(table: RouteTable<GuardedRoute>): RequestHandler {
+  return (req, res, next) => {
+    const operation = res.locals.operation as RestOperation | undefined
+    if (operation) authorise(operation, res.locals.caller as Caller)
+    else if (table.methodsOf(req.baseUrl + req.path).length === 0) return notFound(req, res, next)
+    next()
+  }
+}
+
+interface RestMatch extends Pick<RouteMatch<unknown>, 'params'> {
+  readonly operation: RestOperation
 }
 
 /** Names what a request was done to, where its path does not. */
@@ -60,7 +73,7 @@ function recordAnswer({ audit, clientAddress }: AuditContext, req: Request, res:
         () => end.apply(res, rest),
         () => sendUnrecorded(res, req),
       )
-      // An answer that cannot be written leaves nothing to say on its connection.
+      // Nothing more can be said on a connection whose answer cannot be written.
       .catch(() => res.destroy())
     return res
   }) as typeof end
@@ -81,7 +94,7 @@ function entryOf(res: Response, match: RestMatch, outcome: string, address: stri
   }
 }
 
-/** What a handler named, what was made, or what the path names. */
+/** What the handler named, else what was made, else what the path names. */
 function targetOf(res: Response, { params }: RestMatch): string {
   if (res.locals.target !== undefined) return res.locals.target as string
   const location = res.getHeader('location')
@@ -93,7 +106,7 @@ function outcomeOf(res: Response): string {
   return (res.locals.problem as string | undefined) ?? `http-${res.statusCode}`
 }
 
-/** The change is made. Its answer is held back: nobody may act on what the audit does not know. */
+/** The change is made, but its answer is withheld: callers must not act on what the audit does not have. */
 function sendUnrecorded(res: Response, req: Request): void {
   for (const name of ['Location', 'ETag', 'Content-Length', 'Content-Type']) res.removeHeader(name)
   const detail =

@@ -1,10 +1,10 @@
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Operation } from './operation.ts'
 
-/** The problems that say that somebody tried what is not allowed. */
+/** Problems of callers that tried what they may not do. */
 const refusals: readonly string[] = ['unauthenticated', 'forbidden']
 
-/** How the audit takes what was answered: before the answer, soon after it, counted with others like it, or not at all. */
+/** When the audit records an answer: before it is sent, soon after, counted with similar refusals, or not at all. */
 export function whenToRecord(
   { audited }: Operation,
   caller: Caller | undefined,
@@ -16,7 +16,7 @@ export function whenToRecord(
   return audited === 'first' ? 'first' : 'soon'
 }
 
-/** Whether a problem is recorded that was met before it was known which operation was asked for. */
+/** Whether the audit records a problem that came before the operation was known. */
 export function isRefusal(code: string): boolean {
   return refusals.includes(code)
 }

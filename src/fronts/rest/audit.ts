@@ -1,35 +1,71 @@
-import { Router } from 'express'
+import { z } from 'zod'
 import { readAudit } from '../../audit/audit-store.ts'
-import type { AuditRecord } from '../../audit/entry.ts'
+import type { AuditFront, AuditRecord } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
-import { callerOf } from '../auth.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
-import { parse } from '../validate.ts'
-import { auditQuery } from './audit-schemas.ts'
+import { count, line } from './fields.ts'
+import { instant } from './instant.ts'
+import { route } from './route.ts'
 
 const limitDefault = 50
 
-/** `/v1/audit`: who did what, for operators, newest first. */
-export function auditRoutes({ db }: { readonly db: Reader }): Router {
-  const router = Router()
-  router.get('/', async (req, res) => {
-    const { project, since, limit = limitDefault, ...filter } = parse(auditQuery, req.query)
-    const { records, nextPageToken } = await readAudit(db, {
-      ...filter,
-      limit,
-      project: projectOf(callerOf(res), project),
-      since: since === undefined ? undefined : Date.parse(since),
-    })
-    res.json({ records: records.map(recordView), nextPageToken })
-  })
-  router.all('/', onlyMethods('GET'))
-  return router
+/** A ULID: other texts would name no record. */
+const auditId = line(26).regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+
+const auditQuery = z.strictObject({
+  project: z.literal('*', { error: 'is * for every project. Name one with the header Rouse-Project' }).optional(),
+  since: z.iso.datetime({ offset: true, error: 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' }).optional(),
+  actor: line(200).min(1).optional(),
+  operation: line(100).min(1).optional(),
+  outcome: line(100).min(1).optional(),
+  limit: count(1, 500).optional(),
+  pageToken: auditId.optional(),
+})
+
+/** An entry of the audit. Instants are ISO 8601. */
+export interface AuditRecordView {
+  readonly auditId: string
+  readonly at: string
+  /** When the last of `count` attempts happened. */
+  readonly lastAt: string
+  readonly project: string | null
+  readonly callerId: string | null
+  readonly keyId: string | null
+  /** `@donna`; `''` where nobody was recognised. */
+  readonly actor: string
+  /** The IP address that the request came from. */
+  readonly address: string
+  readonly front: AuditFront
+  readonly operation: string
+  readonly target: string
+  /** `ok`, or the code of a problem. */
+  readonly outcome: string
+  /** How many attempts this record stands for. */
+  readonly count: number
 }
 
-/** `*` is every project, and what happened in none, such as an unknown key: for an operator of all projects. */
+/** `/v1/audit`: who did what, for operators, newest first. */
+export const auditRoutes = [
+  route('GET /v1/audit', {
+    name: 'audit.read',
+    what: 'read the audit',
+    access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'operator' },
+    query: auditQuery,
+    handle: async ({ caller, query }, { db }: { readonly db: Reader }) => {
+      const { project, since, limit = limitDefault, ...filter } = query
+      const { records, nextPageToken } = await readAudit(db, {
+        ...filter,
+        limit,
+        project: projectOf(caller, project),
+        since: since === undefined ? undefined : Date.parse(since),
+      })
+      return { records: records.map(recordView), nextPageToken }
+    },
+  }),
+] as const
+
+/** `*` is every project, and what happened outside of any, such as an unknown key: for an operator of all projects. */
 function projectOf(caller: Caller, asked: '*' | undefined): string | undefined {
   if (asked === undefined) return caller.projectId
   if (caller.projects === undefined) return undefined
@@ -40,8 +76,7 @@ function projectOf(caller: Caller, asked: '*' | undefined): string | undefined {
   })
 }
 
-function recordView({ id, at, lastAt, project, callerId, keyId, count, ...rest }: AuditRecord): JsonObject {
-  const instant = (ms: number) => new Date(ms).toISOString()
+function recordView({ id, at, lastAt, project, callerId, keyId, count, ...rest }: AuditRecord): AuditRecordView {
   return {
     auditId: id,
     at: instant(at),

@@ -1,62 +1,127 @@
-import { Router } from 'express'
+import { z } from 'zod'
 import { type Claim, silenceMs, stalenessOf } from '../../claims/claim.ts'
 import { findClaim, listClaims } from '../../claims/claim-store.ts'
 import { claimRef, releaseRef } from '../../claims/claims.ts'
 import { type HandOffContext, handOff } from '../../claims/hand-off.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { JsonObject } from '../../lib/json.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
 import { noteTarget } from '../access/rest-access.ts'
-import { callerOf } from '../auth.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
-import { claimInput, claimQuery, handoffInput, releaseBody } from './schemas.ts'
+import { address, count, line, text } from './fields.ts'
+import { instant } from './instant.ts'
+import { pageOf } from './page.ts'
+import { route } from './route.ts'
 
 const limitDefault = 50
 
+/** What is claimed: one line of text. */
+const ref = line(500).trim().min(1, 'names what is worked on: a task, an issue, a commit, a path')
+const claimInput = z.strictObject({ ref })
+const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
+const claimQuery = z.strictObject({
+  ref: ref.optional(),
+  owner: address.optional(),
+  limit: count(1, 200).optional(),
+  pageToken: line(500).optional(),
+})
+
+/** Who works on what. Instants are ISO 8601. */
+export interface ClaimView {
+  readonly ref: string
+  /** `@donna`, or `@removed` */
+  readonly owner: string
+  readonly claimedAt: string
+  readonly lastSeenAt: string
+  /** Others may take it over. */
+  readonly stale: boolean
+  /** Why it is stale, or why it was taken over. */
+  readonly reason?: string
+  readonly staleAt: string
+}
+
+export interface ClaimedView extends ClaimView {
+  readonly outcome: 'claimed' | 'renewed' | 'taken_over'
+  readonly previousOwner?: string
+}
+
+export interface HandedOffView extends ClaimView {
+  readonly messageId: string
+}
+
+export interface ClaimFrontContext {
+  readonly claims: HandOffContext
+  readonly clock: Clock
+}
+
 /** `/v1/claims`: who works on what, in the caller's project. Source: S4-7, S4-8. */
-export function claimRoutes(context: HandOffContext & { readonly clock: Clock }): Router {
-  const { db, clock } = context
-  const router = Router()
-  router.post('/', async (req, res) => {
-    const { ref } = parse(claimInput, req.body)
-    noteTarget(res, ref)
-    const { claim, outcome, ...rest } = await claimRef(context, callerOf(res), ref)
-    res.status(outcome === 'renewed' ? 200 : 201).json({ ...claimView(claim, clock.now()), outcome, ...rest })
-  })
-  router.get('/', async (req, res) => {
-    const caller = callerOf(res)
-    const { ref, owner, limit = limitDefault, pageToken = '' } = parse(claimQuery, req.query)
-    const ownerId = await ownerIdOf(db, caller, owner)
-    const found = ref === undefined ? undefined : await findClaim(db, caller.projectId, ref)
-    const claims =
-      ref === undefined
-        ? await listClaims(db, { projectId: caller.projectId, ownerId, after: pageToken, limit: limit + 1 })
-        : [found].filter((claim) => claim !== undefined && (ownerId ?? claim.ownerId) === claim.ownerId)
-    const page = claims.slice(0, limit) as Claim[]
-    res.json({
-      claims: page.map((claim) => claimView(claim, clock.now())),
-      nextPageToken: claims.length > limit ? page.at(-1)!.ref : '',
-    })
-  })
-  router.delete('/', async (req, res) => {
-    // Some clients and proxies drop the body of a DELETE.
-    const { ref } = parse(claimInput, { ...req.query, ...parse(releaseBody, req.body) })
-    noteTarget(res, ref)
-    await releaseRef(context, callerOf(res), ref)
-    res.status(204).end()
-  })
-  router.post('/handoff', async (req, res) => {
-    const input = parse(handoffInput, req.body)
-    noteTarget(res, input.ref)
-    const { claim, messageId } = await handOff(context, callerOf(res), input)
-    res.json({ ...claimView(claim, clock.now()), messageId })
-  })
-  router.all('/', onlyMethods('GET', 'POST', 'DELETE'))
-  router.all('/handoff', onlyMethods('POST'))
-  return router
+export const claimRoutes = [
+  route('GET /v1/claims', {
+    name: 'claim.list',
+    what: 'list claims',
+    access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
+    query: claimQuery,
+    handle: async ({ caller, query }, { claims: { db }, clock }: ClaimFrontContext) => {
+      const { limit = limitDefault } = query
+      const ownerId = await ownerIdOf(db, caller, query.owner)
+      const found = await findClaims(db, caller.projectId, { ...query, ownerId, limit: limit + 1 })
+      const { items, nextPageToken } = pageOf(found, limit, (claim) => claim.ref)
+      return { claims: items.map((claim) => claimView(claim, clock.now())), nextPageToken }
+    },
+  }),
+  route('POST /v1/claims', {
+    name: 'claim.take',
+    what: 'claim work',
+    access: { scope: 'work', operator: 'any', agent: 'project', peer: 'never', audited: 'soon' },
+    body: claimInput,
+    status: 201,
+    handle: async ({ caller, body, res }, { claims, clock }: ClaimFrontContext): Promise<ClaimedView> => {
+      noteTarget(res, body.ref)
+      const { claim, outcome, ...rest } = await claimRef(claims, caller, body.ref)
+      if (outcome === 'renewed') res.status(200)
+      return { ...claimView(claim, clock.now()), outcome, ...rest }
+    },
+  }),
+  route('DELETE /v1/claims', {
+    name: 'claim.release',
+    what: 'release a claim',
+    access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
+    // Some clients and proxies drop the body of a DELETE: the query says the same.
+    body: claimInput.partial(),
+    query: claimInput.partial(),
+    status: 204,
+    handle: async ({ caller, body, query, res }, { claims }: ClaimFrontContext) => {
+      const input = parse(claimInput, { ...query, ...body })
+      noteTarget(res, input.ref)
+      await releaseRef(claims, caller, input.ref)
+    },
+  }),
+  route('POST /v1/claims/handoff', {
+    name: 'claim.handOff',
+    what: 'hand work over',
+    access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
+    body: handoffInput,
+    handle: async ({ caller, body, res }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
+      noteTarget(res, body.ref)
+      const { claim, messageId } = await handOff(claims, caller, body)
+      return { ...claimView(claim, clock.now()), messageId }
+    },
+  }),
+] as const
+
+interface ClaimFilter {
+  readonly ref?: string | undefined
+  readonly ownerId: string | undefined
+  readonly pageToken?: string | undefined
+  readonly limit: number
+}
+
+async function findClaims(db: Reader, projectId: string, filter: ClaimFilter): Promise<Claim[]> {
+  const { ref, ownerId, pageToken: after = '', limit } = filter
+  if (ref === undefined) return listClaims(db, { projectId, ownerId, after, limit })
+  const claim = await findClaim(db, projectId, ref)
+  return claim && (ownerId ?? claim.ownerId) === claim.ownerId ? [claim] : []
 }
 
 async function ownerIdOf(db: Reader, caller: Caller, owner: string | undefined): Promise<string | undefined> {
@@ -65,9 +130,7 @@ async function ownerIdOf(db: Reader, caller: Caller, owner: string | undefined):
   return (await requireAddressed(db, caller, owner, 'owner')).id
 }
 
-/** A claim with how fresh it is: a stale one is told as such, and from when on one may be taken over. */
-function claimView(claim: Claim, now: number): JsonObject {
-  const instant = (ms: number) => new Date(ms).toISOString()
+function claimView(claim: Claim, now: number): ClaimView {
   const reason = stalenessOf(claim, now)
   return {
     ref: claim.ref,

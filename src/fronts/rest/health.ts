@@ -1,13 +1,12 @@
-import { Router } from 'express'
 import type { Clock } from '../../lib/clock.ts'
 import { defaultProject, requireProject } from '../../registry/projects/project-store.ts'
 import type { Database } from '../../storage/database.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
+import { openRoute } from './route.ts'
 
-/** A store that takes longer than this for one row by its key is none. Whoever asks wants an answer within a few seconds. */
+/** A store that takes longer than this for one row by its key counts as down. Callers want an answer within a few seconds. */
 const readMaxMs = 2_000
 
-interface HealthContext {
+export interface HealthContext {
   readonly db: Database
   readonly clock: Clock
   readonly isReady: () => boolean
@@ -15,20 +14,16 @@ interface HealthContext {
 }
 
 /** `/healthz`: the process answers. `/readyz`: the store can be read and wakes are dispatched, or 503 within about two seconds. */
-export function healthRoutes(context: HealthContext): Router {
-  const router = Router()
-  router.get('/healthz', (_req, res) => {
-    res.json({ status: 'ok' })
-  })
-  router.get('/readyz', async (_req, res) => {
+export const healthRoutes = [
+  openRoute('GET /healthz', async () => ({ status: 'ok' as const })),
+  openRoute('GET /readyz', async ({ res }, context: HealthContext) => {
     const store = await canRead(context)
     const dispatcher = context.isReady()
     const ready = store && dispatcher && !context.stopping.aborted
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not-ready', store, dispatcher })
-  })
-  router.all(['/healthz', '/readyz'], onlyMethods('GET'))
-  return router
-}
+    res.status(ready ? 200 : 503)
+    return { status: ready ? ('ready' as const) : ('not-ready' as const), store, dispatcher }
+  }),
+] as const
 
 function canRead({ db, clock }: HealthContext): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,29 +1,87 @@
-import { Router } from 'express'
+import { z } from 'zod'
 import type { KeyContext } from '../../identity/end-keys.ts'
 import { addOperatorKey, readOperatorKeys, removeOperatorKey } from '../../identity/operator-keys.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { callerOf } from '../auth.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
-import { parse } from '../validate.ts'
-import { keyTerms, operatorKeyInput, operatorKeyRemoval } from './key-schemas.ts'
-import { instant, operatorKeyView } from './key-views.ts'
+import { keyLimits } from '../../limits.ts'
+import type { OperatorKey } from '../../registry/callers/operator-key-store.ts'
+import { type OperatorRole, operatorRoleNames } from '../../registry/callers/operator-role.ts'
+import type { Reader } from '../../storage/database.ts'
+import { line, oneOf } from './fields.ts'
+import { instant, instantOrNull } from './instant.ts'
+import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
+import { route } from './route.ts'
+
+const newKey = withOneEnd(
+  z.strictObject({
+    ...termFields,
+    role: oneOf(operatorRoleNames),
+    projects: z.array(line(40).min(1)).min(1).max(keyLimits.operatorProjects.max).optional(),
+  }),
+)
+
+/** A key of an operator, without the key itself. Instants are ISO 8601. */
+export interface OperatorKeyView {
+  readonly keyId: string
+  readonly label: string | null
+  readonly role: OperatorRole
+  /** null: every project. */
+  readonly projects: readonly string[] | null
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+  readonly createdByKey: string
+  readonly createdAt: string
+  readonly revokedAt: string | null
+}
+
+/** A new key. The key itself is shown only here. */
+export interface NewOperatorKeyView {
+  readonly keyId: string
+  readonly operatorKey: string
+  readonly role: OperatorRole
+  readonly expiresAt: string | null
+}
 
 /** `/v1/operator-keys`: the keys of the operators beside the admin key. */
-export function operatorKeyRoutes(context: KeyContext & { readonly clock: Clock }): Router {
-  const router = Router()
-  router.post('/', async (req, res) => {
-    const input = keyTerms(parse(operatorKeyInput, req.body), context.clock.now())
-    const { id: keyId, operatorKey, expiresAt } = await addOperatorKey(context, callerOf(res), input)
-    res.status(201).json({ keyId, operatorKey, role: input.role, expiresAt: instant(expiresAt) })
-  })
-  router.get('/', async (_req, res) => {
-    res.json({ keys: (await readOperatorKeys(context.db, callerOf(res))).map(operatorKeyView) })
-  })
-  router.delete('/:keyId', async (req, res) => {
-    await removeOperatorKey(context, callerOf(res), req.params.keyId, parse(operatorKeyRemoval, req.query))
-    res.status(204).end()
-  })
-  router.all('/', onlyMethods('GET', 'POST'))
-  router.all('/:keyId', onlyMethods('DELETE'))
-  return router
+export const operatorKeyRoutes = [
+  route('GET /v1/operator-keys', {
+    name: 'operatorKey.list',
+    what: 'list operator keys',
+    access: { scope: 'read', operator: 'admin', agent: 'never', peer: 'never', audited: 'no' },
+    handle: async ({ caller }, { db }: { readonly db: Reader }) => ({
+      keys: (await readOperatorKeys(db, caller)).map(operatorKeyView),
+    }),
+  }),
+  route('POST /v1/operator-keys', {
+    name: 'operatorKey.make',
+    what: 'make operator keys',
+    access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
+    body: newKey,
+    status: 201,
+    handle: async ({ caller, body }, context: KeyContext & { readonly clock: Clock }): Promise<NewOperatorKeyView> => {
+      const input = keyTerms(body, context.clock.now())
+      const { id: keyId, operatorKey, expiresAt } = await addOperatorKey(context, caller, input)
+      return { keyId, operatorKey, role: input.role, expiresAt: instantOrNull(expiresAt) }
+    },
+  }),
+  route('DELETE /v1/operator-keys/:keyId', {
+    name: 'operatorKey.revoke',
+    what: 'revoke operator keys',
+    access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
+    query: z.strictObject({ minted: flag }),
+    status: 204,
+    handle: async ({ caller, params, query }, context: KeyContext) =>
+      removeOperatorKey(context, caller, params.keyId, query),
+  }),
+] as const
+
+function operatorKeyView({ id, projects, ...key }: OperatorKey): OperatorKeyView {
+  return {
+    ...key,
+    keyId: id,
+    projects: projects === null ? null : [...projects],
+    expiresAt: instantOrNull(key.expiresAt),
+    lastUsedAt: instantOrNull(key.lastUsedAt),
+    createdAt: instant(key.createdAt),
+    revokedAt: instantOrNull(key.revokedAt),
+  }
 }

@@ -1,51 +1,93 @@
-import { Router } from 'express'
-import type { JsonObject } from '../../lib/json.ts'
+import { z } from 'zod'
 import type { RegistryContext } from '../../registry/agents/agents.ts'
 import type { Project } from '../../registry/projects/project-store.ts'
 import { changeLimits, createProject, readProject, readProjects } from '../../registry/projects/projects.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
+import type { Reader } from '../../storage/database.ts'
 import { noteTarget } from '../access/rest-access.ts'
-import { callerOf } from '../auth.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
-import { parse } from '../validate.ts'
-import { projectChanges, projectInput } from './schemas.ts'
+import { line } from './fields.ts'
+import { instant } from './instant.ts'
+import { route } from './route.ts'
 
-/** What the projects routes need: `messagesPerMinute` is the gateway's default of that rate. */
-export interface ProjectFrontContext extends RegistryContext {
-  readonly messagesPerMinute: number
+const limitValue = z
+  .int({ error: 'is a number (0: no limit), or null for the default' })
+  .min(0, 'is 0 (no limit) or more')
+  .max(Number.MAX_SAFE_INTEGER)
+  .nullable()
+const limitNames = Object.keys(projectLimits) as LimitName[]
+const limitFields = Object.fromEntries(limitNames.map((name) => [name, limitValue.optional()])) as Record<
+  LimitName,
+  z.ZodOptional<typeof limitValue>
+>
+const projectChanges = z.strictObject({ limits: z.strictObject(limitFields) })
+const newProject = z.strictObject({ project: line(40).min(1) })
+
+export interface ProjectView {
+  readonly project: string
+  readonly createdAt: string
+}
+
+/** A project with what it and its agents may use; 0 is no limit. */
+export interface ProjectLimitsView extends ProjectView {
+  /** Every limit as it is now. */
+  readonly limits: Readonly<Record<LimitName, number>>
+  /** The limits that are not the default. */
+  readonly overrides: Project['limits']
+}
+
+export interface ProjectFrontContext {
+  readonly db: Reader
+  /** `perMinute`: the gateway's default of `messagesPerMinute`. */
+  readonly mail: { readonly limits: { readonly perMinute: number } }
 }
 
 /** `/v1/projects`: the tenants and their limits, for the operator. Source: S4-14. */
-export function projectRoutes(context: ProjectFrontContext): Router {
-  const router = Router()
-  router.post('/', async (req, res) => {
-    const { project } = parse(projectInput, req.body)
-    noteTarget(res, project)
-    const made = await createProject(context, callerOf(res), project)
-    res.status(made.created ? 201 : 200).json(projectView(made.project))
-  })
-  router.get('/', async (_req, res) => {
-    res.json({ projects: (await readProjects(context.db, callerOf(res))).map(projectView) })
-  })
-  router.get('/:project', async (req, res) => {
-    res.json(detailView(context, await readProject(context.db, callerOf(res), req.params.project)))
-  })
-  router.patch('/:project', async (req, res) => {
-    const { limits } = parse(projectChanges, req.body)
-    res.json(detailView(context, await changeLimits(context, callerOf(res), req.params.project, limits)))
-  })
-  router.all('/', onlyMethods('GET', 'POST'))
-  router.all('/:project', onlyMethods('GET', 'PATCH'))
-  return router
+export const projectRoutes = [
+  route('GET /v1/projects', {
+    name: 'project.list',
+    what: 'list projects',
+    access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'no' },
+    handle: async ({ caller }, { db }: { readonly db: Reader }) => ({
+      projects: (await readProjects(db, caller)).map(projectView),
+    }),
+  }),
+  route('GET /v1/projects/:project', {
+    name: 'project.read',
+    what: 'read the limits of projects',
+    access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'no' },
+    handle: async ({ caller, params }, context: ProjectFrontContext) =>
+      limitsView(context, await readProject(context.db, caller, params.project)),
+  }),
+  route('PATCH /v1/projects/:project', {
+    name: 'project.change',
+    what: 'change the limits of projects',
+    access: { scope: 'manage', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
+    body: projectChanges,
+    handle: async ({ caller, params, body }, context: ProjectFrontContext & RegistryContext) =>
+      limitsView(context, await changeLimits(context, caller, params.project, body.limits)),
+  }),
+  route('POST /v1/projects', {
+    name: 'project.make',
+    what: 'make projects',
+    access: { scope: 'manage', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
+    body: newProject,
+    status: 201,
+    handle: async ({ caller, body, res }, context: RegistryContext) => {
+      noteTarget(res, body.project)
+      const { project, created } = await createProject(context, caller, body.project)
+      if (!created) res.status(200)
+      return projectView(project)
+    },
+  }),
+] as const
+
+function projectView({ id, createdAt }: Project): ProjectView {
+  return { project: id, createdAt: instant(createdAt) }
 }
 
-function projectView({ id, createdAt }: Project): JsonObject {
-  return { project: id, createdAt: new Date(createdAt).toISOString() }
-}
-
-/** `limits` has every limit as it is now, `overrides` those that are not the default. */
-function detailView({ messagesPerMinute }: ProjectFrontContext, project: Project): JsonObject {
+function limitsView({ mail }: ProjectFrontContext, project: Project): ProjectLimitsView {
   const defaults = Object.entries(projectLimits).map(([name, { max }]) => [name, max])
+  const messagesPerMinute = mail.limits.perMinute
   const limits = { ...Object.fromEntries(defaults), messagesPerMinute, ...project.limits } as Record<LimitName, number>
   return { ...projectView(project), limits, overrides: project.limits }
 }

@@ -1,19 +1,20 @@
-import { Router } from 'express'
+import { z } from 'zod'
 import type { KeyContext } from '../../identity/end-keys.ts'
 import { refuseToken } from '../../identity/revoke-token.ts'
 import type { TokenVerifier } from '../../identity/token-caller.ts'
-import { callerOf } from '../auth.ts'
-import { onlyMethods } from '../method-not-allowed.ts'
-import { parse } from '../validate.ts'
-import { tokenInput } from './key-schemas.ts'
+import { keyLimits } from '../../limits.ts'
+import { line } from './fields.ts'
+import { route } from './route.ts'
 
-/** `/v1/tokens/revoke`: an issuer's token that is refused before it expires. */
-export function tokenRoutes(context: KeyContext & { readonly tokens?: TokenVerifier | undefined }): Router {
-  const router = Router()
-  router.post('/revoke', async (req, res) => {
-    await refuseToken(context, callerOf(res), parse(tokenInput, req.body).token)
-    res.status(204).end()
-  })
-  router.all('/revoke', onlyMethods('POST'))
-  return router
-}
+/** `/v1/tokens/revoke`: refuses an issuer's token before it expires. */
+export const tokenRoutes = [
+  route('POST /v1/tokens/revoke', {
+    name: 'token.revoke',
+    what: 'revoke a token',
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    body: z.strictObject({ token: line(keyLimits.bearer.max).min(1) }),
+    status: 204,
+    handle: async ({ caller, body }, context: KeyContext & { readonly tokens?: TokenVerifier | undefined }) =>
+      refuseToken(context, caller, body.token),
+  }),
+] as const

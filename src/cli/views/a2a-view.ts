@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { fields } from '../table.ts'
+import { plain } from '../terminal-text.ts'
+import { artifactText, messageText } from './task-view.ts'
+
+/**
+ * The result of A2A's `SendMessage` (specification §3.1.1): a task, or a message.
+ * @param waited the task is finished or asks for something: its answer is shown too
+ */
+export function sendResultText(result: JsonObject, waited: boolean): string {
+  const task = isJsonObject(result.task) ? result.task : result.status ? result : undefined
+  if (!task) {
+    const message = isJsonObject(result.message) ? result.message : result
+    return `${fields({ state: 'answered' })}${messageText(message)}`
+  }
+  const status = isJsonObject(task.status) ? task.status : {}
+  const head = { task: task.id, state: stateText(status.state) }
+  if (!waited) return `${fields(head)}Follow it: rouse task show ${plain(task.id)}\n`
+  const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isJsonObject) : []
+  const message = isJsonObject(status.message) ? messageText(status.message) : ''
+  return (
+    fields({ ...head, context: task.contextId, changed: status.timestamp }) +
+    message +
+    artifacts.map(artifactText).join('')
+  )
+}
+
+/** `input-required` for `TASK_STATE_INPUT_REQUIRED`. */
+function stateText(state: unknown): string {
+  return String(state ?? 'unknown')
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')
+}

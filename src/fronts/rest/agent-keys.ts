@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { addApiKey, removeApiKey } from '../../identity/api-keys.ts'
+import type { KeyContext } from '../../identity/end-keys.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { pageLimits } from '../../limits.ts'
+import { requireAgent } from '../../registry/agents/agents.ts'
+import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.ts'
+import { requireSelf } from '../../registry/callers/caller.ts'
+import { type Scope, scopes } from '../../registry/callers/scopes.ts'
+import type { Reader } from '../../storage/database.ts'
+import { noteTarget } from '../access/rest-access.ts'
+import { oneOf } from './fields.ts'
+import { instant, instantOrNull } from './instant.ts'
+import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
+import { pageFields, pageOf } from './page.ts'
+import { route } from './route.ts'
+
+const newKey = withOneEnd(
+  z.strictObject({ ...termFields, scopes: z.array(oneOf(scopes)).min(1).max(scopes.length).optional() }),
+)
+
+/** A key of an agent, without the key itself. Instants are ISO 8601. */
+export interface ApiKeyView {
+  readonly keyId: string
+  readonly label: string | null
+  readonly scopes: readonly Scope[]
+  /** null: never. */
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+  readonly createdBy: string | null
+  readonly createdByKey: string | null
+  readonly createdAt: string
+  readonly revokedAt: string | null
+}
+
+/** A new key. The key itself is shown only here. */
+export interface NewApiKeyView {
+  readonly keyId: string
+  readonly apiKey: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: string | null
+}
+
+/** `/v1/agents/{handle}/keys` */
+export const agentKeyRoutes = [
+  route('GET /v1/agents/:handle/keys', {
+    name: 'key.list',
+    what: 'list keys',
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    query: z.object(pageFields),
+    handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
+      const agent = await requireAgent(db, caller.projectId, params.handle)
+      requireSelf(caller, agent.id, 'list its keys')
+      const { limit = pageLimits.listPage.max, pageToken = '' } = query
+      const found = await listApiKeys(db, agent.id, pageToken, limit + 1)
+      const { items, nextPageToken } = pageOf(found, limit, ({ keyId }) => keyId)
+      return { keys: items.map(apiKeyView), nextPageToken }
+    },
+  }),
+  route('POST /v1/agents/:handle/keys', {
+    name: 'key.make',
+    what: 'make keys',
+    access: { scope: 'mint', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    body: newKey,
+    status: 201,
+    handle: async (
+      { caller, params, body, res },
+      context: KeyContext & { readonly clock: Clock },
+    ): Promise<NewApiKeyView> => {
+      const made = await addApiKey(context, caller, params.handle, keyTerms(body, context.clock.now()))
+      noteTarget(res, `${params.handle} ${made.keyId}`)
+      return { ...made, expiresAt: instantOrNull(made.expiresAt) }
+    },
+  }),
+  route('DELETE /v1/agents/:handle/keys/:keyId', {
+    name: 'key.revoke',
+    what: 'revoke keys',
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    query: z.strictObject({ minted: flag, keep: flag }),
+    status: 204,
+    handle: async ({ caller, params, query }, context: KeyContext) =>
+      removeApiKey(context, caller, params.handle, params.keyId, query),
+  }),
+] as const
+
+function apiKeyView({ scopes, ...key }: ApiKey): ApiKeyView {
+  return {
+    ...key,
+    scopes: [...scopes],
+    expiresAt: instantOrNull(key.expiresAt),
+    lastUsedAt: instantOrNull(key.lastUsedAt),
+    createdAt: instant(key.createdAt),
+    revokedAt: instantOrNull(key.revokedAt),
+  }
+}

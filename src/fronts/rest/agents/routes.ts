@@ -1,0 +1,79 @@
+import { type RemovalContext, removeAgent } from '../../../identity/remove-agent.ts'
+import { readBoundedPage } from '../../../lib/bounded-page.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { outputLimits, pageLimits } from '../../../limits.ts'
+import type { Agent } from '../../../registry/agents/agent.ts'
+import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-store.ts'
+import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
+import { listLiveSessions, newestLiveSession } from '../../../registry/sessions/session-store.ts'
+import type { Reader } from '../../../storage/database.ts'
+import { nextToken } from '../page.ts'
+import { route } from '../route.ts'
+import { agentChanges, agentQuery, newAgent, removalQuery } from './input.ts'
+import { agentView, type NewAgentView, presentAgentView } from './view.ts'
+
+export interface AgentReadContext {
+  readonly db: Reader
+  readonly clock: Clock
+}
+
+/** `/v1/agents`: register, read, change, remove. Readers of an agent see what its harness does. */
+export const agentRoutes = [
+  route('GET /v1/agents', {
+    name: 'agent.list',
+    what: 'list agents',
+    access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
+    query: agentQuery,
+    handle: async ({ caller, query }, { db, clock }: AgentReadContext) => {
+      const { limit = pageLimits.listPage.max, pageToken = '' } = query
+      const { projectId } = caller
+      const live = new Map((await listLiveSessions(db, projectId)).map((session) => [session.agentId, session]))
+      const read = (last: Agent | undefined, count: number) =>
+        listAgentsAfter(db, projectId, last?.handle ?? pageToken, count)
+      const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfAgent }
+      const { items, more } = await readBoundedPage(read, page)
+      return {
+        agents: items.map((agent) => presentAgentView(agent, live.get(agent.id), clock.now())),
+        nextPageToken: nextToken(items, more, ({ handle }) => handle),
+      }
+    },
+  }),
+  route('POST /v1/agents', {
+    name: 'agent.register',
+    what: 'register agents',
+    access: { scope: 'mint', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
+    body: newAgent,
+    status: 201,
+    handle: async ({ caller, body, res }, context: RegistryContext): Promise<NewAgentView> => {
+      const { agent, keyId, apiKey } = await registerAgent(context, caller, body)
+      res.location(`/v1/agents/${agent.handle.slice(1)}`)
+      return { agent: agentView(agent), apiKey, keyId }
+    },
+  }),
+  route('GET /v1/agents/:handle', {
+    name: 'agent.read',
+    what: 'read an agent',
+    access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
+    handle: async ({ caller, params }, { db, clock }: AgentReadContext) => {
+      const agent = await requireAgent(db, caller.projectId, params.handle)
+      return presentAgentView(agent, await newestLiveSession(db, agent.id), clock.now())
+    },
+  }),
+  route('PATCH /v1/agents/:handle', {
+    name: 'agent.change',
+    what: 'change an agent',
+    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    body: agentChanges,
+    handle: async ({ caller, params, body }, context: RegistryContext) =>
+      agentView(await changeAgent(context, caller, params.handle, body)),
+  }),
+  route('DELETE /v1/agents/:handle', {
+    name: 'agent.remove',
+    what: 'remove agents',
+    access: { scope: 'manage', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
+    query: removalQuery,
+    status: 204,
+    handle: async ({ caller, params, query }, context: RemovalContext) =>
+      removeAgent(context, caller, params.handle, query),
+  }),
+] as const

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { readBoundedPage } from '../../../lib/bounded-page.ts'
+import { outputLimits } from '../../../limits.ts'
+import { type LogEvent, weightOf } from '../../../log/event.ts'
+import { logBounds } from '../../../log/event-store.ts'
+import { count } from '../fields.ts'
+import { route } from '../route.ts'
+import { readEvents, requireKept } from './read.ts'
+import { type StreamContext, streamEvents } from './stream.ts'
+import { type EventPageView, eventView } from './view.ts'
+
+const limitDefault = 100
+const eventQuery = z.strictObject({
+  since: count(0, Number.MAX_SAFE_INTEGER, 'is a logId: an integer').optional(),
+  limit: count(1, 1000).optional(),
+})
+
+/** `/v1/events`: the log in pages, or as a live stream. */
+export const eventRoutes = [
+  route('GET /v1/events', {
+    name: 'event.read',
+    what: 'read the log',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
+    query: eventQuery,
+    handle: async ({ caller, query, req, res }, context: StreamContext): Promise<EventPageView | undefined> => {
+      const { since, limit = limitDefault } = query
+      // HEAD has no body to stream: it is answered for the page.
+      if (req.method !== 'HEAD' && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') {
+        await streamEvents(context, caller, req, res, since)
+        return undefined
+      }
+      const { db } = context
+      const { head, tail: earliest } = await logBounds(db, caller.projectId)
+      if (since !== undefined) await requireKept(db, caller, since)
+      const after = since ?? earliest
+      const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)
+      const page = { limit, sizeMax: outputLimits.eventPage.max, sizeOf: weightOf }
+      const { items: events, more } = await readBoundedPage(read, page)
+      // After the last event of a full page, else after everything that was there before the read.
+      const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
+      return { events: events.map(eventView), lastLogId: head, nextSince, more }
+    },
+  }),
+] as const

@@ -1,0 +1,70 @@
+import type { Request, Response } from 'express'
+import { Problem } from '../../../errors.ts'
+import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
+import { openLimits } from '../../../limits.ts'
+import { logBounds } from '../../../log/event-store.ts'
+import { follow } from '../../../log/follow.ts'
+import type { LogNotifier } from '../../../log/log-notifier.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { Database } from '../../../storage/database.ts'
+import { problemBody } from '../../problem.ts'
+import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
+import type { Unsent } from '../../unsent.ts'
+import { readEvents, requireKept } from './read.ts'
+import { eventView } from './view.ts'
+
+export interface StreamContext {
+  readonly db: Database
+  readonly notifier: LogNotifier
+  readonly stopping: AbortSignal
+  readonly openCalls: OpenCalls
+  readonly unsent: Unsent
+}
+
+/**
+ * Writes the events after a `logId`, and new ones as they come, until the reader leaves, the gateway stops or the key is
+ * revoked. Without a `logId` it starts at the end of the log.
+ */
+export async function streamEvents(
+  context: StreamContext,
+  caller: Caller,
+  req: Request,
+  res: Response,
+  since: number | undefined,
+): Promise<void> {
+  const { db, notifier, stopping, openCalls, unsent } = context
+  const from = lastEventId(req) ?? since
+  using held = openCalls.hold(caller, 'streams')
+  const after = from ?? (await logBounds(db, caller.projectId)).head
+  if (from !== undefined) await requireKept(db, caller, from)
+  const signal = untilClosed(req, res, stopping, held.signal)
+  if (held.signal.aborted) throw revoked()
+  const farewell = (): object => problemBody(revoked(), '/v1/events')
+  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
+  res.writeHead(200, streamHeaders)
+  res.flushHeaders()
+  const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }
+  for await (const event of follow(notifier, source)) {
+    stream.write(`id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`)
+    await stream.taken(signal)
+  }
+  if (!res.writableEnded) res.end()
+}
+
+/** The operator follows the project, an agent what concerns it. */
+function sourceFor(db: Database, caller: Caller) {
+  const read = (after: number, limit: number) => readEvents(db, caller, after, limit)
+  if (caller.kind === 'operator') return { key: caller.projectId, read }
+  const head = async () => (await logBounds(db, caller.projectId)).head
+  return { key: caller.id, within: caller.projectId, read, head }
+}
+
+function lastEventId(req: Request): number | undefined {
+  const header = req.get('last-event-id')
+  if (header === undefined || header === '') return undefined
+  if (/^\d{1,15}$/.test(header)) return Number(header)
+  throw new Problem('invalid-request', {
+    field: 'Last-Event-ID',
+    detail: 'Last-Event-ID: send the id of the last event that you saw, a logId.',
+  })
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { EventType, LogEvent } from '../../../log/event.ts'
+import { instant } from '../instant.ts'
+
+/** An event of the log. `createdAt` is ISO 8601. */
+export interface EventView {
+  readonly logId: number
+  readonly type: EventType
+  /** `@donna`, `@operator`, `@gateway` */
+  readonly actor: string
+  readonly taskId?: string
+  readonly data: JsonObject
+  readonly createdAt: string
+}
+
+export interface EventPageView {
+  readonly events: readonly EventView[]
+  /** The last event of the log. */
+  readonly lastLogId: number
+  /** The `since` of the next page. */
+  readonly nextSince: number
+  readonly more: boolean
+}
+
+export function eventView(event: LogEvent): EventView {
+  return {
+    logId: event.logId,
+    type: event.type,
+    actor: event.actor,
+    ...(event.taskId === null ? {} : { taskId: event.taskId }),
+    data: event.data,
+    createdAt: instant(event.createdAt),
+  }
+}

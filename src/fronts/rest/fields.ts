@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { isOneLine, isStorable } from '../../lib/words.ts'
+import { inputLimits } from '../../limits.ts'
+
+/** Text of any number of lines that both stores and UTF-8 can carry. */
+export const text = (max: number) =>
+  z.string().max(max).refine(isStorable, 'holds U+0000 or half of a surrogate pair. Take it out.')
+
+/** Text of one line: what a terminal or a model shows is what it says. */
+export const line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(isOneLine, 'is one line of text: no line breaks, no control or bidirectional characters. Take them out.')
+
+/** A number in a query string. Digits only, so that an empty value is not read as 0. */
+export function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
+  return z
+    .string({ error })
+    .regex(/^\d{1,16}$/, error)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, error)
+}
+
+/** One of a list of words. The refusal of any other lists them. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  const list = `one of ${words.join(', ')}`
+  return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
+}
+
+/** An instant in ISO 8601, as ms since the epoch. */
+export function time(error?: string) {
+  return z.iso.datetime({ offset: true, ...(error === undefined ? {} : { error }) }).transform((at) => Date.parse(at))
+}
+
+export const names = z.array(line(200).min(1)).max(100)
+
+/** An agent of this project, or of another one as `web:@donna`. */
+export const address = line(110).min(1)
+
+/** What a message is about. All of it travels with the message, in its events, and through every filter. */
+export const concepts = z
+  .array(line(inputLimits.concept.max).min(1))
+  .max(inputLimits.concepts.max)
+  .refine((list) => bytesOf(list) <= inputLimits.conceptsBytes.max, {
+    error: `are more than ${inputLimits.conceptsBytes.max} bytes together. Send fewer, or shorter ones.`,
+  })
+
+function bytesOf(list: readonly string[]): number {
+  return list.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0)
+}

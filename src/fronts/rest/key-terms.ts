@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { keyLimits } from '../../limits.ts'
+import { line, oneOf, time } from './fields.ts'
+
+/** Input fields that the keys of agents and of operators share. */
+export const termFields = {
+  label: line(100).nullable().optional(),
+  expiresAt: time('is an instant in ISO 8601, e.g. 2026-12-31T00:00:00Z').optional(),
+  expiresInSeconds: z
+    .int({ error: 'is whole seconds' })
+    .min(1, 'is at least one second')
+    .max(keyLimits.keyLife.max, `is at most ${keyLimits.keyLife.max} seconds`)
+    .optional(),
+}
+
+interface Terms {
+  readonly expiresAt?: number | undefined
+  readonly expiresInSeconds?: number | undefined
+}
+
+/** Refuses input that gives the end of a key twice. */
+export function withOneEnd<Schema extends z.ZodType<Terms>>(schema: Schema): Schema {
+  return schema.refine((input) => input.expiresAt === undefined || input.expiresInSeconds === undefined, {
+    path: ['expiresInSeconds'],
+    error: 'says the same as expiresAt. Send one of them.',
+  })
+}
+
+/** The end of a key as an instant, in whichever form it was given. */
+export function keyTerms<Input extends Terms>({ expiresInSeconds, ...input }: Input, now: number) {
+  return expiresInSeconds === undefined ? input : { ...input, expiresAt: now + expiresInSeconds * 1000 }
+}
+
+/** `true` or `false` in a query string; false when it is left out. */
+export const flag = oneOf(['true', 'false'])
+  .transform((word) => word === 'true')
+  .default(false)

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { inputLimits } from '../../../limits.ts'
+import { messageTypes } from '../../../mailbox/message.ts'
+import { reportableStatuses } from '../../../mailbox/status.ts'
+import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'
+import { concepts, count, line, oneOf, text, time } from '../fields.ts'
+
+const payloadMax = inputLimits.mailPayload.max
+
+const payload = z
+  .record(z.string(), z.unknown(), { error: 'is an object' })
+  .refine((value) => JSON.stringify(value).length <= payloadMax, {
+    error: `is more than ${payloadMax} characters as JSON. Put it where the recipient can read it, and name it in ref.`,
+  })
+
+export const newMessage = z.strictObject({
+  to: line(200).min(1).optional(),
+  subject: line(200).optional(),
+  body: text(inputLimits.mailBody.max).optional(),
+  signalType: line(100).min(1).optional(),
+  payload: payload.optional(),
+  type: oneOf(messageTypes).optional(),
+  ref: line(500).min(1).optional(),
+  priority: oneOf(priorities).optional(),
+  wakePolicy: oneOf(wakePolicies).optional(),
+  taggedConcepts: concepts.optional(),
+  inReplyTo: line(100).min(1).optional(),
+})
+
+export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
+
+const messageId = line(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+
+export const inboxQuery = z.strictObject({
+  unread: oneOf(['true', 'false', '1', '0']).optional(),
+  thread: line(100).min(1).optional(),
+  signalType: line(100).min(1).optional(),
+  type: oneOf(messageTypes).optional(),
+  since: time('is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
+  order: oneOf(['oldest', 'newest']).optional(),
+  agent: line(110).min(1).optional(),
+  limit: count(1, 200).optional(),
+  pageToken: messageId.optional(),
+})
+
+/** A page of a thread, or of the messages that the caller sent. */
+export const messageQuery = z.strictObject({ limit: count(1, 200).optional(), pageToken: messageId.optional() })

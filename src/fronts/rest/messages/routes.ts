@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { Request } from 'express'
+import { readMail, readSentPage, readThreadPage } from '../../../mailbox/read-mail.ts'
+import { reportStatus } from '../../../mailbox/report-status.ts'
+import { type MailContext, sendMail } from '../../../mailbox/send.ts'
+import type { Reader } from '../../../storage/database.ts'
+import { idempotencyKey } from '../../idempotency-key.ts'
+import { nextToken } from '../page.ts'
+import { route } from '../route.ts'
+import { messageQuery, newMessage, statusInput } from './input.ts'
+import { messageView, sentView } from './view.ts'
+
+const limitDefault = 50
+
+export interface MessageFrontContext {
+  readonly mail: MailContext
+}
+
+/** `/v1/messages`: send, read, list what the caller sent, and report how far the caller has come with what it received. */
+export const messageRoutes = [
+  route('GET /v1/messages', {
+    name: 'message.list',
+    what: 'list sent messages',
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    query: messageQuery,
+    handle: async ({ caller, query }, { mail }: MessageFrontContext) => {
+      const { limit = limitDefault, pageToken = '' } = query
+      const { mails, more } = await readSentPage(mail.db, caller, pageToken, limit)
+      return { messages: mails.map(messageView), nextPageToken: nextToken(mails, more, ({ message }) => message.id) }
+    },
+  }),
+  route('POST /v1/messages', {
+    name: 'message.send',
+    what: 'send a message',
+    access: { scope: 'send', operator: 'any', agent: 'contacts', peer: 'granted', audited: 'soon' },
+    body: newMessage,
+    status: 201,
+    handle: async ({ caller, body, req, res }, { mail }: MessageFrontContext) => {
+      const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(req) })
+      res.location(`/v1/messages/${sent.message.id}`)
+      return sentView(sent)
+    },
+  }),
+  route('GET /v1/messages/:id', {
+    name: 'message.read',
+    what: 'read a message',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'operator' },
+    handle: async ({ caller, params }, { mail }: MessageFrontContext) =>
+      messageView(await readMail(mail.db, caller, params.id)),
+  }),
+  route('POST /v1/messages/:id/status', {
+    name: 'message.mark',
+    what: 'mark a message',
+    access: { scope: 'work', operator: 'own', agent: 'party', peer: 'party', audited: 'soon' },
+    body: statusInput,
+    handle: async ({ caller, params, body }, { mail }: MessageFrontContext) =>
+      messageView(await reportStatus(mail, caller, params.id, body.status)),
+  }),
+] as const
+
+/** `/v1/threads/{id}`: a conversation, oldest message first. */
+export const threadRoutes = [
+  route('GET /v1/threads/:id', {
+    name: 'thread.read',
+    what: 'read a thread',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'operator' },
+    query: messageQuery,
+    handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
+      const { limit = limitDefault, pageToken = '' } = query
+      const { mails, more } = await readThreadPage(db, caller, params.id, pageToken, limit)
+      return {
+        threadId: params.id,
+        messages: mails.map(messageView),
+        nextPageToken: nextToken(mails, more, ({ message }) => message.id),
+      }
+    },
+  }),
+] as const
+
+function idempotencyOf(req: Request): { key: string; fingerprint: string } | undefined {
+  const key = idempotencyKey(req.get('idempotency-key'))
+  if (key === undefined) return undefined
+  return { key, fingerprint: createHash('sha256').update(JSON.stringify(req.body)).digest('hex') }
+}

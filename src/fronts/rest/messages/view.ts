@@ -1,0 +1,149 @@
+import type { InboxMail } from '../../../mailbox/inbox.ts'
+import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/message.ts'
+import type { NamedRecipient, ReadMail } from '../../../mailbox/read-mail.ts'
+import { isDelivered, type MessageStatus, type Receipt, receiptOf } from '../../../mailbox/status.ts'
+import { instant, instantOrNull } from '../instant.ts'
+
+type Fields = Pick<
+  MailMessage,
+  | 'threadId'
+  | 'subject'
+  | 'body'
+  | 'type'
+  | 'signalType'
+  | 'payload'
+  | 'ref'
+  | 'priority'
+  | 'wakePolicy'
+  | 'taggedConcepts'
+  | 'inReplyTo'
+  | 'taskId'
+>
+
+interface MessageFields extends Fields {
+  readonly messageId: string
+  /** `@donna` */
+  readonly from: string
+  readonly fromSession: string | null
+  /** The address as the sender gave it; null for the mail of a task. */
+  readonly to: string | null
+  readonly isBroadcast: boolean
+}
+
+/** How far a recipient has come with a message, with the instant of each step. Source: S4-5. */
+export interface ProgressView {
+  readonly status: MessageStatus
+  readonly receipt: Receipt
+  readonly sessionId: string | null
+  readonly deliveredAt: string | null
+  readonly deliveryMethod: DeliveryMethod | null
+  readonly seenAt: string | null
+  readonly ackedAt: string | null
+  readonly resolvedAt: string | null
+  /** Of a superseded message only. */
+  readonly supersededAt?: string | null
+}
+
+export interface RecipientView extends ProgressView {
+  readonly agent: string
+  readonly updatedAt: string
+}
+
+/** A message with those of its recipients that the reader may see. Instants are ISO 8601. */
+export interface MessageView extends MessageFields {
+  readonly recipients: readonly RecipientView[]
+  /** Of all recipients, also of those that are not listed. */
+  readonly recipientCount: number
+  readonly createdAt: string
+}
+
+/** A message as its recipient has it. */
+export interface InboxMessageView extends MessageFields, ProgressView {
+  readonly createdAt: string
+}
+
+/** The answer to a sender: how far each recipient has the message by now. Source: S2-9, D11. */
+export interface SentView {
+  readonly messageId: string
+  readonly threadId: string
+  readonly delivered: boolean
+  readonly queued: boolean
+  readonly resolvedToSession: string | null
+  readonly recipients: readonly { readonly agent: string; readonly status: MessageStatus; readonly receipt: Receipt }[]
+  /** Where `recipients` does not list them all. */
+  readonly recipientCount?: number
+  readonly recipientsTruncated?: true
+}
+
+export function sentView({ message, recipients }: ReadMail): SentView {
+  const open = recipients.filter((recipient) => !isDelivered(receiptOf(recipient)))
+  const { recipientCount } = message
+  return {
+    messageId: message.id,
+    threadId: message.threadId,
+    delivered: recipients.length > 0 && open.length === 0,
+    queued: open.length > 0,
+    resolvedToSession: recipientCount === 1 ? (recipients[0]?.sessionId ?? null) : null,
+    recipients: recipients.map((recipient) => ({
+      agent: recipient.agent,
+      status: recipient.status,
+      receipt: receiptOf(recipient),
+    })),
+    ...(recipients.length < recipientCount ? { recipientCount, recipientsTruncated: true } : {}),
+  }
+}
+
+export function messageView({ message, from, recipients }: ReadMail): MessageView {
+  return {
+    ...messageFields(message, from),
+    recipients: recipients.map(recipientView),
+    recipientCount: message.recipientCount,
+    createdAt: instant(message.createdAt),
+  }
+}
+
+export function inboxMessageView({ message, from, recipient }: InboxMail): InboxMessageView {
+  return { ...messageFields(message, from), ...progressView(recipient), createdAt: instant(message.createdAt) }
+}
+
+function messageFields(message: MailMessage, from: string): MessageFields {
+  const { id, broadcast, address, senderSession, subject, body, type, signalType, payload, ref } = message
+  return {
+    messageId: id,
+    threadId: message.threadId,
+    from,
+    fromSession: senderSession,
+    to: address,
+    isBroadcast: broadcast,
+    subject,
+    body,
+    type,
+    signalType,
+    payload,
+    ref,
+    priority: message.priority,
+    wakePolicy: message.wakePolicy,
+    taggedConcepts: message.taggedConcepts,
+    inReplyTo: message.inReplyTo,
+    taskId: message.taskId,
+  }
+}
+
+function recipientView(recipient: NamedRecipient): RecipientView {
+  return { agent: recipient.agent, ...progressView(recipient), updatedAt: instant(recipient.updatedAt) }
+}
+
+function progressView(recipient: Recipient): ProgressView {
+  const { status, sessionId, deliveredAt, deliveryMethod, seenAt, ackedAt, endedAt } = recipient
+  return {
+    status,
+    receipt: receiptOf(recipient),
+    sessionId,
+    deliveredAt: instantOrNull(deliveredAt),
+    deliveryMethod,
+    seenAt: instantOrNull(seenAt),
+    ackedAt: instantOrNull(ackedAt),
+    resolvedAt: instantOrNull(status === 'resolved' ? endedAt : null),
+    ...(status === 'superseded' ? { supersededAt: instantOrNull(endedAt) } : {}),
+  }
+}

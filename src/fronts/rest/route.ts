@@ -1,0 +1,90 @@
+import type { Request, Response } from 'express'
+import type { z } from 'zod'
+import type { Caller } from '../../registry/callers/caller.ts'
+import type { Operation, RestOperation } from '../access/operation.ts'
+
+/** A method and a path: `GET /v1/agents/:handle`. */
+export type RouteName = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
+
+type ParamName<Name extends string> = Name extends `${string}:${infer Param}/${infer Rest}`
+  ? Param | ParamName<Rest>
+  : Name extends `${string}:${infer Param}`
+    ? Param
+    : never
+/** What the path of a route names: `{ handle: string }`. */
+export type ParamsOf<Name extends string> = { readonly [Param in ParamName<Name>]: string }
+
+type Schema = z.ZodType | undefined
+type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
+
+/** What a handler works with: who calls, and the input after its schemas. */
+export interface Call<Name extends string, Body extends Schema, Query extends Schema> extends OpenCall {
+  readonly caller: Caller
+  readonly params: ParamsOf<Name>
+  readonly body: Parsed<Body>
+  readonly query: Parsed<Query>
+}
+
+/** What the handler of a route without a key works with. */
+export interface OpenCall {
+  readonly req: Request
+  /** For headers, another status than the route's, and answers that are streamed. */
+  readonly res: Response
+}
+
+interface RouteFields<Name extends string, Context, Body extends Schema, Query extends Schema, View> {
+  /** The name in the audit: `agent.read`. */
+  readonly name: string
+  /** What it does, after "Only the operator may": `read an agent`. */
+  readonly what: string
+  /** Who may do it. Checked before the input is read. */
+  readonly access: Omit<Operation, 'name' | 'what'>
+  /** Parsed before the handler runs. Without a schema a body is ignored. */
+  readonly body?: Body
+  readonly query?: Query
+  /** Of a success, unless the handler sets another: 200, or 204 without a body. */
+  readonly status?: 200 | 201 | 204
+  /** Returns the body of the answer. A handler that has begun its answer itself returns undefined. */
+  readonly handle: (call: Call<Name, Body, Query>, context: Context) => Promise<View>
+}
+
+/** One route of the REST API: everything that there is to say about it, and the only place that says it. */
+export interface Route<Name extends RouteName, Context, Body extends Schema, Query extends Schema, View> {
+  readonly route: Name
+  /** undefined: it answers everybody, with a key or without one. */
+  readonly operation: RestOperation | undefined
+  readonly body: Body | undefined
+  readonly query: Query | undefined
+  readonly status: 200 | 201 | 204
+  readonly handle: (call: Call<Name, Body, Query>, context: Context) => Promise<View>
+}
+
+/** A route as the router sees it. */
+export interface AnyRoute<Context> {
+  readonly route: RouteName
+  readonly operation: RestOperation | undefined
+  readonly body: z.ZodType | undefined
+  readonly query: z.ZodType | undefined
+  readonly status: number
+  readonly handle: (call: never, context: Context) => Promise<unknown>
+}
+
+export function route<
+  const Name extends RouteName,
+  Context,
+  View,
+  Body extends Schema = undefined,
+  Query extends Schema = undefined,
+>(name: Name, fields: RouteFields<Name, Context, Body, Query, View>): Route<Name, Context, Body, Query, View> {
+  const { body, query, status = 200, handle } = fields
+  const operation = { route: name, name: fields.name, what: fields.what, ...fields.access }
+  return { route: name, operation, body, query, status, handle }
+}
+
+/** A route that answers everybody, with a key or without one. */
+export function openRoute<const Name extends RouteName, Context, View>(
+  name: Name,
+  handle: (call: OpenCall, context: Context) => Promise<View>,
+): Route<Name, Context, undefined, undefined, View> {
+  return { route: name, operation: undefined, body: undefined, query: undefined, status: 200, handle }
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../../../lib/clock.ts'
+import { identitiesOf, identityOf } from '../../../registry/agents/agents.ts'
+import type { Session } from '../../../registry/sessions/session.ts'
+import type { SessionContext } from '../../../sessions/context.ts'
+import {
+  beatSession,
+  closeSession,
+  listFormerSessions,
+  listVisibleSessions,
+  reportPresence,
+  requireSession,
+} from '../../../sessions/sessions.ts'
+import { startSession } from '../../../sessions/start.ts'
+import { type Page, pageOf } from '../page.ts'
+import { route } from '../route.ts'
+import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
+import { type PresenceView, presenceView, type SessionView, sessionView } from './view.ts'
+
+const limitDefault = 50
+
+/** What the routes of sessions and presence take from the context of the front. */
+export interface SessionFrontContext extends SessionContext {
+  readonly clock: Clock
+}
+
+export interface SessionRouteContext {
+  readonly sessions: SessionFrontContext
+}
+
+/** `/v1/sessions` and `/v1/presence`: start, give a sign of life, end; and who is there. Source: S1-8, S2-2, S2-20. */
+export const sessionRoutes = [
+  route('GET /v1/sessions', {
+    name: 'session.list',
+    what: 'list sessions',
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    query: sessionQuery,
+    handle: async ({ caller, query }, { sessions: { db, clock } }: SessionRouteContext) => {
+      const { status = 'live', limit = limitDefault, pageToken = '' } = query
+      const { items, nextPageToken }: Page<Session> =
+        status === 'live'
+          ? { items: await listVisibleSessions(db, caller), nextPageToken: '' }
+          : pageOf(await listFormerSessions(db, caller, { before: pageToken, limit: limit + 1 }), limit, ({ id }) => id)
+      const agentIds = items.map(({ agentId }) => agentId)
+      const identity = await identitiesOf(db, agentIds)
+      const now = clock.now()
+      return { sessions: items.map((session) => sessionView(session, identity(session.agentId), now)), nextPageToken }
+    },
+  }),
+  route('POST /v1/sessions', {
+    name: 'session.start',
+    what: 'start a session',
+    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'soon' },
+    body: newSession,
+    status: 201,
+    handle: async ({ caller, body, res }, { sessions }: SessionRouteContext) => {
+      const { created, ...answer } = await startSession(sessions, caller, body)
+      if (!created) res.status(200)
+      res.location(`/v1/sessions/${answer.sessionId}`)
+      return answer
+    },
+  }),
+  route('GET /v1/sessions/:id', {
+    name: 'session.read',
+    what: 'read a session',
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    handle: async ({ caller, params }, { sessions }: SessionRouteContext) =>
+      view(sessions, await requireSession(sessions.db, caller, params.id)),
+  }),
+  route('PUT /v1/sessions/:id', {
+    name: 'session.beat',
+    what: 'give a sign of life',
+    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
+    body: beatInput,
+    handle: async ({ caller, params, body }, { sessions }: SessionRouteContext) =>
+      view(sessions, await beatSession(sessions, caller, params.id, body.presence)),
+  }),
+  route('DELETE /v1/sessions/:id', {
+    name: 'session.end',
+    what: 'end a session',
+    access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
+    handle: async ({ caller, params }, { sessions }: SessionRouteContext) =>
+      view(sessions, await closeSession(sessions, caller, params.id)),
+  }),
+  route('PUT /v1/presence', {
+    name: 'presence.report',
+    what: 'report presence',
+    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
+    body: presenceInput,
+    handle: async (
+      { caller, body },
+      { sessions }: SessionRouteContext,
+    ): Promise<PresenceView & { readonly sessionId: string }> => {
+      const session = await reportPresence(sessions, caller, body)
+      return { sessionId: session.id, ...presenceView(session, sessions.clock.now()) }
+    },
+  }),
+] as const
+
+async function view({ db, clock }: SessionFrontContext, session: Session): Promise<SessionView> {
+  return sessionView(session, await identityOf(db, session.agentId), clock.now())
+}

@@ -1,0 +1,61 @@
+import { type PresenceSource, type PresenceState, presenceOf } from '../../../registry/sessions/presence.ts'
+import type { EndReason, Session } from '../../../registry/sessions/session.ts'
+import { instant, instantOrNull } from '../instant.ts'
+
+/** What a harness does, as it last said, and how old that is. Source: S1-8. */
+export interface PresenceView {
+  /** `unknown` without a live session, and when the last word is stale. */
+  readonly state: PresenceState
+  readonly source: PresenceSource
+  readonly activeTurnId?: string
+  readonly asOf: string | null
+  readonly ageMs: number | null
+}
+
+/** A session as its agent and the operator see it. Instants are ISO 8601. */
+export interface SessionView {
+  readonly sessionId: string
+  /** `@donna` */
+  readonly agent: string
+  readonly surface: string
+  readonly capabilities: readonly string[]
+  readonly pid?: number
+  readonly startedAt?: string
+  readonly status: 'live' | 'ended'
+  readonly presence: PresenceView
+  readonly lastSeenAt: string
+  readonly createdAt: string
+  readonly endedAt?: string
+  readonly reason?: EndReason | null
+  /** The session that took the agent's identity over. */
+  readonly newMasterSession?: string
+}
+
+export function sessionView(session: Session, agentIdentity: string, now: number): SessionView {
+  const { id, surface, capabilities, pid, processStartedAt, lastSeenAt, createdAt, endedAt } = session
+  return {
+    sessionId: id,
+    agent: agentIdentity,
+    surface,
+    capabilities,
+    ...(pid === null ? {} : { pid }),
+    ...(processStartedAt === null ? {} : { startedAt: instant(processStartedAt) }),
+    status: endedAt === null ? 'live' : 'ended',
+    presence: presenceView(session, now),
+    lastSeenAt: instant(lastSeenAt),
+    createdAt: instant(createdAt),
+    ...(endedAt === null ? {} : { endedAt: instant(endedAt), reason: session.endReason }),
+    ...(session.successorId === null ? {} : { newMasterSession: session.successorId }),
+  }
+}
+
+export function presenceView(session: Session | undefined, now: number): PresenceView {
+  const { state, source, activeTurnId, asOf } = presenceOf(session, now)
+  return {
+    state,
+    source,
+    ...(activeTurnId === null ? {} : { activeTurnId }),
+    asOf: instantOrNull(asOf),
+    ageMs: asOf === null ? null : Math.max(0, now - asOf),
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { inputLimits } from '../../../limits.ts'
+import { taskStates } from '../../../tasks/state.ts'
+import { count, line, oneOf, text } from '../fields.ts'
+
+const id = line(inputLimits.messageId.max)
+const metadata = z.record(z.string(), z.unknown(), { error: 'is an object' }).optional()
+const extensions = z.array(line(inputLimits.url.max)).max(inputLimits.messageExtensions.max).optional()
+
+/** One part as A2A has it (specification section 4.1.6). A2A clients get what is stored here unchanged. */
+const part = z
+  .looseObject({
+    text: z.string({ error: 'is a text' }).optional(),
+    raw: z.string({ error: 'is a text in base64' }).optional(),
+    url: z.string({ error: 'is a URL' }).optional(),
+    filename: line(500).optional(),
+    mediaType: line(200).optional(),
+    metadata,
+  })
+  .refine((value) => [value.text, value.raw, value.url, value.data].some((kind) => kind !== undefined), {
+    error: 'needs one of text, raw, url or data (A2A specification, Part)',
+  })
+
+const parts = z
+  .array(part)
+  .min(1, 'needs at least one part')
+  .max(inputLimits.messageParts.max, `has at most ${inputLimits.messageParts.max} parts. Send more of them apart.`)
+
+const message = z.preprocess(
+  (said) => (typeof said === 'string' && said !== '' ? { parts: [{ text: said }] } : said),
+  z.looseObject(
+    {
+      messageId: id.optional(),
+      role: line(50).optional(),
+      parts,
+      metadata,
+      extensions,
+      referenceTaskIds: z.array(id).max(inputLimits.messageReferences.max).optional(),
+    },
+    { error: 'is a text, or an A2A message with `parts`' },
+  ),
+)
+
+const artifact = z.looseObject({
+  artifactId: id.optional(),
+  name: line(500).optional(),
+  description: text(4_000).optional(),
+  parts,
+  metadata,
+  extensions,
+})
+
+const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
+
+export const transitionInput = z.strictObject({
+  to: oneOf(taskStates),
+  expectedVersion: version.optional(),
+  message: message.optional(),
+  artifacts: z.array(artifact).max(100).optional(),
+})
+
+export const artifactInput = z.strictObject({
+  artifact,
+  append: z.boolean().optional(),
+  lastChunk: z.boolean().optional(),
+  expectedVersion: version.optional(),
+})
+
+export const taskQuery = z.strictObject({
+  role: oneOf(['assignee', 'originator']).optional(),
+  state: oneOf(taskStates).optional(),
+  contextId: id.optional(),
+  pageSize: count(1, 100).optional(),
+  pageToken: line(500).optional(),
+  historyLength: count(0, 100).optional(),
+  includeArtifacts: oneOf(['true', 'false']).optional(),
+})
+
+/** A page of a task's messages or artifacts. */
+export const taskPartQuery = z.strictObject({
+  limit: count(1, 1_000).optional(),
+  pageToken: count(1, Number.MAX_SAFE_INTEGER, 'is not one of ours. Send `nextPageToken` as it is.').optional(),
+})
+
+export const taskReadQuery = z.strictObject({ historyLength: count(0, inputLimits.historyLength.max).optional() })

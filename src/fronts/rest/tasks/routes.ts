@@ -1,0 +1,132 @@
+import type { Response } from 'express'
+import { addArtifact } from '../../../tasks/add-artifact.ts'
+import type { TaskContext } from '../../../tasks/context.ts'
+import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
+import { moveTask } from '../../../tasks/move-task.ts'
+import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../../tasks/read-task.ts'
+import type { Task } from '../../../tasks/task.ts'
+import { readMessagePage, readPiecePage } from '../../../tasks/task-pages.ts'
+import { nextToken } from '../page.ts'
+import { route } from '../route.ts'
+import { artifactInput, taskPartQuery, taskQuery, taskReadQuery, transitionInput } from './input.ts'
+import { requireVersion, withCurrent } from './version.ts'
+import {
+  type AddedArtifactView,
+  type ArtifactPieceView,
+  type TaskSummaryView,
+  type TaskView,
+  taskSummary,
+  taskView,
+} from './view.ts'
+
+const pageSizeDefault = 50
+/** The newest messages of each task in a list, unless the caller says how many. */
+const listHistory = 10
+const partDefault = 100
+
+/** `/v1/tasks`: how a harness that runs no A2A server reads its tasks and works on them. */
+export const taskRoutes = [
+  route('GET /v1/tasks', {
+    name: 'task.list',
+    what: 'list tasks',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
+    query: taskQuery,
+    handle: async ({ caller, query }, { db }: TaskContext) => {
+      const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
+      const own = caller.kind === 'agent' ? caller.id : undefined
+      const page = await listTasks(db, {
+        projectId: caller.projectId,
+        // Operators are one originator. Those of some projects see its tasks in the project that they act in.
+        isWithin: caller.projects !== undefined,
+        assigneeId: role === 'originator' ? undefined : own,
+        originatorId: role === 'originator' ? caller.id : undefined,
+        state,
+        contextId,
+        pageSize,
+        pageToken,
+      })
+      const artifacts = query.includeArtifacts === 'true'
+      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts })
+      const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
+      return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
+    },
+  }),
+  route('GET /v1/tasks/:id', {
+    name: 'task.read',
+    what: 'read a task',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
+    query: taskReadQuery,
+    handle: async ({ caller, params, query, res }, { db }: TaskContext) => {
+      const { historyLength = historyRecent } = query
+      const { task } = await requireTask(db, caller, params.id)
+      const document = await loadTaskDocument(db, task, { historyLength })
+      setVersion(res, task)
+      // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
+      res.setHeader('Cache-Control', 'no-store')
+      return taskView(document)
+    },
+  }),
+  route('GET /v1/tasks/:id/messages', {
+    name: 'task.readMessages',
+    what: 'read the messages of a task',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
+    query: taskPartQuery,
+    handle: async ({ caller, params, query }, { db }: TaskContext) => {
+      const { limit = partDefault, pageToken = 0 } = query
+      const { task } = await requireTask(db, caller, params.id)
+      const { items, more } = await readMessagePage(db, task, { after: pageToken, limit })
+      return {
+        messages: items.map(({ message }) => message),
+        nextPageToken: nextToken(items, more, ({ seq }) => String(seq)),
+      }
+    },
+  }),
+  route('GET /v1/tasks/:id/artifacts', {
+    name: 'task.readArtifacts',
+    what: 'read the artifacts of a task',
+    access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
+    query: taskPartQuery,
+    handle: async ({ caller, params, query }, { db }: TaskContext) => {
+      const { limit = partDefault, pageToken = 0 } = query
+      const { task } = await requireTask(db, caller, params.id)
+      const { items, more } = await readPiecePage(db, task, { after: pageToken, limit })
+      const pieces: ArtifactPieceView[] = items.map(({ artifact, append, lastChunk }) => ({
+        artifact,
+        append,
+        lastChunk,
+      }))
+      return { pieces, nextPageToken: nextToken(items, more, ({ seq }) => String(seq)) }
+    },
+  }),
+  route('POST /v1/tasks/:id/transitions', {
+    name: 'task.move',
+    what: 'move a task',
+    access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
+    body: transitionInput,
+    handle: async ({ caller, params, body, req, res }, context: TaskContext) => {
+      const { to, message } = body
+      const expectedVersion = requireVersion(req.get('if-match'), body.expectedVersion)
+      const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
+      const move = { to, expectedVersion, message, artifacts }
+      const document = await withCurrent(() => moveTask(context, caller, params.id, move))
+      setVersion(res, document.task)
+      return taskView(document)
+    },
+  }),
+  route('POST /v1/tasks/:id/artifacts', {
+    name: 'task.addArtifact',
+    what: 'add an artifact',
+    access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
+    body: artifactInput,
+    status: 201,
+    handle: async ({ caller, params, body, res }, context: TaskContext): Promise<AddedArtifactView> => {
+      const { document, artifactId } = await withCurrent(() => addArtifact(context, caller, params.id, body))
+      setVersion(res, document.task)
+      return { ...taskSummary(document), artifactId }
+    },
+  }),
+] as const
+
+function setVersion(res: Response, { version }: Task): void {
+  res.setHeader('ETag', `"${version}"`)
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { inputLimits } from '../../../limits.ts'
+import { triggers } from '../../../log/event.ts'
+import { priorities } from '../../../registry/agents/agent.ts'
+import { coalesceWindowMax } from '../../../registry/subscriptions/subscription.ts'
+import { harnessTargets } from '../../../registry/subscriptions/targets.ts'
+import { concepts, count, line, names, oneOf, time } from '../fields.ts'
+import { pageFields } from '../page.ts'
+
+const filters = z.strictObject({
+  taggedConcepts: concepts.optional(),
+  priority: oneOf(priorities).optional(),
+  // An identity is written with its @; a handle without it means the same agent.
+  senderFilter: names
+    .transform((senders) => senders.map((sender) => (sender.includes('@') ? sender : `@${sender}`)))
+    .optional(),
+  inReplyToFilter: names.optional(),
+})
+
+const targetMetadata = z.strictObject({
+  url: line(inputLimits.url.max).optional(),
+  coalesceWindow: z
+    .number({ error: 'is seconds: a number from 0 to 300, or null for the default' })
+    .min(0, `is seconds, from 0 to ${coalesceWindowMax}`)
+    .max(coalesceWindowMax, `is seconds, from 0 to ${coalesceWindowMax}`)
+    .nullable()
+    .optional(),
+  coalesceMode: oneOf(['window', 'leading']).optional(),
+  daemonSocketPath: line(1024).optional(),
+  maxInFlight: z.int().min(1, 'is a number from 1 to 64').max(64, 'is a number from 1 to 64').optional(),
+  signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
+})
+
+export const newSubscription = z.strictObject({
+  trigger: oneOf(triggers),
+  filters: filters.optional(),
+  harnessTarget: oneOf(harnessTargets).optional(),
+  harnessTargetMetadata: targetMetadata.optional(),
+  agentIdentity: line(65).optional(),
+  sessionId: line(100).min(1).optional(),
+})
+
+export const subscriptionChanges = z
+  .strictObject({
+    trigger: oneOf(triggers).optional(),
+    filters: filters.optional(),
+    harnessTargetMetadata: targetMetadata.optional(),
+    status: oneOf(['active', 'paused']).optional(),
+    rotateSigningKey: z.boolean().optional(),
+    overlapSeconds: z
+      .number()
+      .min(0)
+      .max(7 * 24 * 3600, 'is seconds, at most 604800 (seven days)')
+      .optional(),
+  })
+  .refine(({ overlapSeconds, rotateSigningKey }) => overlapSeconds === undefined || rotateSigningKey === true, {
+    path: ['overlapSeconds'],
+    error: 'says how long the old key signs beside a new one. Send it with rotateSigningKey: true, or leave it out.',
+  })
+
+export const subscriptionQuery = z.strictObject({ agent: line(65).min(1).optional(), ...pageFields })
+
+export const resyncInput = z.strictObject({
+  sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),
+})
+
+export const replayInput = z.union(
+  [
+    z.strictObject({ eventId: line(26).min(1) }),
+    z.strictObject({ fromLogId: z.int().min(1), toLogId: z.int().min(1) }),
+    z.strictObject({ failedSince: time() }),
+  ],
+  { error: 'Say what to send again: {eventId}, {fromLogId, toLogId} or {failedSince} (an instant in ISO 8601).' },
+)
+
+export const deliveryQuery = z.strictObject({ limit: count(1, 500).optional(), pageToken: line(26).optional() })
+
+export const heldQuery = z.strictObject({
+  limit: count(1, 500).optional(),
+  pageToken: count(1, Number.MAX_SAFE_INTEGER, 'is not one of ours. Send `nextPageToken` as it is.').optional(),
+})

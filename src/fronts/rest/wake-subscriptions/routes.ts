@@ -1,0 +1,166 @@
+import { pageLimits } from '../../../limits.ts'
+import { logBounds } from '../../../log/event-store.ts'
+import { identitiesOf, identityOf } from '../../../registry/agents/agents.ts'
+import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
+import type { SubscriptionContext } from '../../../subscriptions/context.ts'
+import { listOwnSubscriptions, requireSubscription } from '../../../subscriptions/read.ts'
+import { replayDeliveries } from '../../../subscriptions/replay.ts'
+import { resyncSubscription } from '../../../subscriptions/resync.ts'
+import { sendTest } from '../../../subscriptions/send-test.ts'
+import { subscribe } from '../../../subscriptions/subscribe.ts'
+import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
+import { updateSubscription } from '../../../subscriptions/update.ts'
+import { listDeliveries } from '../../../wakes/store/delivery-store.ts'
+import { listHeld } from '../../../wakes/store/held-store.ts'
+import { pageOf, positionToken, readPosition } from '../page.ts'
+import { route } from '../route.ts'
+import {
+  deliveryQuery,
+  heldQuery,
+  newSubscription,
+  replayInput,
+  resyncInput,
+  subscriptionChanges,
+  subscriptionQuery,
+} from './input.ts'
+import {
+  type ChangedSubscriptionView,
+  deliveryView,
+  heldView,
+  type NewSubscriptionView,
+  type ReplayView,
+  type ResyncView,
+  type SubscriptionView,
+  subscriptionView,
+  type TestView,
+} from './view.ts'
+
+const recordsDefault = 50
+
+export interface SubscriptionFrontContext {
+  readonly subscriptions: SubscriptionContext
+}
+
+/** `/v1/wake-subscriptions`: the five actions of S1-43, the test, the record of deliveries, and what was held. */
+export const wakeSubscriptionRoutes = [
+  route('GET /v1/wake-subscriptions', {
+    name: 'subscription.list',
+    what: 'list subscriptions',
+    access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
+    query: subscriptionQuery,
+    handle: async ({ caller, query }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
+      const { agent, limit = pageLimits.listPage.max, pageToken } = query
+      const page = { ...readPosition(pageToken), limit: limit + 1 }
+      const { items, nextPageToken } = pageOf(await listOwnSubscriptions(db, caller, page, agent), limit, positionToken)
+      // Three queries for the whole page, whatever its length.
+      const { tail } = await logBounds(db, caller.projectId)
+      const agentIds = items.map(({ agentId }) => agentId)
+      const identity = await identitiesOf(db, agentIds)
+      const now = clock.now()
+      const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), tail, now))
+      return { subscriptions, nextPageToken }
+    },
+  }),
+  route('POST /v1/wake-subscriptions', {
+    name: 'subscription.make',
+    what: 'subscribe',
+    access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    body: newSubscription,
+    status: 201,
+    handle: async (
+      { caller, body, res },
+      { subscriptions }: SubscriptionFrontContext,
+    ): Promise<NewSubscriptionView> => {
+      const made = await subscribe(subscriptions, caller, body)
+      res.location(`/v1/wake-subscriptions/${made.subscriptionId}`)
+      return made
+    },
+  }),
+  route('GET /v1/wake-subscriptions/:id', {
+    name: 'subscription.read',
+    what: 'read a subscription',
+    access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
+    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext) =>
+      view(subscriptions, await requireSubscription(subscriptions.db, caller, params.id)),
+  }),
+  route('PATCH /v1/wake-subscriptions/:id', {
+    name: 'subscription.change',
+    what: 'change a subscription',
+    access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    body: subscriptionChanges,
+    handle: async (
+      { caller, params, body },
+      { subscriptions }: SubscriptionFrontContext,
+    ): Promise<ChangedSubscriptionView> => {
+      const { subscription, signingKey } = await updateSubscription(subscriptions, caller, params.id, body)
+      return {
+        subscriptionId: subscription.id,
+        currentState: await view(subscriptions, subscription),
+        ...(signingKey ? { signingKey } : {}),
+      }
+    },
+  }),
+  route('DELETE /v1/wake-subscriptions/:id', {
+    name: 'subscription.remove',
+    what: 'remove a subscription',
+    access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext) => {
+      await unsubscribe(subscriptions, caller, params.id)
+      return { subscriptionId: params.id, status: 'removed' as const }
+    },
+  }),
+  route('POST /v1/wake-subscriptions/:id/resync', {
+    name: 'subscription.resync',
+    what: 'have the past sent again',
+    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    body: resyncInput,
+    handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ResyncView> =>
+      resyncSubscription(subscriptions, caller, params.id, body.sinceLogId),
+  }),
+  route('POST /v1/wake-subscriptions/:id/replay', {
+    name: 'subscription.replay',
+    what: 'have the past sent again',
+    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    body: replayInput,
+    handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ReplayView> =>
+      replayDeliveries(subscriptions, caller, params.id, body),
+  }),
+  route('POST /v1/wake-subscriptions/:id/test', {
+    name: 'subscription.test',
+    what: 'test a subscription',
+    access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> =>
+      sendTest(subscriptions, caller, params.id),
+  }),
+  route('GET /v1/wake-subscriptions/:id/deliveries', {
+    name: 'subscription.deliveries',
+    what: 'read deliveries',
+    access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
+    query: deliveryQuery,
+    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+      const { id } = await requireSubscription(db, caller, params.id)
+      const { limit = recordsDefault, pageToken = '' } = query
+      const found = await listDeliveries(db, id, pageToken, limit + 1)
+      const { items, nextPageToken } = pageOf(found, limit, ({ eventId }) => eventId)
+      return { deliveries: items.map((delivery) => deliveryView(delivery, caller)), nextPageToken }
+    },
+  }),
+  route('GET /v1/wake-subscriptions/:id/held', {
+    name: 'subscription.held',
+    what: 'read what was held',
+    access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
+    query: heldQuery,
+    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+      const { id } = await requireSubscription(db, caller, params.id)
+      const { limit = recordsDefault, pageToken = Number.MAX_SAFE_INTEGER } = query
+      const found = await listHeld(db, id, pageToken, limit + 1)
+      const { items, nextPageToken } = pageOf(found, limit, ({ event }) => String(event.logId))
+      return { held: items.map(heldView), nextPageToken }
+    },
+  }),
+] as const
+
+async function view({ db, clock }: SubscriptionContext, subscription: WakeSubscription): Promise<SubscriptionView> {
+  const { tail } = await logBounds(db, subscription.projectId)
+  return subscriptionView(subscription, await identityOf(db, subscription.agentId), tail, clock.now())
+}

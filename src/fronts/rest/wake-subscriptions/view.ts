@@ -1,0 +1,154 @@
+import type { EventType, Trigger } from '../../../log/event.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { SubscriptionStatus } from '../../../registry/subscriptions/status.ts'
+import {
+  type Filters,
+  isOvertaken,
+  type WakeSubscription,
+  type WakeTarget,
+} from '../../../registry/subscriptions/subscription.ts'
+import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
+import { type Attempt, attemptFor } from '../../../wakes/channel.ts'
+import type { Delivery, DeliveryOutcome } from '../../../wakes/store/delivery-store.ts'
+import type { HeldWake } from '../../../wakes/store/held-store.ts'
+import { instant } from '../instant.ts'
+
+/** A wake subscription as its owner sees it, without its key. Instants are ISO 8601. */
+export interface SubscriptionView {
+  readonly subscriptionId: string
+  /** `@donna` */
+  readonly agentIdentity: string
+  readonly trigger: Trigger
+  readonly filters: Filters
+  readonly harnessTarget: HarnessTarget
+  /** `coalesceWindow` is in seconds. */
+  readonly harnessTargetMetadata: WakeTarget & { readonly coalesceWindow: number }
+  readonly status: SubscriptionStatus
+  readonly reason: string | null
+  readonly sessionId?: string
+  readonly failedInARow: number
+  readonly cursorLogId: number
+  /** Where the cursor has fallen behind the log: events up to here are no longer kept. */
+  readonly earliestLogId?: number
+  readonly lastEmittedLogId: number | null
+  readonly previousKeyValidUntil?: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A new subscription. The signing key is shown only here, and only to its owner and the operator. */
+export interface NewSubscriptionView {
+  readonly subscriptionId: string
+  readonly harnessTarget: HarnessTarget
+  readonly signingKey?: string
+}
+
+export interface ChangedSubscriptionView {
+  readonly subscriptionId: string
+  readonly currentState: SubscriptionView
+  /** After a rotation. */
+  readonly signingKey?: string
+}
+
+export interface ResyncView {
+  readonly subscriptionId: string
+  readonly eventsReplayed: number
+  readonly lastLogId: number
+}
+
+export interface ReplayView {
+  readonly subscriptionId: string
+  readonly eventsReplayed: number
+  readonly earliestLogId?: number
+}
+
+export type AttemptView = Omit<Attempt, 'isWithheld'>
+
+/** What the receiver answered to a test wake. */
+export interface TestView {
+  readonly eventId: string
+  readonly attempt: AttemptView
+}
+
+/** The record of one wake. */
+export interface DeliveryView {
+  readonly eventId: string
+  readonly eventType: string
+  /** The event, or the first and the last event of a digest. */
+  readonly logIds: readonly [number] | readonly [from: number, to: number]
+  readonly eventCount: number
+  readonly attempts: readonly AttemptView[]
+  readonly outcome: DeliveryOutcome
+  readonly nextAttemptAt?: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** An event that woke nobody, and why. */
+export interface HeldView {
+  readonly logId: number
+  readonly type: EventType
+  readonly action: HeldWake['action']
+  readonly reason: HeldWake['reason']
+  readonly presence?: PresenceState
+  readonly messageId?: string
+  readonly taskId?: string
+  readonly createdAt: string
+}
+
+/** @param logTail events up to here are no longer kept */
+export function subscriptionView(
+  subscription: WakeSubscription,
+  agentIdentity: string,
+  logTail: number,
+  now: number,
+): SubscriptionView {
+  const { previousKeyUntil } = subscription
+  return {
+    subscriptionId: subscription.id,
+    agentIdentity,
+    trigger: subscription.trigger,
+    filters: subscription.filters,
+    harnessTarget: subscription.harnessTarget,
+    harnessTargetMetadata: { ...subscription.target, coalesceWindow: subscription.coalesceMs / 1000 },
+    status: subscription.status,
+    reason: subscription.reason,
+    ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
+    failedInARow: subscription.failedInARow,
+    cursorLogId: subscription.cursorLogId,
+    ...(isOvertaken(subscription, logTail) ? { earliestLogId: logTail } : {}),
+    lastEmittedLogId: subscription.lastEmittedLogId,
+    ...(previousKeyUntil !== null && previousKeyUntil > now
+      ? { previousKeyValidUntil: instant(previousKeyUntil) }
+      : {}),
+    createdAt: instant(subscription.createdAt),
+    updatedAt: instant(subscription.updatedAt),
+  }
+}
+
+export function deliveryView(delivery: Delivery, reader: Caller): DeliveryView {
+  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, attempts, ...rest } = delivery
+  return {
+    ...rest,
+    attempts: attempts.map((attempt) => ({ ...attemptFor(reader, attempt) })),
+    logIds: fromLogId === toLogId ? [toLogId] : [fromLogId, toLogId],
+    ...(nextAttemptAt === null ? {} : { nextAttemptAt: instant(nextAttemptAt) }),
+    createdAt: instant(createdAt),
+    updatedAt: instant(updatedAt),
+  }
+}
+
+export function heldView({ event, action, reason, presence }: HeldWake): HeldView {
+  const { logId, type, taskId, createdAt, data } = event
+  return {
+    logId,
+    type,
+    action,
+    reason,
+    ...(presence === null ? {} : { presence }),
+    ...(typeof data.messageId === 'string' ? { messageId: data.messageId } : {}),
+    ...(taskId === null ? {} : { taskId }),
+    createdAt: instant(createdAt),
+  }
+}
