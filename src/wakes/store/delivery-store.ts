@@ -8,7 +8,7 @@ import type { Emission } from '../content/emission.ts'
 
 export type DeliveryOutcome = 'pending' | 'delivered' | 'failed' | 'rejected'
 
-/** The record of a wake: attempts, outcome, evidence. */
+/** The record of an emission: its attempts and their outcome. */
 export interface Delivery {
   readonly eventId: string
   readonly eventType: string
@@ -29,7 +29,7 @@ interface DeliveryRow extends Omit<Delivery, 'attempts'> {
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
   event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", created_at as "createdAt", updated_at as "updatedAt"`)
-// In the order of the table. Only of subscriptions that are there: one that was removed meanwhile is nobody's any more.
+// Columns in the order of the table. Not for a subscription that was removed meanwhile.
 const upsert = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
     cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
@@ -63,7 +63,7 @@ const removeAged = statement<{ subscriptionId: string; before: string; limit: nu
     where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
     order by event_id ${limited}) page)`)
 
-/** An emission that was sent, and how that went. */
+/** An emission that was sent, and its attempts. */
 interface SentEmission {
   readonly subscriptionId: string
   readonly emission: Emission
@@ -80,7 +80,7 @@ export async function saveDelivery(
   await upsert.run(tx, [toRow(sent, outcome, nextAttemptAt, tx.now)])
 }
 
-/** Keeps deliveries that were acknowledged. An emission that two leases of a subscription have sent is kept as the later one has it. */
+/** Records emissions that were acknowledged. Of one that two leases have sent, the later record stands. */
 export async function saveDelivered(tx: Transaction, sent: readonly SentEmission[]): Promise<void> {
   const rows = new Map<string, SqlValue[]>()
   for (const one of sent) {
@@ -100,13 +100,13 @@ function toRow(
   return [subscriptionId, eventId, eventType, fromLogId, logId, eventCount, tries, outcome, nextAttemptAt, now]
 }
 
-/** What is on record of an emission: after a crash, the tries that were already made. */
+/** Returns the record of an emission: after a crash it has the attempts that were already made. */
 export async function findDelivery(db: Reader, subscriptionId: string, eventId: string): Promise<Delivery | undefined> {
   const row = await db.get(find, { subscriptionId, eventId })
   return row && fromRow(row)
 }
 
-/** A subscription's deliveries, newest first, before an event id (`''`: from the newest). */
+/** Returns a subscription's deliveries before an event id (`''`: all), newest first. */
 export async function listDeliveries(
   db: Reader,
   subscriptionId: string,
@@ -119,10 +119,7 @@ export async function listDeliveries(
 
 const pageMax = 100
 
-/**
- * Takes away the deliveries of emissions from before an instant, subscription by subscription; one that is still tried stays.
- * Answers how many went.
- */
+/** Removes the deliveries from before an instant (ms since the epoch), but none that is still tried. Returns how many. */
 export async function pruneDeliveries(db: Database, beforeMs: number, signal: AbortSignal): Promise<number> {
   const before = ulidFloor(beforeMs)
   const remove = (tx: Transaction, subscriptionId: string, limit: number) =>

@@ -123,7 +123,7 @@ export async function changeState(tx: Transaction, before: WakeSubscription, sta
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 
-/** Ends the lease and sends nothing more until somebody makes the subscription active. False: the lease was lost. */
+/** Ends a lease and degrades its subscription: nothing more is sent until somebody activates it. False: the lease was lost. */
 export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
   return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0
 }
