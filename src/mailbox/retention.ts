@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import { pruneKeys } from './key-store.ts'
-import { pruneLimits } from './limit-store.ts'
+import { pruneLimits } from './limits/prune-limits.ts'
 
 const pageMax = 200
 /** How long counts are kept that limit nobody any more. */

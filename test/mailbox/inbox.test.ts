@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readInbox } from '../../src/mailbox/inbox.ts'
-import { type NewMail, putMail } from '../../src/mailbox/put-mail.ts'
+import { type NewMail, putMail } from '../../src/mailbox/messages/put-mail.ts'
+import { readInbox } from '../../src/mailbox/reading/inbox.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { openOffice } from './office.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkSignal, subjectOfSignal, systemSignals } from '../../src/mailbox/signal-types.ts'
+import { checkSignal, subjectOfSignal, systemSignals } from '../../src/mailbox/sending/signal-types.ts'
 
 const good = {
   ReviewRequested: { spec_id: 'SPEC-033', instructions: 'Summarize it.' },

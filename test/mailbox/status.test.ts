@@ -9,7 +9,7 @@ import {
   receipts,
   report,
   reportableStatuses,
-} from '../../src/mailbox/status.ts'
+} from '../../src/mailbox/messages/status.ts'
 
 const status = fc.constantFrom(...messageStatuses)
 const reportable = fc.constantFrom(...reportableStatuses)

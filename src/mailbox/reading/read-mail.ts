@@ -1,0 +1,121 @@
+import { Problem } from '../../errors.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { outputLimits } from '../../limits.ts'
+import { identityIn } from '../../registry/agents/agent.ts'
+import { findAgentById } from '../../registry/agents/agent-store.ts'
+import { type Caller, operates } from '../../registry/callers/caller.ts'
+import type { Reader } from '../../storage/database.ts'
+import { gatewayId, type MailMessage, type Recipient } from '../messages/message.ts'
+import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
+import { findRecipient, listRecipients } from '../messages/recipient-store.ts'
+
+/** A recipient and who that is. */
+export type NamedRecipient = Recipient & { readonly agent: string }
+
+/** A message as one caller may see it: its sender and the operator see every recipient, a recipient itself. */
+export interface ReadMail {
+  readonly message: MailMessage
+  readonly from: string
+  readonly recipients: readonly NamedRecipient[]
+}
+
+/** So many recipients of one message are listed; `recipientCount` tells of more. */
+const recipientsMax = 1_000
+
+/** A message, to whom it concerns: sender, recipients, operator. Errors: `message-not-found`. */
+export async function readMail(db: Reader, caller: Caller, id: string): Promise<ReadMail> {
+  const message = await findMessage(db, id)
+  const read = message && (await asSeenBy(db, caller, message, recipientsMax))
+  if (!read) {
+    throw new Problem('message-not-found', { detail: `No message ${id}, or it is not yours.` })
+  }
+  return read
+}
+
+/** Whether a message concerns a caller, and as what. */
+export async function rolesInMail(
+  db: Reader,
+  caller: Caller,
+  message: MailMessage,
+): Promise<{ sees: boolean; seesAll: boolean; own: NamedRecipient | undefined }> {
+  // Operators share one mailbox. What is in it of a project is for those who have the project.
+  if (caller.kind === 'operator' && !operates(caller, message.projectId)) {
+    return { sees: false, seesAll: false, own: undefined }
+  }
+  const own = await findRecipient(db, caller.id, message.id)
+  const isOperated = caller.kind === 'operator' && caller.projectId === message.projectId
+  const seesAll = isOperated || caller.id === message.senderId
+  return { sees: seesAll || own !== undefined, seesAll, own: own && named(own) }
+}
+
+async function asSeenBy(
+  db: Reader,
+  caller: Caller,
+  message: MailMessage,
+  limit: number,
+): Promise<ReadMail | undefined> {
+  const { sees, seesAll, own } = await rolesInMail(db, caller, message)
+  if (!sees) return undefined
+  const recipients = seesAll ? (await listRecipients(db, message.id, limit)).map(named) : own ? [own] : []
+  return { message, from: await senderOf(db, message), recipients }
+}
+
+/** What a page of a thread lists of each message's recipients. */
+const threadRecipientsMax = 50
+
+/**
+ * A page of a thread, oldest first: what the caller sent and was sent in it, the operator all of it.
+ * @param after the messageId of the last one before the page; `''` from the beginning
+ */
+export async function readThreadPage(
+  db: Reader,
+  caller: Caller,
+  threadId: string,
+  after: string,
+  limit: number,
+): Promise<{ mails: ReadMail[]; more: boolean }> {
+  const agentId = caller.kind === 'operator' ? undefined : caller.id
+  const page = { threadId, projectId: caller.projectId }
+  const read = (last: MailMessage | undefined, count: number) =>
+    readThread(db, { ...page, after: last?.id ?? after, limit: count }, agentId)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  const mails = await seen(db, caller, items)
+  if (mails.length === 0 && after === '') {
+    throw new Problem('thread-not-found', {
+      detail: `No thread ${threadId}, or nothing in it is yours. A message's threadId names its thread.`,
+    })
+  }
+  return { mails, more }
+}
+
+const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
+
+/** What the caller sent, newest first, before a message (`''`: from the newest), each with how far its recipients have come. */
+export async function readSentPage(
+  db: Reader,
+  caller: Caller,
+  before: string,
+  limit: number,
+): Promise<{ mails: ReadMail[]; more: boolean }> {
+  const read = (last: MailMessage | undefined, count: number) => readSent(db, caller.id, last?.id ?? before, count)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  return { mails: await seen(db, caller, items), more }
+}
+
+async function seen(db: Reader, caller: Caller, messages: readonly MailMessage[]): Promise<ReadMail[]> {
+  const read = await Promise.all(messages.map((message) => asSeenBy(db, caller, message, threadRecipientsMax)))
+  return read.filter((mail) => mail !== undefined)
+}
+
+/** Who sent it, as its project calls them. */
+export async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promise<string> {
+  if (senderId === gatewayId) return '@gateway'
+  if (senderId === 'operator') return '@operator'
+  const sender = await findAgentById(db, senderId)
+  return sender ? identityIn(projectId, sender) : '@removed'
+}
+
+export function named(recipient: Recipient & { handle: string | null }): NamedRecipient {
+  const { handle, ...rest } = recipient
+  return { ...rest, agent: recipient.agentId === 'operator' ? '@operator' : (handle ?? '@removed') }
+}

@@ -1,0 +1,81 @@
+import { Problem } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { firstLine } from '../../lib/words.ts'
+
+type Kind = 'text' | 'list' | 'todo' | 'level'
+interface Field {
+  readonly kind: Kind
+  readonly optional?: true
+}
+
+const text = { kind: 'text' } as const
+const list = { kind: 'list' } as const
+
+/** The payloads of the signals that agents send. A payload may say more; what is named here it must say. Source: S2-7. */
+export const agentSignals = {
+  ReviewRequested: { spec_id: text, instructions: text },
+  ReviewCompleted: { spec_id: text, summary: text, gaps: list, recommendation: text },
+  Acknowledgment: { message: text },
+  TaskAssigned: { description: text, todo_number: { kind: 'todo', optional: true }, priority: { kind: 'level' } },
+  StatusUpdate: { description: text, artifacts: list },
+} as const satisfies Record<string, Readonly<Record<string, Field>>>
+
+export const systemSignals = ['MasterPreempted', 'PeerJoined', 'PeerLeft'] as const
+/** What the gateway alone says. Source: S2-7. */
+export type SystemSignal = (typeof systemSignals)[number]
+
+const kinds: Record<Kind, { holds: (value: unknown) => boolean; wanted: string }> = {
+  text: { holds: (value) => typeof value === 'string' && value.trim() !== '', wanted: 'a text' },
+  list: { holds: Array.isArray, wanted: 'a list' },
+  todo: { holds: (value) => typeof value === 'number' || typeof value === 'string', wanted: 'a number or a text' },
+  level: {
+    holds: (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
+    wanted: 'a word or a number',
+  },
+}
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/
+
+/**
+ * Checks a signal type and its payload. Types of one's own are free. Throws `invalid-request` that names the field of the
+ * payload, and `forbidden` for what only the gateway says.
+ */
+export function checkSignal(signalType: string, payload: JsonObject | undefined): void {
+  if ((systemSignals as readonly string[]).includes(signalType)) {
+    throw new Problem('forbidden', {
+      field: 'signalType',
+      detail: `signalType: ${signalType} is said by the gateway alone. Use another type for what you have to say.`,
+    })
+  }
+  if (!namePattern.test(signalType)) {
+    throw new Problem('invalid-request', {
+      field: 'signalType',
+      detail: 'signalType: a name of 1 to 100 letters, digits, "_", ".", ":" or "-" that begins with a letter.',
+    })
+  }
+  if (!Object.hasOwn(agentSignals, signalType)) return
+  const fields: Readonly<Record<string, Field>> = agentSignals[signalType as keyof typeof agentSignals]
+  for (const [name, { kind, optional }] of Object.entries(fields)) {
+    const value = payload?.[name]
+    if (value === undefined ? optional : kinds[kind].holds(value)) continue
+    const field = `payload.${name}`
+    throw new Problem('invalid-request', {
+      field,
+      detail: `${field}: ${value === undefined ? 'is required in' : 'is not what it is in'} a ${signalType}: ${kinds[kind].wanted}. Its payload is {${shapeOf(fields)}}.`,
+    })
+  }
+}
+
+/** A line that a person can read, when a signal came without a subject. */
+export function subjectOfSignal(signalType: string, payload: JsonObject | undefined): string {
+  const { spec_id, instructions, summary, message, description } = payload ?? {}
+  const words = [spec_id, instructions ?? summary ?? message ?? description].filter((word) => typeof word === 'string')
+  const line = firstLine(words.join(': '))
+  return line === '' ? signalType : `${signalType}: ${line}`
+}
+
+function shapeOf(fields: Readonly<Record<string, Field>>): string {
+  return Object.entries(fields)
+    .map(([name, { kind, optional }]) => `${name}${optional ? '?' : ''}${kind === 'list' ? '[]' : ''}`)
+    .join(', ')
+}
