@@ -29,7 +29,7 @@ import { strategies } from './mailbox/delivery/strategies.ts'
 import { SendLimiter } from './mailbox/limits/send-limiter.ts'
 import { pruneMessages } from './mailbox/retention.ts'
 import { createAnnounce } from './mailbox/sending/announce.ts'
-import { createHandOverMail } from './mailbox/sending/handoff-mail.ts'
+import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject } from './registry/projects/project-store.ts'
@@ -137,7 +137,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const sends = undo.use(new SendLimiter({ ...core, limits: config.mail }))
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { ...core, sendHandOver: createHandOverMail(mail) }
+  const claims = { ...core, sendHandoffMail: createHandoffMail(mail) }
   const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
   const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }

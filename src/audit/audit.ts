@@ -3,6 +3,7 @@ import { ulidSequence } from '../lib/ids.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
 import { auditLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
@@ -117,7 +118,7 @@ export class Audit implements AsyncDisposable {
 /** The entry that stands for dropped records. Its count says how many. */
 const gap: AuditEntry = {
   project: '',
-  actor: '@gateway',
+  actor: gatewayIdentity,
   callerId: '',
   keyId: '',
   address: '',

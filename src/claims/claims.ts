@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { AppendEvents } from '../log/append.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
+import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
@@ -53,7 +54,7 @@ async function tryClaim(
     return { claim, outcome: 'claimed' }
   }
   if (!(await takeOverClaim(tx, before!, caller.id))) return undefined
-  const previousOwner = before!.owner ?? '@removed'
+  const previousOwner = before!.owner ?? removedIdentity
   const { reason } = step
   const data = { ref, owner: caller.identity, previousOwner, reason }
   await append(tx, projectId, [claimEvent('claim.taken_over', caller, [before!.ownerId, caller.id], data)])
@@ -73,7 +74,7 @@ export function releaseRef(context: ClaimContext, caller: Caller, ref: string): 
     if (!mayRemove && reason === undefined) throw conflict(claim)
     const gone = mayRemove ? await removeClaim(tx, claim) : await reapClaim(tx, claim)
     if (!gone) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
-    const data = { ref, previousOwner: claim.owner ?? '@removed', ...(isOwn || !reason ? {} : { reason }) }
+    const data = { ref, previousOwner: claim.owner ?? removedIdentity, ...(isOwn || !reason ? {} : { reason }) }
     await context.append(tx, caller.projectId, [claimEvent('claim.released', caller, [claim.ownerId], data)])
   })
 }
@@ -91,11 +92,11 @@ export function conflict(claim: Claim): Problem {
   const staleAt = new Date(lastSeenAt + silenceMs).toISOString()
   return new Problem('claim-conflict', {
     field: 'ref',
-    detail: `ref: "${ref}" is ${owner ?? '@removed'}'s, who was last seen at ${new Date(lastSeenAt).toISOString()}. Ask for a hand-over, or wait: silent until ${staleAt}, it may be taken over.`,
+    detail: `ref: "${ref}" is ${owner ?? removedIdentity}'s, who was last seen at ${new Date(lastSeenAt).toISOString()}. Ask for a hand-over, or wait: silent until ${staleAt}, it may be taken over.`,
     extra: {
       current: {
         ref,
-        owner: owner ?? '@removed',
+        owner: owner ?? removedIdentity,
         claimedAt: new Date(claimedAt).toISOString(),
         lastSeenAt: new Date(lastSeenAt).toISOString(),
         staleAt,

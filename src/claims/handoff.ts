@@ -1,27 +1,24 @@
 import { Problem } from '../errors.ts'
-import type { NewEvent } from '../log/event.ts'
 import { resolveAddress } from '../registry/agents/addresses.ts'
 import type { Agent } from '../registry/agents/agent.ts'
+import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Reader, Transaction } from '../storage/database.ts'
+import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
+import type { Reader } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { findClaim, moveClaim } from './claim-store.ts'
 import { type ClaimContext, claimEvent, conflict, requireClaim } from './claims.ts'
 
-export interface HandOffContext extends ClaimContext {
-  /** Puts the mail into the new owner's inbox, within the transaction, and answers the events to append for it. */
-  readonly sendHandOver: (
-    tx: Transaction,
-    handOver: { sender: Caller; recipient: Agent; projectId: string; ref: string; body: string | null },
-  ) => Promise<{ messageId: string; events: NewEvent[] }>
+export interface HandoffContext extends ClaimContext {
+  readonly sendHandoffMail: SendHandoffMail
 }
 
 /**
- * Hands a ref over: the change of owner and the mail that tells the next one are one transaction. The owner's to do, or the
- * operator's. Errors: `claim-not-found`, `claim-conflict` with the claim as it is, what an address may be refused with. Source: S4-7.
+ * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. Only the owner and the
+ * operator may. Errors: `claim-not-found`, `claim-conflict` with the claim as it is, and those of an address. Source: S4-7.
  */
-export function handOff(
-  context: HandOffContext,
+export function handoffClaim(
+  context: HandoffContext,
   caller: Caller,
   input: { ref: string; to: string; message?: string | undefined },
 ): Promise<{ claim: Claim; messageId: string }> {
@@ -33,11 +30,11 @@ export function handOff(
     const recipient = await requireRecipient(tx, caller, to, before)
     if (!(await moveClaim(tx, before, recipient.id))) throw conflict((await findClaim(tx, projectId, ref)) ?? before)
     const body = message ?? null
-    const { messageId, events } = await context.sendHandOver(tx, { sender: caller, recipient, projectId, ref, body })
-    const previousOwner = before.owner ?? '@removed'
+    const { messageId, events } = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
+    const previousOwner = before.owner ?? removedIdentity
     const data = { ref, owner: recipient.handle, previousOwner, messageId }
-    const handed = claimEvent('claim.handed_off', caller, [before.ownerId, recipient.id], data)
-    await context.append(tx, projectId, [handed, ...events])
+    const event = claimEvent('claim.handed_off', caller, [before.ownerId, recipient.id], data)
+    await context.append(tx, projectId, [event, ...events])
     const { id: ownerId, handle: owner } = recipient
     return { claim: { ...before, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
   })

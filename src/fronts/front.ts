@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import type { CardSigner } from '../agent-card/signing.ts'
-import type { HandOffContext } from '../claims/handoff.ts'
+import type { HandoffContext } from '../claims/handoff.ts'
 import { Problem, toProblem } from '../errors.ts'
 import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
 import type { MailContext } from '../mailbox/sending/send-mail.ts'
@@ -24,7 +24,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
   readonly mail: MailContext & PiggybackContext
-  readonly claims: HandOffContext
+  readonly claims: HandoffContext
   readonly sessions: SessionFrontContext
   readonly instanceKey: string
   readonly isReady: () => boolean

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { listExpiredKeys, revokeApiKey } from '../registry/callers/api-key-store.ts'
 import { listKeysWithLateComers } from '../registry/callers/live-key.ts'
 import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
@@ -53,13 +54,13 @@ export class KeySweeper extends Sweeper {
   #end(key: EndedKey, revoke: (tx: Parameters<typeof revokeApiKey>[0]) => Promise<boolean>): Promise<boolean> {
     return this.#context.db.transaction(async (tx) => {
       if (!(await revoke(tx))) return false
-      await endKeys(this.#context, tx, [key], { reason: 'key-expired', actor: '@gateway' })
+      await endKeys(this.#context, tx, [key], { reason: 'key-expired', actor: gatewayIdentity })
       return true
     })
   }
 
   #endLateComers(key: EndedKey): Promise<void> {
-    const ending = { reason: 'key-revoked', actor: '@gateway', isAgain: true } as const
+    const ending = { reason: 'key-revoked', actor: gatewayIdentity, isAgain: true } as const
     return this.#context.db.transaction((tx) => endKeys(this.#context, tx, [key], ending))
   }
 

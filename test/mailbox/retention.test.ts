@@ -65,20 +65,8 @@ test('a removal of many is many small steps', async () => {
   expect(await prune(office)).toBe(1_200)
 })
 
-test('a repeated key is forgotten after a day, and a task’s mail follows the same rule', async () => {
+test('mail of a task follows the same rule', async () => {
   await using office = await openOffice('lola', 'donna')
-  const once = () =>
-    sendMail(
-      office.context,
-      office.caller('lola'),
-      { to: '@donna', subject: 'x' },
-      { idempotency: { key: 'k', fingerprint: 'f' } },
-    )
-  const first = (await once()).message.id
-  expect((await once()).message.id).toBe(first)
-  office.clock.advance(dayMs + 1)
-  await prune(office)
-  expect((await once()).message.id).not.toBe(first)
   const { event } = await office.db.transaction((tx) =>
     recordMail(tx, {
       sender: office.caller('lola'),

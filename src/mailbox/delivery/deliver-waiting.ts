@@ -1,4 +1,4 @@
-import { identityOf } from '../../registry/agents/agents.ts'
+import { identityOf } from '../../registry/agents/identity.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { type PendingSignal, pendingSignal } from './pending-signal.ts'
 import { recordDelivery, type WaitingMail } from './waiting-store.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { gatewayId } from '../messages/message.ts'
+import { identityFrom } from '../../registry/agents/identity.ts'
 import type { WaitingMail } from './waiting-store.ts'
 
 /** Mail as it goes along with an answer: the fields of S2-8 by their names there, and what mail has beside them. */
@@ -25,7 +25,7 @@ export interface PendingSignal {
 
 /** The wire form of waiting mail, handed over at an instant (ms since the epoch). */
 export function pendingSignal(mail: WaitingMail, to: string, now: number): PendingSignal {
-  const from = senderIdentity(mail)
+  const from = identityFrom(mail.senderId, mail.from)
   return {
     signal_id: mail.id,
     signal_type: mail.signalType,
@@ -45,11 +45,4 @@ export function pendingSignal(mail: WaitingMail, to: string, now: number): Pendi
     priority: mail.priority,
     task_id: mail.taskId,
   }
-}
-
-/** The identity of a sender, given its handle as the store has it now. */
-export function senderIdentity(mail: { senderId: string; from: string | null }): string {
-  if (mail.senderId === 'operator') return '@operator'
-  if (mail.senderId === gatewayId) return '@gateway'
-  return mail.from ?? '@removed'
 }

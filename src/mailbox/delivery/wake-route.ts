@@ -17,7 +17,8 @@ export async function readWakeRoutes(db: Reader, agentId: string): Promise<WakeS
   )
 }
 
-type RoutedMail = Pick<
+/** The fields of mail that decide whether a subscription wakes for it. */
+export type RoutedMail = Pick<
   MailMessage,
   'wakePolicy' | 'priority' | 'taggedConcepts' | 'inReplyTo' | 'threadId' | 'createdAt'
 > & { readonly from: string | null }

@@ -1,3 +1,4 @@
+import { operatorId } from '../../registry/agents/identity.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { closeArrivalWindow, countArrival } from './arrival-store.ts'
 import { blockExchange, countTurn, readBlockedUntil } from './exchange-store.ts'
@@ -59,7 +60,7 @@ async function checkArrivals(
   sending: Sending,
 ): Promise<Refusal | undefined> {
   const { senderId, peer } = sending
-  if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === 'operator') return undefined
+  if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === operatorId) return undefined
   const arrival = { recipientId: peer.id, senderId, limit: stormMessages, windowMs: stormWindowMs }
   if (await countArrival(tx, arrival)) return undefined
   const { isFirst, until } = await closeArrivalWindow(tx, peer.id, stormWindowMs)

@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { type NewEvent, operatorAudience } from '../../log/event.ts'
+import { gatewayIdentity } from '../../registry/agents/identity.ts'
 
 /** A refused message. */
 export interface Refusal {
@@ -70,5 +71,5 @@ function wholeSeconds(ms: number): number {
 }
 
 function refusalEvent(type: NewEvent['type'], agentIds: readonly string[], data: NewEvent['data']): NewEvent {
-  return { type, actor: '@gateway', audience: [...new Set([operatorAudience, ...agentIds])], data }
+  return { type, actor: gatewayIdentity, audience: [...new Set([operatorAudience, ...agentIds])], data }
 }

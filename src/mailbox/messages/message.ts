@@ -6,8 +6,6 @@ export const messageTypes = ['msg', 'task', 'handoff', 'ack', 'question', 'answe
 /** What a message is for. `relay` is a person's word to an agent. Source: S4-5, S4-11. */
 export type MessageType = (typeof messageTypes)[number]
 
-/** Who sends what no agent and no person does. */
-export const gatewayId = 'gateway'
 /** The address of everybody in a project. */
 export const broadcastAddress = '*'
 

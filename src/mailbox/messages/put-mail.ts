@@ -6,49 +6,73 @@ import type { MailMessage } from './message.ts'
 import { insertMessage } from './message-store.ts'
 import { insertRecipients } from './recipient-store.ts'
 
-/** A message on its way into mailboxes; the gateway gives it its id and its time. */
-export interface NewMail extends Omit<MailMessage, 'id' | 'threadId' | 'createdAt' | 'recipientCount'> {
-  /** `@donna`: what the log and every wake call the sender. */
+type Required = 'projectId' | 'senderId' | 'subject' | 'wakePolicy'
+type Assigned = 'threadId' | 'createdAt' | 'recipientCount'
+
+/** A message to put into mailboxes. A field that is left out has the default of `putMail`. */
+export interface NewMail extends Pick<MailMessage, Required>, Partial<Omit<MailMessage, Required | Assigned>> {
+  /** The thread that it continues; left out or null: it begins one. */
+  readonly threadId?: string | null
+  /** The sender's identity in the log and in every wake, e.g. `@donna`. */
   readonly from: string
-  /** Null: it begins a thread. */
-  readonly threadId: string | null
-  /** Agents, each once, with the policy that is theirs. */
+  /** Agents, each once, each with its own policy. */
   readonly recipients: readonly { readonly id: string; readonly wakePolicy: WakePolicy }[]
-  /** The session that its one recipient was resolved to. */
+  /** The live session of the only recipient. */
   readonly sessionId?: string | null
-  /** Whether a route to its recipient is known. */
+  /** Whether a route to the only recipient is known. */
   readonly routed?: boolean
-  readonly id?: string
 }
 
 /**
- * Puts a message into the mailboxes of its recipients and answers the events to append for it, last, in the same transaction:
- * one, whose audience is everybody who got it, or one for each policy that its recipients have.
+ * Puts a message into the mailboxes of its recipients. Returns the events to append, last, in the same transaction: one for each
+ * wake policy that recipients have, with these recipients as its audience.
  */
 export async function putMail(
   tx: Transaction,
   mail: NewMail,
 ): Promise<{ message: MailMessage; events: [NewEvent, ...NewEvent[]] }> {
-  const { from, recipients, sessionId = null, routed = false, id = newMessageId(tx.now), threadId, ...rest } = mail
-  const message: MailMessage = {
-    id,
-    threadId: threadId ?? id,
-    recipientCount: recipients.length,
-    createdAt: tx.now,
-    ...rest,
-  }
+  const { from, recipients, sessionId = null, routed = false } = mail
+  const message = messageOf(mail, tx.now)
   await insertMessage(tx, message)
-  const { type, signalType } = message
+  const { id: messageId, type, signalType } = message
   const events: NewEvent[] = []
   for (const [wakePolicy, agentIds] of byPolicy(recipients)) {
-    // `silent` is stored and nothing else; whoever looks into the inbox finds it. Source: S1-15.
+    // `silent` mail is only in the inbox: no route delivers it. Source: S1-15.
     const pending = wakePolicy === 'silent' ? 0 : 1
     const receipt = routed ? 'routed' : 'accepted'
-    await insertRecipients(tx, agentIds, { messageId: id, type, signalType, pending, receipt, sessionId })
+    await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId })
     events.push(messageSent({ ...message, wakePolicy }, from, agentIds))
   }
   const [first = messageSent(message, from, []), ...others] = events
   return { message, events: [first, ...others] }
+}
+
+function messageOf(mail: NewMail, now: number): MailMessage {
+  const id = mail.id ?? newMessageId(now)
+  return {
+    id,
+    projectId: mail.projectId,
+    senderId: mail.senderId,
+    senderSession: mail.senderSession ?? null,
+    address: mail.address ?? null,
+    broadcast: mail.broadcast ?? false,
+    subject: mail.subject,
+    body: mail.body ?? null,
+    type: mail.type ?? 'msg',
+    signalType: mail.signalType ?? null,
+    payload: mail.payload ?? null,
+    ref: mail.ref ?? null,
+    taskId: mail.taskId ?? null,
+    taskSeq: mail.taskSeq ?? null,
+    priority: mail.priority ?? 'normal',
+    wakePolicy: mail.wakePolicy,
+    taggedConcepts: mail.taggedConcepts ?? [],
+    inReplyTo: mail.inReplyTo ?? null,
+    // A message without a thread begins one.
+    threadId: mail.threadId ?? id,
+    recipientCount: mail.recipients.length,
+    createdAt: now,
+  }
 }
 
 function byPolicy(recipients: NewMail['recipients']): Map<WakePolicy, string[]> {
@@ -61,7 +85,7 @@ function byPolicy(recipients: NewMail['recipients']): Map<WakePolicy, string[]> 
   return groups
 }
 
-/** The log's row for a message: a pointer, never what it says. Source: S1-24. */
+/** The event of a message: a pointer, never its content. Source: S1-24. */
 function messageSent(message: MailMessage, from: string, audience: readonly string[]): NewEvent {
   const { id, subject, priority, wakePolicy, taggedConcepts, inReplyTo, threadId, taskId } = message
   return {

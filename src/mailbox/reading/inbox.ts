@@ -1,9 +1,9 @@
 import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { messageIdFloor } from '../../lib/ids.ts'
 import { outputLimits } from '../../limits.ts'
+import { identityFrom } from '../../registry/agents/identity.ts'
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
-import { senderIdentity } from '../delivery/pending-signal.ts'
 import type { MailMessage, MessageType, Recipient } from '../messages/message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
 import { recipientColumns } from '../messages/recipient-store.ts'
@@ -104,5 +104,5 @@ function fromRow(row: Row): InboxMail {
     endedAt,
     updatedAt,
   }
-  return { message: messageFromRow(message), recipient, from: senderIdentity(row) }
+  return { message: messageFromRow(message), recipient, from: identityFrom(row.senderId, row.from) }
 }

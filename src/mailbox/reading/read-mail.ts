@@ -3,9 +3,10 @@ import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { outputLimits } from '../../limits.ts'
 import { identityIn } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
+import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
-import { gatewayId, type MailMessage, type Recipient } from '../messages/message.ts'
+import type { MailMessage, Recipient } from '../messages/message.ts'
 import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
 import { findRecipient, listRecipients } from '../messages/recipient-store.ts'
 
@@ -107,15 +108,13 @@ async function seen(db: Reader, caller: Caller, messages: readonly MailMessage[]
   return read.filter((mail) => mail !== undefined)
 }
 
-/** Who sent it, as its project calls them. */
-export async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promise<string> {
-  if (senderId === gatewayId) return '@gateway'
-  if (senderId === 'operator') return '@operator'
-  const sender = await findAgentById(db, senderId)
-  return sender ? identityIn(projectId, sender) : '@removed'
+/** Reads the sender's identity in the project of the message. */
+async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promise<string> {
+  const isAgent = senderId !== gatewayId && senderId !== operatorId
+  const sender = isAgent ? await findAgentById(db, senderId) : undefined
+  return identityFrom(senderId, sender && identityIn(projectId, sender))
 }
 
-export function named(recipient: Recipient & { handle: string | null }): NamedRecipient {
-  const { handle, ...rest } = recipient
-  return { ...rest, agent: recipient.agentId === 'operator' ? '@operator' : (handle ?? '@removed') }
+function named({ handle, ...recipient }: Recipient & { handle: string | null }): NamedRecipient {
+  return { ...recipient, agent: identityFrom(recipient.agentId, handle) }
 }

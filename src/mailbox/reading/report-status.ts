@@ -2,9 +2,10 @@ import { Problem } from '../../errors.ts'
 import type { AppendEvents } from '../../log/append.ts'
 import type { NewEvent } from '../../log/event.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
+import { gatewayId, operatorId } from '../../registry/agents/identity.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import type { Database, Reader } from '../../storage/database.ts'
-import { gatewayId, type MailMessage } from '../messages/message.ts'
+import type { MailMessage } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
 import { advanceStatus, findRecipient } from '../messages/recipient-store.ts'
 import { type MessageStatus, type ReportableStatus, report } from '../messages/status.ts'
@@ -56,7 +57,7 @@ async function senderOfLog(
   caller: Caller,
 ): Promise<{ projectId: string; audience: string[] }> {
   if (senderId === gatewayId || senderId === caller.id) return { projectId, audience: [] }
-  if (senderId === 'operator') return { projectId, audience: [senderId] }
+  if (senderId === operatorId) return { projectId, audience: [senderId] }
   const sender = await findAgentById(db, senderId)
   return sender ? { projectId: sender.projectId, audience: [senderId] } : { projectId, audience: [] }
 }

@@ -2,9 +2,10 @@ import { Problem } from '../../errors.ts'
 import { resolveAddress } from '../../registry/agents/addresses.ts'
 import type { WakePolicy } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
+import { gatewayId, isOperatorAddress, operatorId, operatorIdentity } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
-import { gatewayId, type MailMessage } from '../messages/message.ts'
+import type { MailMessage } from '../messages/message.ts'
 
 interface MailRecipient {
   readonly id: string
@@ -38,7 +39,7 @@ export async function resolveDestination(
         'to: is required: an address such as @donna, or * for everybody. A reply (inReplyTo) goes back by itself.',
     })
   }
-  if (/^@?operator$/i.test(to.trim())) return operatorDestination(caller.projectId)
+  if (isOperatorAddress(to)) return operatorDestination(caller.projectId)
   const { projectId, agents, broadcast } = await resolveAddress(reader, caller, to, answered?.senderId)
   const recipients = broadcast ? agents.filter(({ id }) => id !== caller.id) : agents
   return { projectId, address: to.trim(), broadcast, recipients }
@@ -48,7 +49,7 @@ async function replyDestination(reader: Reader, caller: Caller, answered: MailMe
   if (answered.senderId === caller.id && answered.address !== null) {
     return resolveDestination(reader, caller, answered.address, undefined)
   }
-  if (answered.senderId === 'operator') return operatorDestination(answered.projectId)
+  if (answered.senderId === operatorId) return operatorDestination(answered.projectId)
   const sender = answered.senderId === caller.id ? undefined : await findAgentById(reader, answered.senderId)
   if (sender) return { projectId: sender.projectId, address: sender.handle, broadcast: false, recipients: [sender] }
   const why = answered.senderId === gatewayId ? 'the gateway, which reads no mail' : 'nobody who can be answered'
@@ -58,8 +59,7 @@ async function replyDestination(reader: Reader, caller: Caller, answered: MailMe
   })
 }
 
-/** A person reads its mail too. */
 function operatorDestination(projectId: string): Destination {
-  const operator = { id: 'operator', handle: '@operator', defaultWakePolicy: 'immediate' } as const
-  return { projectId, address: '@operator', broadcast: false, recipients: [operator] }
+  const operator = { id: operatorId, handle: operatorIdentity, defaultWakePolicy: 'immediate' } as const
+  return { projectId, address: operatorIdentity, broadcast: false, recipients: [operator] }
 }

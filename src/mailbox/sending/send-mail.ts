@@ -6,11 +6,11 @@ import { firstLine } from '../../lib/words.ts'
 import type { AppendEvents } from '../../log/append.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
+import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
 import { rowBytes, type Usage } from '../../registry/shares/usage.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
-import { readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
-import { findKey, takeKey } from '../key-store.ts'
+import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
 import { checkLimits } from '../limits/check-limits.ts'
 import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
 import type { Refusal } from '../limits/refusals.ts'
@@ -25,14 +25,14 @@ export interface MailContext {
   readonly db: Database
   readonly append: AppendEvents
   readonly limits: MailLimits
-  /** What each agent and project has stored. */
+  /** Counts what agents and projects have stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly findSession: FindSession
 }
 
-/** What a sender says. Everything that is left out has a default; a reply needs neither `to` nor a subject. */
+/** Mail as its sender gives it. Every field has a default; a reply needs neither `to` nor a subject. */
 export interface MailInput {
-  /** An address. A reply without one goes to whoever sent what it answers. */
+  /** An address. A reply without one goes to the sender of the message that it answers. */
   readonly to?: string | undefined
   readonly subject?: string | undefined
   readonly body?: string | undefined
@@ -47,18 +47,17 @@ export interface MailInput {
 }
 
 export interface SendOptions {
-  /** Makes a repeat answer with the first message, with a fingerprint of the request that it stands for. */
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined
+  /** Makes a repeat return the message of the first request. */
+  readonly idempotency?: Idempotency | undefined
 }
 
 const subjectMax = 200
 
 /**
- * Sends mail and resolves when it is durable, with how far each recipient has it. An operator's mail is a person's: `relay`
- * unless it says otherwise, and without limits. Errors: `agent-not-found` and what else an address may be refused with,
+ * Sends mail. Resolves when it is durable, to the message with the state of each recipient. An operator is a person: its mail is
+ * a `relay` unless it has another type, and has no limits. Errors: `agent-not-found` and the others of an address,
  * `message-not-found` (of `inReplyTo`), `invalid-request`, `forbidden`, `idempotency-conflict`, `rate-limited`, `storm-breaker`,
- * `recipient-storm`.
- * Source: S2-9, S2-10, D11.
+ * `recipient-storm`, `quota-exceeded`. Source: S2-9, S2-10, D11.
  */
 export async function sendMail(
   context: MailContext,
@@ -69,7 +68,7 @@ export async function sendMail(
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   context.usage.requireRoom(caller)
   const sent = await context.db.transaction(async (tx) => {
-    const first = idempotency && (await repeated(tx, caller, idempotency))
+    const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
     if (first !== undefined) return { id: first }
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
@@ -80,11 +79,9 @@ export async function sendMail(
       return refusal
     }
     const id = newMessageId(tx.now)
-    // A key stands for a message that is sent: it is taken when nothing can refuse that any more.
-    if (idempotency && !(await takeKey(tx, { callerId: caller.id, ...idempotency, messageId: id }))) {
-      return { id: (await repeated(tx, caller, idempotency)) ?? id }
-    }
-    await deliver(context, tx, caller, { id, subject, input, answered, destination })
+    // Only a message that is sent uses up its key: a refused one may be repeated.
+    if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
+    await storeMail(context, tx, caller, { id, subject, input, answered, destination })
     context.usage.add(tx, caller, mailBytes(subject, input))
     return { id }
   })
@@ -92,27 +89,13 @@ export async function sendMail(
   return readMail(context.db, caller, sent.id)
 }
 
-/** What a mail takes in the store; retention gives back the same. */
+/** Returns the bytes that mail takes in the store. Retention subtracts the same. */
 function mailBytes(subject: string, { body = '', payload }: MailInput): number {
-  const said = payload === undefined ? 0 : Buffer.byteLength(JSON.stringify(payload))
-  return rowBytes + Buffer.byteLength(subject) + Buffer.byteLength(body) + said
+  const ofPayload = payload === undefined ? 0 : Buffer.byteLength(JSON.stringify(payload))
+  return rowBytes + Buffer.byteLength(subject) + Buffer.byteLength(body) + ofPayload
 }
 
-/** The message that a key stands for, if it was taken before. Errors: `idempotency-conflict`. */
-async function repeated(
-  tx: Transaction,
-  caller: Caller,
-  { key, fingerprint }: { key: string; fingerprint: string },
-): Promise<string | undefined> {
-  const known = await findKey(tx, caller.id, key)
-  if (!known || known.fingerprint === fingerprint) return known?.messageId
-  throw new Problem('idempotency-conflict', {
-    field: 'Idempotency-Key',
-    detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
-  })
-}
-
-/** What a reply answers; only what its sender can see. */
+/** Returns the message that a reply answers. The caller must be able to see it. */
 async function requireAnswered(tx: Transaction, caller: Caller, id: string): Promise<MailMessage> {
   const message = await findMessage(tx, id)
   if (message && (await rolesInMail(tx, caller, message)).sees) return message
@@ -144,50 +127,48 @@ interface Outgoing {
   readonly destination: Destination
 }
 
-async function deliver(context: MailContext, tx: Transaction, caller: Caller, outgoing: Outgoing): Promise<void> {
+async function storeMail(context: MailContext, tx: Transaction, caller: Caller, outgoing: Outgoing): Promise<void> {
   const { id, subject, input, answered, destination } = outgoing
   const { recipients, projectId, broadcast, address } = destination
   const one = recipients.length === 1 && !broadcast ? recipients[0] : undefined
   const session = one && (await context.findSession(tx, one.id))
   const senderSession = caller.kind === 'agent' ? await context.findSession(tx, caller.id) : undefined
-  const mail: NewMail = {
+  const { body, signalType, payload, ref, priority = 'normal', taggedConcepts = [] } = input
+  const mail = {
     id,
     projectId,
     from: nameIn(projectId, caller),
     senderId: caller.id,
-    senderSession: senderSession?.id ?? null,
+    senderSession: senderSession?.id,
     address,
     broadcast,
     subject,
-    body: input.body ?? null,
+    body,
     type: input.type ?? (caller.kind === 'operator' ? 'relay' : 'msg'),
-    signalType: input.signalType ?? null,
-    payload: input.payload ?? null,
-    ref: input.ref ?? null,
-    taskId: null,
-    taskSeq: null,
-    priority: input.priority ?? 'normal',
+    signalType,
+    payload,
+    ref,
+    priority,
     wakePolicy: input.wakePolicy ?? one?.defaultWakePolicy ?? 'immediate',
-    taggedConcepts: input.taggedConcepts ?? [],
+    taggedConcepts,
     inReplyTo: answered?.id ?? null,
-    threadId: answered?.threadId ?? null,
+    threadId: answered?.threadId ?? id,
     recipients: recipients.map(({ id, defaultWakePolicy }) => ({
       id,
       wakePolicy: input.wakePolicy ?? defaultWakePolicy,
     })),
-    sessionId: session?.id ?? null,
-  }
-  const routed = session !== undefined || (one !== undefined && (await hasWakeRoute(tx, one.id, mail)))
-  const { events } = await putMail(tx, { ...mail, routed })
+    sessionId: session?.id,
+  } satisfies NewMail
+  const isRouted = session !== undefined || (one !== undefined && (await isWokenFor(tx, one.id, mail)))
+  const { events } = await putMail(tx, { ...mail, routed: isRouted })
   await context.append(tx, projectId, events)
 }
 
-async function hasWakeRoute(tx: Transaction, agentId: string, mail: NewMail): Promise<boolean> {
-  const routed = { ...mail, threadId: mail.threadId ?? mail.id ?? '', createdAt: tx.now }
-  return wakeDeadline(await readWakeRoutes(tx, agentId), routed) !== undefined
+async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMail, 'createdAt'>): Promise<boolean> {
+  return wakeDeadline(await readWakeRoutes(tx, agentId), { ...mail, createdAt: tx.now }) !== undefined
 }
 
-/** As given, or what a person can make of it: the subject that is answered, or the signal's first words. */
+/** Returns the given subject, or one made from the signal, the answered message, or the first line of the body. */
 function subjectOf({ subject, signalType, payload, body }: MailInput, answered: MailMessage | undefined): string {
   if (subject !== undefined && subject.trim() !== '') return subject.trim()
   if (signalType !== undefined) return cutText(subjectOfSignal(signalType, payload), subjectMax)

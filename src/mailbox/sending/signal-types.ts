@@ -1,6 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { firstLine } from '../../lib/words.ts'
+import { systemSignals } from '../../registry/mail/announcement.ts'
 
 type Kind = 'text' | 'list' | 'todo' | 'level'
 interface Field {
@@ -19,10 +20,6 @@ export const agentSignals = {
   TaskAssigned: { description: text, todo_number: { kind: 'todo', optional: true }, priority: { kind: 'level' } },
   StatusUpdate: { description: text, artifacts: list },
 } as const satisfies Record<string, Readonly<Record<string, Field>>>
-
-export const systemSignals = ['MasterPreempted', 'PeerJoined', 'PeerLeft'] as const
-/** What the gateway alone says. Source: S2-7. */
-export type SystemSignal = (typeof systemSignals)[number]
 
 const kinds: Record<Kind, { holds: (value: unknown) => boolean; wanted: string }> = {
   text: { holds: (value) => typeof value === 'string' && value.trim() !== '', wanted: 'a text' },

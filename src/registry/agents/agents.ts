@@ -19,16 +19,7 @@ import {
   type Skill,
   type WakePolicy,
 } from './agent.ts'
-import {
-  accessOf,
-  countAgents,
-  findAgent,
-  findHandle,
-  findNames,
-  insertAgent,
-  lockAgent,
-  updateAgent,
-} from './agent-store.ts'
+import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
 export interface RegistryContext {
   readonly db: Database
@@ -180,18 +171,6 @@ export async function requireAgent(db: Reader, projectId: string, name: string):
 /** Who may see the agent behind a handle or alias; undefined where there is none. The agent itself is not read. */
 export function findAccess(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
   return accessOf(db, projectId, nameOf(name))
-}
-
-/** The identity of an agent by its id; agents that were removed keep theirs in old rows as `@removed`. */
-export async function identityOf(db: Reader, id: string): Promise<string> {
-  if (id === 'operator') return '@operator'
-  return (await findHandle(db, id)) ?? '@removed'
-}
-
-/** The identities of agents by their ids, in one query. */
-export async function identitiesOf(db: Reader, ids: readonly string[]): Promise<(id: string) => string> {
-  const names = await findNames(db, ids)
-  return (id) => (id === 'operator' ? '@operator' : (names.get(id)?.handle ?? '@removed'))
 }
 
 function parseAliases(aliases: readonly string[], handle: string): string[] {

@@ -1,6 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../share-limits.ts'
 import { identityIn } from '../agents/agent.ts'
+import { operatorId, operatorIdentity } from '../agents/identity.ts'
 import { defaultProject } from '../projects/project-store.ts'
 import type { OperatorRole } from './operator-role.ts'
 import { type Scope, scopes } from './scopes.ts'
@@ -31,8 +32,8 @@ export interface Caller {
 
 export const operator: Caller = {
   kind: 'operator',
-  id: 'operator',
-  identity: '@operator',
+  id: operatorId,
+  identity: operatorIdentity,
   projectId: defaultProject,
   keyId: 'admin',
   scopes,
