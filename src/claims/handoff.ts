@@ -43,8 +43,8 @@ export function handoffClaim(
 async function requireRecipient(db: Reader, caller: Caller, to: string, before: Claim): Promise<Agent> {
   const { agents, broadcast, projectId } = await resolveAddress(db, caller, to)
   const [recipient] = agents
-  if (broadcast || !recipient) throw refused(`"${to}" is everybody. Name the one who takes it over.`)
-  if (projectId !== caller.projectId) throw refused(`a claim stays in its project, and ${to} is of another.`)
+  if (broadcast || !recipient) throw refused(`"${to}" is everybody. Name one agent.`)
+  if (projectId !== caller.projectId) throw refused(`a claim stays in its project, and ${to} is in another one.`)
   if (recipient.id === before.ownerId) throw refused(`${recipient.handle} has "${before.ref}" already.`)
   return recipient
 }

@@ -3,9 +3,9 @@ import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { listExpiredKeys, revokeApiKey } from '../registry/callers/api-key-store.ts'
-import { listKeysWithLateComers } from '../registry/callers/live-key.ts'
+import { listRevokedKeysInUse } from '../registry/callers/live-key.ts'
 import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
-import { forgetExpiredTokens } from '../registry/callers/revoked-token-store.ts'
+import { removeExpiredTokens } from '../registry/callers/revoked-token-store.ts'
 import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
 
 /** A key is refused from the instant of its end; what hangs on it ends so much later at most. */
@@ -45,8 +45,8 @@ export class KeySweeper extends Sweeper {
     for (const keyId of await listExpiredOperatorKeys(db, now, batchMax)) {
       if (await this.#end({ keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended++
     }
-    for (const keyId of await listKeysWithLateComers(db, now - lateMs, revokedMax)) await this.#endLateComers({ keyId })
-    await forgetExpiredTokens(db, now, batchMax)
+    for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax)) await this.#endLateComers({ keyId })
+    await removeExpiredTokens(db, now, batchMax)
     return ended
   }
 

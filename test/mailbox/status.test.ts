@@ -43,7 +43,7 @@ test('a refusal names where the message stands and what is allowed', () => {
       extra: { from: 'acked', allowed: ['resolved', 'superseded'] },
     }),
   )
-  expect(() => report('resolved', 'acked')).toThrow(/It stays so/)
+  expect(() => report('resolved', 'acked')).toThrow(/This status is final/)
 })
 
 test('whatever a recipient says in whatever order, a message never goes back', () => {

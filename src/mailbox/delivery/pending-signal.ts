@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
 import type { WaitingMail } from './waiting-store.ts'
 
-/** Mail as it goes along with an answer: the fields of S2-8 by their names there, and what mail has beside them. */
+/** Mail in an answer: the fields of S2-8 under their names there, and further fields of mail. */
 export interface PendingSignal {
   readonly signal_id: string
   readonly signal_type: string | null
@@ -23,7 +23,7 @@ export interface PendingSignal {
   readonly task_id: string | null
 }
 
-/** The wire form of waiting mail, handed over at an instant (ms since the epoch). */
+/** Returns the wire form of waiting mail that is delivered at `now`, ms since the epoch. */
 export function pendingSignal(mail: WaitingMail, to: string, now: number): PendingSignal {
   const from = identityFrom(mail.senderId, mail.from)
   return {

@@ -1,10 +1,8 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Core } from '../../core.ts'
 import { WriteBehind } from '../../lib/write-behind.ts'
-import type { AppendEvents } from '../../log/append.ts'
 import type { NewEvent } from '../../log/event.ts'
-import type { Logger } from '../../logger.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { Database, Transaction } from '../../storage/database.ts'
+import type { Transaction } from '../../storage/database.ts'
 import { addArrivals, closeArrivalWindow } from './arrival-store.ts'
 import { costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs } from './mail-limits.ts'
 import { type Refusal, rateRefusal, recipientRefusal } from './refusals.ts'
@@ -44,11 +42,7 @@ interface PendingEvent {
   readonly isFirst: (tx: Transaction) => Promise<boolean>
 }
 
-interface SendLimiterContext {
-  readonly db: Database
-  readonly append: AppendEvents
-  readonly clock: Clock
-  readonly log: Logger
+interface SendLimiterContext extends Core {
   readonly limits: MailLimits
 }
 

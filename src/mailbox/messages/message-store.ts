@@ -15,7 +15,7 @@ export const messageColumns =
   m.wake_policy as "wakePolicy", m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", m.thread_id as "threadId",
   m.recipient_count as "recipientCount", m.created_at as "createdAt"`)
 
-/** The sender `a` of a message as its recipient's project calls it: one of another project by both names. Source: S4-14. */
+/** The identity of the sender `a` in the project of message `m`. Source: S4-14. */
 export const senderColumn = sql.raw(
   `case when a.project_id = m.project_id then a.handle else a.project_id || ':' || a.handle end`,
 )
@@ -63,20 +63,20 @@ export async function findMessage(db: Reader, id: string): Promise<MailMessage |
   return row && messageFromRow(row)
 }
 
-/** The newest mail of a task: what a follow-up answers. */
+/** Returns the newest mail of a task, which a follow-up answers. */
 export async function findNewestMessageOfTask(db: Reader, taskId: string): Promise<MailMessage | undefined> {
   const row = await db.get(newestOfTask, { taskId })
   return row && messageFromRow(row)
 }
 
-/** A thread after a message, oldest first: all of a project's, or what an agent sent and was sent. */
+/** Reads a thread after a message, oldest first: the part in a project, or the part that an agent sent and received. */
 export async function readThread(db: Reader, page: ThreadPage, agentId: string | undefined): Promise<MailMessage[]> {
   const rows =
     agentId === undefined ? await db.all(threadOfProject, page) : await db.all(threadOfAgent, { ...page, agentId })
   return rows.map(messageFromRow)
 }
 
-/** What a sender sent, newest first, before a message (`''`: from the newest). */
+/** Reads the mail of a sender before a message (`''`: from the newest), newest first. */
 export async function readSent(db: Reader, senderId: string, before: string, limit: number): Promise<MailMessage[]> {
   return (await db.all(sentBy, { senderId, before: before || 'N', limit })).map(messageFromRow)
 }
@@ -90,15 +90,16 @@ export function messageFromRow(row: MessageRow): MailMessage {
   }
 }
 
-/** What a row of a message weighs, in characters: what it says, beside what every message has. */
+/** Returns the size of a message's row in characters. */
 export function sizeOfRow({ body, payload, taggedConcepts }: MessageRow): number {
   return rowSize + (body?.length ?? 0) + (payload?.length ?? 0) + taggedConcepts.length
 }
 
-/** The same of a message that was read. */
+/** Returns the same size for a message that was read. */
 export function sizeOfMail({ body, payload, taggedConcepts }: MailMessage): number {
   const words = taggedConcepts.reduce((size, concept) => size + concept.length, 0)
   return rowSize + (body?.length ?? 0) + (payload === null ? 0 : JSON.stringify(payload).length) + words
 }
 
+/** The fields that every message has. */
 const rowSize = 500

@@ -3,10 +3,10 @@ import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import type { MessageStatus, Receipt } from './status.ts'
 
 export const messageTypes = ['msg', 'task', 'handoff', 'ack', 'question', 'answer', 'relay'] as const
-/** What a message is for. `relay` is a person's word to an agent. Source: S4-5, S4-11. */
+/** The purpose of a message. `relay` is a message from a person to an agent. Source: S4-5, S4-11. */
 export type MessageType = (typeof messageTypes)[number]
 
-/** The address of everybody in a project. */
+/** The address of all agents of a project. */
 export const broadcastAddress = '*'
 
 /** One durable piece of mail. A task's mail has no body: its text is the task's. */
@@ -14,9 +14,9 @@ export interface MailMessage {
   readonly id: string
   readonly projectId: string
   readonly senderId: string
-  /** The live session that it was sent from, where one was. */
+  /** The sender's live session at that time. */
   readonly senderSession: string | null
-  /** As the sender gave it; null for a task's mail. */
+  /** As the sender wrote it; null for the mail of a task. */
   readonly address: string | null
   readonly broadcast: boolean
   readonly subject: string
@@ -24,7 +24,7 @@ export interface MailMessage {
   readonly type: MessageType
   readonly signalType: string | null
   readonly payload: JsonObject | null
-  /** What it is about: an issue, a commit, a path. */
+  /** The subject matter: an issue, a commit, a path. */
   readonly ref: string | null
   readonly taskId: string | null
   readonly taskSeq: number | null
@@ -37,14 +37,14 @@ export interface MailMessage {
   readonly createdAt: number
 }
 
-/** What one recipient has of a message. */
+/** The state of a message for one recipient. */
 export interface Recipient {
   readonly agentId: string
   readonly messageId: string
   readonly status: MessageStatus
-  /** The evidence that a channel has; `receiptOf` joins it with the recipient's own word. */
+  /** The evidence that a channel has. `receiptOf` combines it with the status that the recipient reported. */
   readonly receipt: Receipt
-  /** The session that it was resolved to when it was sent, or handed to. */
+  /** The recipient's session when it was sent, or the one that got it. */
   readonly sessionId: string | null
   readonly deliveredAt: number | null
   readonly deliveryMethod: DeliveryMethod | null
@@ -55,5 +55,5 @@ export interface Recipient {
   readonly updatedAt: number
 }
 
-/** Which route brought it: a wake, a response, a session's start, or the recipient's own look. Source: S2-6. */
+/** The route that delivered a message: a wake (`push`), an answer, the start of a session, or the recipient's own read. Source: S2-6. */
 export type DeliveryMethod = 'push' | 'piggyback' | 'startup_drain' | 'inbox'

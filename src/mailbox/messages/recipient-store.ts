@@ -43,8 +43,8 @@ interface Advance {
   messageId: string
   now: number
 }
-// Who has it has it: whatever route was still on its way hands it over no more.
-const held = sql`pending = 0, delivered_at = coalesce(delivered_at, ${p('now')}), delivery_method = coalesce(delivery_method, 'inbox')`
+// A recipient that reports a status has the message: no route delivers it again.
+const delivered = sql`pending = 0, delivered_at = coalesce(delivered_at, ${p('now')}), delivery_method = coalesce(delivery_method, 'inbox')`
 const steps: Record<ReportableStatus, SQL> = {
   seen: sql`seen_at = ${p('now')}`,
   acked: sql`seen_at = coalesce(seen_at, ${p('now')}), acked_at = ${p('now')}`,
@@ -59,11 +59,11 @@ const advances: Record<ReportableStatus, Statement<Advance>> = {
 }
 function advanceTo(to: ReportableStatus): Statement<Advance> {
   const before = predecessorsOf(to).map((from) => `'${from}'`)
-  return statement<Advance>(sql`update message_recipient set status = ${sql.raw(`'${to}'`)}, updated_at = ${p('now')}, ${held}, ${steps[to]}
+  return statement<Advance>(sql`update message_recipient set status = ${sql.raw(`'${to}'`)}, updated_at = ${p('now')}, ${delivered}, ${steps[to]}
     where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and status in (${sql.raw(before.join(', '))})`)
 }
 
-/** Writes one row for each recipient, many in a statement. */
+/** Inserts one row for each recipient, many rows in one statement. */
 export async function insertRecipients(
   tx: Transaction,
   agentIds: readonly string[],
@@ -76,7 +76,7 @@ export async function insertRecipients(
   await recipientRows.run(tx, rows)
 }
 
-/** The recipients of a message in order of their handles (null: removed since). */
+/** Lists the recipients of a message in the order of their handles. A removed agent has the handle null. */
 export function listRecipients(
   db: Reader,
   messageId: string,
@@ -93,7 +93,7 @@ export function findRecipient(
   return db.get(one, { agentId, messageId })
 }
 
-/** Moves a recipient's status forward. False: it does not stand before it, or is not there. */
+/** Moves a recipient's status forward. Returns false when the current status may not become `to`, or there is no such recipient. */
 export async function advanceStatus(
   tx: Transaction,
   agentId: string,

@@ -14,22 +14,22 @@ export interface InboxQuery {
   readonly threadId?: string | undefined
   readonly signalType?: string | undefined
   readonly type?: MessageType | undefined
-  /** ms since the epoch; only mail of this instant or later. */
+  /** Only mail from this instant on, ms since the epoch. */
   readonly since?: number | undefined
   readonly order: 'oldest' | 'newest'
-  /** The messageId of the last one of the page before. */
+  /** The messageId of the last message of the page before. */
   readonly after?: string | undefined
   readonly limit: number
 }
 
-/** Mail as its recipient has it. */
+/** A message with its state for one recipient. */
 export interface InboxMail {
   readonly message: MailMessage
   readonly recipient: Recipient
   readonly from: string
 }
 
-/** A page of an agent's mail in order of arrival, or against it. A page is a position, so what comes meanwhile moves nothing. Source: S4-9. */
+/** Reads a page of an agent's mail, oldest or newest first. Pages are positions, so mail that arrives meanwhile shifts nothing. Source: S4-9. */
 export async function readInbox(db: Reader, query: InboxQuery): Promise<{ mails: InboxMail[]; more: boolean }> {
   const { agentId, order, after, limit, unread, since, ...rest } = query
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
@@ -56,20 +56,20 @@ type FilterName = keyof typeof filters
 
 const prepared = new Map<string, Statement<object, Row>>()
 
-/** One statement for each combination of filters, so that each is prepared once. */
+/** Returns the statement of a combination of filters. Each combination is prepared once. */
 function statementOf(
   names: readonly FilterName[],
   order: 'oldest' | 'newest',
   type?: MessageType,
 ): Statement<object, Row> {
-  // The index of types leaves out the two that nearly all mail has.
+  // The index of types leaves out the two types that most mail has.
   const isRare = type !== undefined && type !== 'msg' && type !== 'task'
   const shape = [...names, order, isRare].join()
   const known = prepared.get(shape)
   if (known) return known
   const terms: SQL[] = names.map((name) => filters[name])
   if (isRare) terms.push(sql`r.type <> 'msg' and r.type <> 'task'`)
-  // A thread is read from the thread's own index, everything else from the recipient's.
+  // A thread is read from the index of threads, everything else from the recipient's.
   const inThread = names.includes('threadId')
   const id = inThread ? sql.raw('m.id') : sql.raw('r.message_id')
   terms.push(order === 'oldest' ? sql`${id} > ${p('after')}` : sql`${id} < ${p('after')}`)
@@ -77,7 +77,7 @@ function statementOf(
   const own = sql`r.agent_id = ${p('agentId')}`
   const range = sql`where ${own} and ${sql.join(terms, sql` and `)} order by ${id} ${direction} ${limited}`
   const source = sql`from message_recipient r join message m on m.id = r.message_id left join agent a on a.id = m.sender_id`
-  // The page is found in an index that holds nothing else, whatever else the inbox holds; then its rows are read.
+  // The ids of the page are found in an index alone, however large the inbox is. Then its rows are read.
   const page = inThread
     ? range
     : sql`where ${own} and r.message_id in (select r.message_id from message_recipient r ${range}) order by r.message_id ${direction}`

@@ -10,20 +10,20 @@ import type { MailMessage, Recipient } from '../messages/message.ts'
 import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
 import { findRecipient, listRecipients } from '../messages/recipient-store.ts'
 
-/** A recipient and who that is. */
+/** A recipient with its identity. */
 export type NamedRecipient = Recipient & { readonly agent: string }
 
-/** A message as one caller may see it: its sender and the operator see every recipient, a recipient itself. */
+/** A message as one caller may see it. Its sender and the operator see every recipient; a recipient sees itself. */
 export interface ReadMail {
   readonly message: MailMessage
   readonly from: string
   readonly recipients: readonly NamedRecipient[]
 }
 
-/** So many recipients of one message are listed; `recipientCount` tells of more. */
+/** Recipients listed for one message. `recipientCount` has the total. */
 const recipientsMax = 1_000
 
-/** A message, to whom it concerns: sender, recipients, operator. Errors: `message-not-found`. */
+/** Returns a message to its sender, its recipients and the operator. Errors: `message-not-found`. */
 export async function readMail(db: Reader, caller: Caller, id: string): Promise<ReadMail> {
   const message = await findMessage(db, id)
   const read = message && (await asSeenBy(db, caller, message, recipientsMax))
@@ -33,13 +33,13 @@ export async function readMail(db: Reader, caller: Caller, id: string): Promise<
   return read
 }
 
-/** Whether a message concerns a caller, and as what. */
+/** Returns whether a caller may see a message, whether with all recipients, and the caller's own state of it. */
 export async function rolesInMail(
   db: Reader,
   caller: Caller,
   message: MailMessage,
 ): Promise<{ sees: boolean; seesAll: boolean; own: NamedRecipient | undefined }> {
-  // Operators share one mailbox. What is in it of a project is for those who have the project.
+  // Operators share one mailbox. A message in it is visible to the operators of its project.
   if (caller.kind === 'operator' && !operates(caller, message.projectId)) {
     return { sees: false, seesAll: false, own: undefined }
   }
@@ -61,12 +61,12 @@ async function asSeenBy(
   return { message, from: await senderOf(db, message), recipients }
 }
 
-/** What a page of a thread lists of each message's recipients. */
+/** Recipients listed for each message of a page. */
 const threadRecipientsMax = 50
 
 /**
- * A page of a thread, oldest first: what the caller sent and was sent in it, the operator all of it.
- * @param after the messageId of the last one before the page; `''` from the beginning
+ * Reads a page of a thread, oldest first: the messages that the caller sent or received; for an operator all of them.
+ * @param after the messageId of the last message before the page; `''` from the beginning
  */
 export async function readThreadPage(
   db: Reader,
@@ -83,7 +83,7 @@ export async function readThreadPage(
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {
     throw new Problem('thread-not-found', {
-      detail: `No thread ${threadId}, or nothing in it is yours. A message's threadId names its thread.`,
+      detail: `No thread ${threadId}, or none of its messages is yours. Use the threadId of a message.`,
     })
   }
   return { mails, more }
@@ -91,7 +91,7 @@ export async function readThreadPage(
 
 const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
 
-/** What the caller sent, newest first, before a message (`''`: from the newest), each with how far its recipients have come. */
+/** Reads the caller's sent mail before a message (`''`: from the newest), newest first, with the states of its recipients. */
 export async function readSentPage(
   db: Reader,
   caller: Caller,

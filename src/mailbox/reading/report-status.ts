@@ -12,8 +12,8 @@ import { type MessageStatus, type ReportableStatus, report } from '../messages/s
 import { type ReadMail, readMail, rolesInMail } from './read-mail.ts'
 
 /**
- * Says how far the caller has come with mail that was sent to it: forward only, and saying it again changes nothing. Its sender
- * can be woken by each step. Errors: `message-not-found`, `forbidden` (not a recipient), `message-status-conflict`. Source: S4-6.
+ * Reports the caller's status of a message that was sent to it. The status moves forward only; a repeat changes nothing. The
+ * sender can be woken by each change. Errors: `message-not-found`, `forbidden` (not a recipient), `message-status-conflict`. Source: S4-6.
  */
 export async function reportStatus(
   context: { db: Database; append: AppendEvents },
@@ -25,13 +25,13 @@ export async function reportStatus(
     const message = await requireOwn(tx, caller, messageId)
     const { status: before } = (await findRecipient(tx, caller.id, messageId))!
     if (report(before, status) === 'same') return
-    // Another of the agent's own calls may have come between: then it stands where that one put it.
+    // Another call of the same agent may have changed the status since it was read: then check against that status.
     if (!(await advanceStatus(tx, caller.id, messageId, status))) {
       const now = await findRecipient(tx, caller.id, messageId)
       if (now) report(now.status, status)
       return
     }
-    const { projectId, audience } = await senderOfLog(tx, message, caller)
+    const { projectId, audience } = await eventTarget(tx, message, caller)
     const recipient = { ...caller, identity: nameIn(projectId, caller) }
     await context.append(tx, projectId, [statusChanged(message, recipient, before, status, audience, tx.now)])
   })
@@ -46,12 +46,12 @@ async function requireOwn(db: Reader, caller: Caller, messageId: string): Promis
   }
   if (roles.own) return message
   throw new Problem('forbidden', {
-    detail: 'Only a recipient says how far it has come with a message; its sender reads it there.',
+    detail: 'Only a recipient reports the status of a message. The sender can read it.',
   })
 }
 
-/** A step is told where its sender listens: in the log of the sender's project. Nobody is told of a step of its own. */
-async function senderOfLog(
+/** The event goes to the log of the sender's project. A sender is not notified of its own step. */
+async function eventTarget(
   db: Reader,
   { senderId, projectId }: MailMessage,
   caller: Caller,

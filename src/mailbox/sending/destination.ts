@@ -13,7 +13,7 @@ interface MailRecipient {
   readonly defaultWakePolicy: WakePolicy
 }
 
-/** Where mail goes: into one project, to everybody whom its address names. */
+/** The recipients of a message. All of them are in one project. */
 export interface Destination {
   readonly projectId: string
   readonly address: string
@@ -22,8 +22,8 @@ export interface Destination {
 }
 
 /**
- * Whom a message is for. A reply without an address goes to whoever sent what it answers, and one to mail of the caller's own
- * to where that went. Nobody is sent a broadcast of their own. Source: S2-3, D10.
+ * Resolves the recipients of a message. A reply without an address goes to the sender of the message that it answers; a reply to
+ * the caller's own message goes to the recipients of that one. A broadcast does not go to its sender. Source: S2-3, D10.
  */
 export async function resolveDestination(
   reader: Reader,
@@ -35,8 +35,7 @@ export async function resolveDestination(
   if (to === undefined) {
     throw new Problem('invalid-request', {
       field: 'to',
-      detail:
-        'to: is required: an address such as @donna, or * for everybody. A reply (inReplyTo) goes back by itself.',
+      detail: 'to: is required: an address such as @donna, or * for everybody. A reply (inReplyTo) needs none.',
     })
   }
   if (isOperatorAddress(to)) return operatorDestination(caller.projectId)
@@ -52,11 +51,15 @@ async function replyDestination(reader: Reader, caller: Caller, answered: MailMe
   if (answered.senderId === operatorId) return operatorDestination(answered.projectId)
   const sender = answered.senderId === caller.id ? undefined : await findAgentById(reader, answered.senderId)
   if (sender) return { projectId: sender.projectId, address: sender.handle, broadcast: false, recipients: [sender] }
-  const why = answered.senderId === gatewayId ? 'the gateway, which reads no mail' : 'nobody who can be answered'
   throw new Problem('invalid-request', {
     field: 'to',
-    detail: `to: what you answer was sent by ${why}. Say whom the reply is for.`,
+    detail: `to: the message that you answer is from ${unanswerable(caller, answered)}. Give an address for the reply.`,
   })
+}
+
+function unanswerable(caller: Caller, { senderId }: MailMessage): string {
+  if (senderId === gatewayId) return 'the gateway, which reads no mail'
+  return senderId === caller.id ? 'you, and has no address' : 'an agent that was removed'
 }
 
 function operatorDestination(projectId: string): Destination {

@@ -12,7 +12,7 @@ interface Field {
 const text = { kind: 'text' } as const
 const list = { kind: 'list' } as const
 
-/** The payloads of the signals that agents send. A payload may say more; what is named here it must say. Source: S2-7. */
+/** The required payload fields of the known signals of agents. A payload may have more fields. Source: S2-7. */
 export const agentSignals = {
   ReviewRequested: { spec_id: text, instructions: text },
   ReviewCompleted: { spec_id: text, summary: text, gaps: list, recommendation: text },
@@ -34,14 +34,14 @@ const kinds: Record<Kind, { holds: (value: unknown) => boolean; wanted: string }
 const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/
 
 /**
- * Checks a signal type and its payload. Types of one's own are free. Throws `invalid-request` that names the field of the
- * payload, and `forbidden` for what only the gateway says.
+ * Checks a signal type and its payload. Unknown types may have any payload. Throws `invalid-request` that names the field of the
+ * payload, and `forbidden` for signals that only the gateway sends.
  */
 export function checkSignal(signalType: string, payload: JsonObject | undefined): void {
   if ((systemSignals as readonly string[]).includes(signalType)) {
     throw new Problem('forbidden', {
       field: 'signalType',
-      detail: `signalType: ${signalType} is said by the gateway alone. Use another type for what you have to say.`,
+      detail: `signalType: only the gateway sends ${signalType}. Use another type.`,
     })
   }
   if (!namePattern.test(signalType)) {
@@ -63,7 +63,7 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
   }
 }
 
-/** A line that a person can read, when a signal came without a subject. */
+/** Returns a subject for a signal that has none, made from its payload. */
 export function subjectOfSignal(signalType: string, payload: JsonObject | undefined): string {
   const { spec_id, instructions, summary, message, description } = payload ?? {}
   const words = [spec_id, instructions ?? summary ?? message ?? description].filter((word) => typeof word === 'string')
