@@ -22,15 +22,15 @@ import { Cleanup } from './lib/cleanup.ts'
 import type { Clock } from './lib/clock.ts'
 import { LogNotifier } from './log/log-notifier.ts'
 import type { Logger } from './logger.ts'
-import { drain } from './mailbox/hand-out.ts'
-import { createHandOverMail } from './mailbox/hand-over.ts'
-import { createFindDelivered } from './mailbox/in-hand.ts'
-import { recordMail } from './mailbox/mail.ts'
+import { createFindDelivered } from './mailbox/delivery/already-delivered.ts'
+import { drain } from './mailbox/delivery/drain.ts'
+import { markDelivered } from './mailbox/delivery/mark-delivered.ts'
+import { strategies } from './mailbox/delivery/strategies.ts'
+import { SendLimiter } from './mailbox/limits/send-limiter.ts'
 import { pruneMessages } from './mailbox/retention.ts'
-import { SendMeter } from './mailbox/send-meter.ts'
-import { strategies } from './mailbox/strategies.ts'
-import { createAnnounce } from './mailbox/system-signals.ts'
-import { markDelivered } from './mailbox/told.ts'
+import { createAnnounce } from './mailbox/sending/announce.ts'
+import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
+import { recordMail } from './mailbox/sending/task-mail.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject } from './registry/projects/project-store.ts'
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
@@ -133,11 +133,11 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const core: Core = { db, clock, log, append: engine.append }
 
   // features
-  const usage = new Usage(core)
-  const sends = new SendMeter({ ...core, limits: config.mail })
+  const usage = undo.use(new Usage(core))
+  const sends = undo.use(new SendLimiter({ ...core, limits: config.mail }))
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { ...core, sendHandOver: createHandOverMail(mail) }
+  const claims = { ...core, sendHandoffMail: createHandoffMail(mail) }
   const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
   const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }
@@ -167,8 +167,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
     new SessionSweeper(sessions, clock, log, holdsSweepLease),
     new KeySweeper({ ...core, revoked, sessions }, clock, log, holdsSweepLease),
     openCallSweeper,
-    usage,
-    sends,
   ].map((sweeper) => undo.use(sweeper))
 
   // fronts

@@ -2,6 +2,7 @@ import type { Clock } from './lib/clock.ts'
 import { Sweeper } from './lib/sweeper.ts'
 import { pruneEvents } from './log/prune-events.ts'
 import type { Logger } from './logger.ts'
+import { pruneIdempotencyKeys } from './registry/idempotency.ts'
 import type { Database } from './storage/database.ts'
 import { pruneDeliveries } from './wakes/store/delivery-store.ts'
 import { pruneHeld } from './wakes/store/held-store.ts'
@@ -54,6 +55,7 @@ export class RetentionSweeper extends Sweeper {
     const events = retention.eventsMs > 0 ? await pruneEvents(db, now - retention.eventsMs, signal) : 0
     if (retention.eventsMs > 0) await pruneHeld(db, now - retention.eventsMs, signal)
     const deliveries = retention.deliveriesMs > 0 ? await pruneDeliveries(db, now - retention.deliveriesMs, signal) : 0
+    await pruneIdempotencyKeys(db, now, signal)
     const messages = (await pruneMessages?.(now, retention.messagesMs, signal)) ?? 0
     const audit = retention.auditMs > 0 ? ((await pruneAudit?.(db, now - retention.auditMs, signal)) ?? 0) : 0
     return { events, deliveries, messages, audit }

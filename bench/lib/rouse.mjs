@@ -53,9 +53,9 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     load('subscriptions/subscribe.js'),
     load('registry/callers/caller.js'),
     load('tasks/send-message.js'),
-    load('mailbox/mail.js'),
-    load('mailbox/told.js'),
-    load('mailbox/in-hand.js'),
+    load('mailbox/sending/task-mail.js'),
+    load('mailbox/delivery/mark-delivered.js'),
+    load('mailbox/delivery/already-delivered.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
   const { newUuid } = await load('lib/ids.js')

@@ -9,7 +9,7 @@ const columns = sql`id, at, last_at as "lastAt", project_id as "project", actor,
   address, front, operation, target, outcome, count`
 const columnCount = 13
 
-// A refused attempt that comes again is counted on the record of the first one.
+// Repeated refused attempts are counted on the record of the first one.
 const upsert = new RowsStatement(
   (value) =>
     sql.join(
@@ -58,7 +58,7 @@ const oldest = statement<{ before: string; limit: number }, { id: string }>(
 )
 const removeUpTo = statement<{ upTo: string }>(sql`delete from audit where id <= ${p('upTo')}`)
 
-/** Writes records. One that is there takes the new count. */
+/** Inserts records. A record that exists gets the new count. */
 export function writeAudit(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   return upsert.run(
     tx,
@@ -80,11 +80,11 @@ export function writeAudit(tx: Transaction, records: readonly AuditRecord[]): Pr
   )
 }
 
-/** How many records one page looks at before it is answered, however few of them match. */
+/** The most records that one page examines, however few of them match. */
 const examinedMax = 10_000
 
 export interface AuditQuery {
-  /** undefined: every project, and what happened in none. */
+  /** undefined: every project, and records without a project. */
   readonly project: string | undefined
   /** ms since the epoch. */
   readonly since?: number | undefined
@@ -97,8 +97,8 @@ export interface AuditQuery {
 }
 
 /**
- * A page of the audit, newest first. A page may hold fewer records than the limit, even none, and still name a next one:
- * each looks at a bounded number of records. An empty `nextPageToken` is the end.
+ * Reads a page of the audit, newest first. A page examines a bounded number of records, so it may have fewer than the limit,
+ * even none, and still have a next page. An empty `nextPageToken` is the end.
  */
 export async function readAudit(
   db: Reader,
@@ -115,7 +115,7 @@ export async function readAudit(
   return { records, nextPageToken: last && last.rows === examinedMax ? last.id! : '' }
 }
 
-/** Takes away the records of what began before an instant, oldest first. Returns how many went. */
+/** Deletes the records that began before an instant, oldest first. Returns how many. */
 export function pruneAudit(db: Database, before: number, signal: AbortSignal): Promise<number> {
   return deleteInBatches(db, [ulidFloor(before)], removeOldest, signal)
 }

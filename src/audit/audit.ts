@@ -1,18 +1,20 @@
 import type { Clock } from '../lib/clock.ts'
 import { ulidSequence } from '../lib/ids.ts'
+import { WriteBehind } from '../lib/write-behind.ts'
 import { auditLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
 import { RefusedAttempts } from './refused-attempts.ts'
 
-/** How long an entry waits for others before they are written together. */
+/** How long an entry waits for others, so that one transaction writes many. */
 const batchMs = 100
-/** How long the counts of refused attempts gather, and how long a store that failed is left alone. */
-const againMs = 1_000
-/** How many records the log takes over at a stop. */
+/** How long refused attempts are counted before they are written, and the wait after a failed write. */
+const retryMs = 1_000
+/** How many unwritten records go to the program's log at a stop. */
 const loggedMax = 100
 
 interface AuditContext {
@@ -22,26 +24,25 @@ interface AuditContext {
 }
 
 /**
- * Keeps who did what. `keep` is durable when it resolves; `note` returns at once and is written with others soon; `refuse`
- * counts what comes again and again. What waits is bounded: when the store takes nothing for long, the oldest is given up,
- * and the audit says how much.
+ * Records who did what. `keep` resolves when the entry is durable; `note` returns at once and the entry is written soon, with
+ * others; `refuse` counts repeated refused attempts. The number of waiting records is bounded: when the store accepts nothing
+ * for long, the oldest ones are dropped and counted.
  */
 export class Audit implements AsyncDisposable {
   readonly #context: AuditContext
   readonly #newId = ulidSequence()
   readonly #refused = new RefusedAttempts()
+  readonly #writer: WriteBehind
   #waiting: AuditRecord[] = []
   #lost = 0
-  #cancel: (() => void) | undefined
-  #dueAt = 0
-  #writing = Promise.resolve()
-  #isClosed = false
 
   constructor(context: AuditContext) {
     this.#context = context
+    const failed = (err: unknown) => context.log.warn({ err }, 'audit.write_failed')
+    this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs, failed })
   }
 
-  /** Resolves when the entry is durable. Rejects with `storage-unavailable`; then the log has it. */
+  /** Resolves when the entry is durable. Rejects with `storage-unavailable`; then the program's log has it. */
   async keep(entry: AuditEntry): Promise<void> {
     const record = this.#recordOf(entry)
     try {
@@ -52,34 +53,30 @@ export class Audit implements AsyncDisposable {
     }
   }
 
-  /** Takes an entry that is written with others, 100 ms later at the most. */
+  /** Takes an entry that is written together with others, after at most 100 ms. */
   note(entry: AuditEntry): void {
     if (this.#waiting.length >= auditLimits.waiting.max) {
       this.#waiting.shift()
       this.#lost += 1
     }
     this.#waiting.push(this.#recordOf(entry))
-    this.#writeAfter(batchMs)
+    this.#writer.schedule(batchMs)
   }
 
-  /** Counts an attempt that was refused: one record for all that are alike within a minute. */
+  /** Counts a refused attempt: like attempts within a minute share one record. */
   refuse(entry: AuditEntry): void {
     const isFirst = this.#refused.add(entry, this.#context.clock.now(), (kept) => this.#recordOf(kept))
-    this.#writeAfter(isFirst ? batchMs : againMs)
+    this.#writer.schedule(isFirst ? batchMs : retryMs)
   }
 
   /** Writes what waits. Resolves when it is durable, or when the store has refused it. */
-  flush(): Promise<void> {
-    this.#cancel?.()
-    this.#cancel = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+  async flush(): Promise<void> {
+    await this.#writer.flush()
   }
 
-  /** Writes what waits, once. What the store refuses now is in the log. */
+  /** Writes what waits, once. The program's log gets what the store refuses now. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
-    return this.flush()
+    return this.#writer[Symbol.asyncDispose]()
   }
 
   #recordOf(entry: AuditEntry): AuditRecord {
@@ -89,18 +86,6 @@ export class Audit implements AsyncDisposable {
     const target = printable(entry.target, auditLimits.target.max)
     const id = this.#newId(at)
     return { id, at, lastAt: at, count: 1, project, actor, callerId, keyId, address, front, operation, target, outcome }
-  }
-
-  #writeAfter(delayMs: number): void {
-    if (this.#isClosed) return
-    const { clock } = this.#context
-    const dueAt = clock.now() + delayMs
-    if (this.#cancel) {
-      if (this.#dueAt <= dueAt) return
-      this.#cancel()
-    }
-    this.#dueAt = dueAt
-    this.#cancel = clock.after(delayMs, () => void this.flush())
   }
 
   async #write(): Promise<void> {
@@ -115,11 +100,10 @@ export class Audit implements AsyncDisposable {
     try {
       await db.transaction((tx) => writeAudit(tx, all))
     } catch (error) {
-      log.warn({ err: error, records: all.length }, 'audit.write_failed')
-      if (this.#isClosed) log.error({ audit: all.slice(0, loggedMax), records: all.length }, 'audit.unwritten')
+      if (this.#writer.isClosed) log.error({ audit: all.slice(0, loggedMax), records: all.length }, 'audit.unwritten')
       this.#putBack(records, lost)
       this.#refused.putBack(refused)
-      this.#writeAfter(againMs)
+      throw error
     }
   }
 
@@ -131,10 +115,10 @@ export class Audit implements AsyncDisposable {
   }
 }
 
-/** Stands for records that could not be kept: its count says how many. */
+/** The entry that stands for dropped records. Its count says how many. */
 const gap: AuditEntry = {
   project: '',
-  actor: '@gateway',
+  actor: gatewayIdentity,
   callerId: '',
   keyId: '',
   address: '',

@@ -1,28 +1,28 @@
 /** One line of the audit: who did what to what, from where and with which key, and how it ended. Ids and names only. */
 export interface AuditEntry {
-  /** The project that it happened in; `''` where nobody was recognised. */
+  /** The caller's project; `''` when the caller is unknown. */
   readonly project: string
-  /** The caller as that project calls it, e.g. `@donna`, `web:@zoe`, `@operator`; `''` where nobody was recognised. */
+  /** The caller's identity in that project, e.g. `@donna`, `web:@zoe`, `@operator`; `''` when the caller is unknown. */
   readonly actor: string
   readonly callerId: string
   readonly keyId: string
   /** The IP address that the request came from. */
   readonly address: string
   readonly front: AuditFront
-  /** A name of the table of operations, e.g. `key.make` or `SendMessage`. */
+  /** A name from the table of operations, e.g. `key.make` or `SendMessage`. */
   readonly operation: string
-  /** What it was done to, as the request names it. */
+  /** The object of the operation, as the request names it. */
   readonly target: string
-  /** `ok`, or the code of the problem that was answered. */
+  /** `ok`, or the code of the problem in the answer. */
   readonly outcome: string
 }
 
 export type AuditFront = 'rest' | 'json-rpc' | 'http+json' | 'grpc' | 'gateway'
 
-/** An entry as it is kept. */
+/** A stored entry. */
 export interface AuditRecord extends AuditEntry {
   readonly id: string
-  /** When it happened, or the first of `count`: ms since the epoch. */
+  /** When it happened, or the first of `count` attempts, ms since the epoch. */
   readonly at: number
   readonly lastAt: number
   /** How many attempts this record stands for. More than 1 for refused ones only. */

@@ -9,18 +9,18 @@ interface Group {
 }
 
 /**
- * Refused attempts, counted: those of one key (or of one address without a known key) at one operation within a minute are
- * one record. The number of records a minute is bounded, whoever attacks: what comes beyond is counted together.
+ * Counts refused attempts. Attempts with one key (or from one address without a known key) at one operation within a minute
+ * share one record. The number of records a minute is bounded; attempts beyond it share one more record.
  */
 export class RefusedAttempts {
   #minute = 0
   readonly #groups = new Map<string, Group>()
-  /** Of minutes that are over, and of a write that failed. */
+  /** Unwritten records of earlier minutes. */
   #leftOver: AuditRecord[] = []
 
-  /** Counts one. True: it is the first of its kind in this minute. */
+  /** Counts an attempt. Returns true for the first of its kind in this minute. */
   add(entry: AuditEntry, now: number, newRecord: (entry: AuditEntry) => AuditRecord): boolean {
-    this.#turn(now)
+    this.#startMinute(now)
     const key = keyOf(entry)
     const group = this.#groups.get(key) ?? (this.#isFull ? this.#groups.get(beyond) : undefined)
     if (group) {
@@ -33,9 +33,9 @@ export class RefusedAttempts {
     return true
   }
 
-  /** What is to be written now. */
+  /** Returns the records to write, and regards them as written. */
   take(now: number): AuditRecord[] {
-    this.#turn(now)
+    this.#startMinute(now)
     const records = this.#leftOver
     this.#leftOver = []
     for (const group of this.#groups.values()) {
@@ -45,7 +45,7 @@ export class RefusedAttempts {
     return records
   }
 
-  /** What could not be written: it is written with the next ones, under the count that it has by then. */
+  /** Takes back records that could not be written. The next write has them, with the counts of that time. */
   putBack(records: readonly AuditRecord[]): void {
     const living = new Map([...this.#groups.values()].map((group) => [group.record.id, group]))
     for (const record of records) {
@@ -59,7 +59,7 @@ export class RefusedAttempts {
     return this.#groups.size >= auditLimits.refusals.max
   }
 
-  #turn(now: number): void {
+  #startMinute(now: number): void {
     const minute = Math.floor(now / minuteMs)
     if (minute === this.#minute) return
     for (const { record, isDirty } of this.#groups.values()) {
@@ -76,7 +76,7 @@ function keyOf({ keyId, address, front, operation, outcome, project }: AuditEntr
   return `${project}\n${keyId === '' ? address : keyId}\n${front}\n${operation}\n${outcome}`
 }
 
-/** Stands for attempts from many addresses. */
+/** The entry that stands for attempts from many addresses. */
 function manyOf(entry: AuditEntry): AuditEntry {
   return { ...entry, project: '', actor: '', callerId: '', keyId: '', address: '*', operation: '*', target: '' }
 }

@@ -32,7 +32,7 @@ const renew = statement<Key & { ownerId: string; now: number }>(sql`update claim
 const move = statement<Key & { ownerId: string; nextId: string; now: number }>(sql`update claim
   set owner_id = ${p('nextId')}, claimed_at = ${p('now')}, seen_at = ${p('now')}
   where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`)
-// The owner may have come back since it was looked for: then the claim is its own again.
+// The owner may have shown a sign of life since the claim was read. Then the claim is not stale.
 const isStale = sql`owner_id = ${p('ownerId')} and (
   not (owner_id = 'operator' or exists (select 1 from agent a where a.id = owner_id))
   or (seen_at <= ${p('silentSince')}
@@ -43,7 +43,7 @@ const takeOver = statement<Key & { ownerId: string; nextId: string; silentSince:
 const remove = statement<Key & { ownerId: string }>(
   sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`,
 )
-const reap = statement<Key & { ownerId: string; silentSince: number }>(
+const removeStale = statement<Key & { ownerId: string; silentSince: number }>(
   sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and ${isStale}`,
 )
 const byRef = statement<Key, ClaimRow>(
@@ -54,34 +54,38 @@ const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} 
 const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
   where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
 
-/** Each of these answers false when another was first: look again. */
+// Each write returns false when another transaction was first. The caller then reads again.
+
+/** Makes an owner of a ref that has none. */
 export async function takeClaim(tx: Transaction, projectId: string, ref: string, ownerId: string): Promise<boolean> {
   return (await tx.run(take, { projectId, ref, ownerId, now: tx.now })) > 0
 }
 
+/** Records a sign of life of the owner. */
 export async function renewClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
   return (await tx.run(renew, { projectId, ref, ownerId, now: tx.now })) > 0
 }
 
-/** Gives a claim that is still its owner's to another. */
+/** Changes the owner of a claim, unless it has changed already. */
 export async function moveClaim(tx: Transaction, { projectId, ref, ownerId }: Claim, nextId: string): Promise<boolean> {
   return (await tx.run(move, { projectId, ref, ownerId, nextId, now: tx.now })) > 0
 }
 
-/** Gives a claim whose owner is still silent, or gone, to another. */
+/** Changes the owner of a claim that is still stale. */
 export async function takeOverClaim(tx: Transaction, claim: Claim, nextId: string): Promise<boolean> {
   const { projectId, ref, ownerId } = claim
   const silentSince = tx.now - silenceMs
   return (await tx.run(takeOver, { projectId, ref, ownerId, nextId, silentSince, now: tx.now })) > 0
 }
 
+/** Deletes a claim, unless its owner has changed. */
 export async function removeClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
   return (await tx.run(remove, { projectId, ref, ownerId })) > 0
 }
 
-/** Clears a claim whose owner is still silent, or gone. */
-export async function reapClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
-  return (await tx.run(reap, { projectId, ref, ownerId, silentSince: tx.now - silenceMs })) > 0
+/** Deletes a claim that is still stale. */
+export async function removeStaleClaim(tx: Transaction, { projectId, ref, ownerId }: Claim): Promise<boolean> {
+  return (await tx.run(removeStale, { projectId, ref, ownerId, silentSince: tx.now - silenceMs })) > 0
 }
 
 export async function findClaim(db: Reader, projectId: string, ref: string): Promise<Claim | undefined> {
@@ -89,7 +93,7 @@ export async function findClaim(db: Reader, projectId: string, ref: string): Pro
   return row && fromRow(row)
 }
 
-/** Claims of a project, or of one owner in it, by their refs, after a ref (`''`: from the first). */
+/** Lists the claims of a project, or of one owner in it, in the order of their refs, after a ref (`''`: from the first). */
 export async function listClaims(
   db: Reader,
   {

@@ -1,17 +1,18 @@
 import { Problem } from '../errors.ts'
 import type { AppendEvents } from '../log/append.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
+import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
-import { findClaim, reapClaim, removeClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
+import { findClaim, removeClaim, removeStaleClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
 
 export interface ClaimContext {
   readonly db: Database
   readonly append: AppendEvents
 }
 
-/** What asking for a ref came to: `claimed`, `renewed` (it was the caller's), or `taken_over` from an owner gone silent. */
+/** The result of claiming: `claimed`, `renewed` (the caller had it), or `taken_over` (the claim was stale). */
 export interface Claimed {
   readonly claim: Claim
   readonly outcome: 'claimed' | 'renewed' | 'taken_over'
@@ -20,13 +21,13 @@ export interface Claimed {
 }
 
 /**
- * Makes the caller the owner of a ref, of whom there is one at a time, however many ask at once. The owner that asks again
- * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the log says why.
+ * Makes the caller the owner of a ref. A ref has one owner, however many callers ask at the same time. An owner that asks again
+ * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
  * Errors: `claim-conflict` with the claim as it is. Source: S4-7, S4-8.
  */
 export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
   return context.db.transaction(async (tx) => {
-    // Whoever is first between a look and a move has come further: the look after it sees where.
+    // A try fails only when another transaction changed the claim after it was read: the next try reads that change.
     for (;;) {
       const claimed = await tryClaim(context, tx, caller, ref)
       if (claimed) return claimed
@@ -34,7 +35,7 @@ export function claimRef(context: ClaimContext, caller: Caller, ref: string): Pr
   })
 }
 
-/** One look and one move; undefined when another moved in between. */
+/** Reads the claim and changes it; undefined when another transaction changed it in between. */
 async function tryClaim(
   { append }: ClaimContext,
   tx: Transaction,
@@ -53,7 +54,7 @@ async function tryClaim(
     return { claim, outcome: 'claimed' }
   }
   if (!(await takeOverClaim(tx, before!, caller.id))) return undefined
-  const previousOwner = before!.owner ?? '@removed'
+  const previousOwner = before!.owner ?? removedIdentity
   const { reason } = step
   const data = { ref, owner: caller.identity, previousOwner, reason }
   await append(tx, projectId, [claimEvent('claim.taken_over', caller, [before!.ownerId, caller.id], data)])
@@ -61,7 +62,8 @@ async function tryClaim(
 }
 
 /**
- * Gives a ref back. Its owner and the operator always; anybody of the project when the claim is stale, and the log says why.
+ * Releases a ref. Its owner and the operator always may; any caller of the project may when the claim is stale, and the event
+ * says why.
  * Errors: `claim-not-found`, `claim-conflict` with the claim as it is.
  */
 export function releaseRef(context: ClaimContext, caller: Caller, ref: string): Promise<void> {
@@ -71,33 +73,34 @@ export function releaseRef(context: ClaimContext, caller: Caller, ref: string): 
     const reason = stalenessOf(claim, tx.now)
     const mayRemove = isOwn || caller.kind === 'operator'
     if (!mayRemove && reason === undefined) throw conflict(claim)
-    const gone = mayRemove ? await removeClaim(tx, claim) : await reapClaim(tx, claim)
-    if (!gone) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
-    const data = { ref, previousOwner: claim.owner ?? '@removed', ...(isOwn || !reason ? {} : { reason }) }
+    const isRemoved = mayRemove ? await removeClaim(tx, claim) : await removeStaleClaim(tx, claim)
+    if (!isRemoved) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
+    const data = { ref, previousOwner: claim.owner ?? removedIdentity, ...(isOwn || !reason ? {} : { reason }) }
     await context.append(tx, caller.projectId, [claimEvent('claim.released', caller, [claim.ownerId], data)])
   })
 }
 
-/** The claim on a ref of the caller's project. Errors: `claim-not-found`. */
+/** Returns the claim on a ref of the caller's project. Errors: `claim-not-found`. */
 export async function requireClaim(db: Reader, caller: Caller, ref: string): Promise<Claim> {
   const claim = await findClaim(db, caller.projectId, ref)
   if (claim) return claim
   throw new Problem('claim-not-found', { field: 'ref', detail: `ref: nobody has claimed "${ref}" in this project.` })
 }
 
-/** Somebody else has it; with whom, since when, and from when on it may be taken over. */
+/** The problem of a ref with another owner: who has it, since when, and from when on it may be taken over. */
 export function conflict(claim: Claim): Problem {
   const { ref, owner, claimedAt, lastSeenAt } = claim
+  const seenAt = new Date(lastSeenAt).toISOString()
   const staleAt = new Date(lastSeenAt + silenceMs).toISOString()
   return new Problem('claim-conflict', {
     field: 'ref',
-    detail: `ref: "${ref}" is ${owner ?? '@removed'}'s, who was last seen at ${new Date(lastSeenAt).toISOString()}. Ask for a hand-over, or wait: silent until ${staleAt}, it may be taken over.`,
+    detail: `ref: "${ref}" is claimed by ${owner ?? removedIdentity}, last seen at ${seenAt}. Ask the owner to hand it off, or claim it after ${staleAt} if the owner is silent until then.`,
     extra: {
       current: {
         ref,
-        owner: owner ?? '@removed',
+        owner: owner ?? removedIdentity,
         claimedAt: new Date(claimedAt).toISOString(),
-        lastSeenAt: new Date(lastSeenAt).toISOString(),
+        lastSeenAt: seenAt,
         staleAt,
       },
     },
@@ -106,7 +109,7 @@ export function conflict(claim: Claim): Problem {
 
 type ClaimEventType = Extract<NewEvent['type'], `claim.${string}`>
 
-/** A row of the log about a claim: it concerns those who have it and had it, and the operator. */
+/** An event about a claim. Its audience: the owners before and after, and the operator. */
 export function claimEvent(
   type: ClaimEventType,
   caller: Caller,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type Trigger, triggers } from '../log/event.ts'
-import { messageTypes } from '../mailbox/message.ts'
+import { messageTypes } from '../mailbox/messages/message.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agents/agent.ts'
 
 /** A repeatable option. */

@@ -1,9 +1,9 @@
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import type { CardSigner } from '../agent-card/signing.ts'
-import type { HandOffContext } from '../claims/hand-off.ts'
+import type { HandoffContext } from '../claims/handoff.ts'
 import { Problem, toProblem } from '../errors.ts'
-import type { HandOutContext } from '../mailbox/hand-out.ts'
-import type { MailContext } from '../mailbox/send.ts'
+import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
+import type { MailContext } from '../mailbox/sending/send-mail.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
@@ -23,8 +23,8 @@ import { countAnswers, requireRead } from './unsent-answers.ts'
 export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
-  readonly mail: MailContext & HandOutContext
-  readonly claims: HandOffContext
+  readonly mail: MailContext & PiggybackContext
+  readonly claims: HandoffContext
   readonly sessions: SessionFrontContext
   readonly instanceKey: string
   readonly isReady: () => boolean

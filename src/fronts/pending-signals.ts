@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { isJsonObject } from '../lib/json.ts'
 import type { Logger } from '../logger.ts'
-import { type HandOutContext, handOut, takeBack } from '../mailbox/hand-out.ts'
+import { type PiggybackContext, takePiggyback } from '../mailbox/delivery/piggyback.ts'
+import { returnToWaiting } from '../mailbox/delivery/return-to-waiting.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { callerOf } from './auth.ts'
 
@@ -9,7 +10,7 @@ import { callerOf } from './auth.ts'
  * Lets the mail that waits for an agent go along with the answer to whatever it asked, as `pendingSignals`. It is marked before
  * the answer is written; when the connection breaks before the answer was out, it waits again. Source: S2-14.
  */
-export function pendingSignals(context: HandOutContext, log: Logger): RequestHandler {
+export function pendingSignals(context: PiggybackContext, log: Logger): RequestHandler {
   return (req, res, next) => {
     const caller = callerOf(res)
     if (!takesMail(caller) || req.method === 'HEAD') return next()
@@ -19,10 +20,10 @@ export function pendingSignals(context: HandOutContext, log: Logger): RequestHan
         if (isJsonObject(body)) watch(context, log, res, caller.id, signalsOf(body))
         return send(body)
       }
-      handOut(context, caller.id)
+      takePiggyback(context, caller.id)
         .catch((error: unknown) => {
           // The answer itself is good: mail waits for the next one.
-          log.warn({ err: error, agent: caller.identity }, 'mail.hand_out_failed')
+          log.warn({ err: error, agent: caller.identity }, 'mail.piggyback_failed')
           return []
         })
         .then((signals) => {
@@ -58,7 +59,7 @@ function signalsOf({ pendingSignals }: { [key: string]: unknown }): readonly { s
 
 /** Nobody has read an answer that was not written to its end. */
 function watch(
-  { db }: HandOutContext,
+  { db }: PiggybackContext,
   log: Logger,
   res: Response,
   agentId: string,
@@ -74,7 +75,7 @@ function watch(
   const { socket } = res.req
   const undo = (): void => {
     if (written && !socket.errored && res.statusCode < 400) return
-    takeBack(db, agentId, ids).catch((error: unknown) => log.warn({ err: error, agentId }, 'mail.take_back_failed'))
+    returnToWaiting(db, agentId, ids).catch((error: unknown) => log.warn({ err: error, agentId }, 'mail.return_failed'))
   }
   if (res.closed) undo()
   else res.once('close', undo)

@@ -1,10 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { listExpiredKeys, revokeApiKey } from '../registry/callers/api-key-store.ts'
-import { listKeysWithLateComers } from '../registry/callers/live-key.ts'
+import { listRevokedKeysInUse } from '../registry/callers/live-key.ts'
 import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
-import { forgetExpiredTokens } from '../registry/callers/revoked-token-store.ts'
+import { removeExpiredTokens } from '../registry/callers/revoked-token-store.ts'
 import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
 
 /** A key is refused from the instant of its end; what hangs on it ends so much later at most. */
@@ -44,8 +45,8 @@ export class KeySweeper extends Sweeper {
     for (const keyId of await listExpiredOperatorKeys(db, now, batchMax)) {
       if (await this.#end({ keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended++
     }
-    for (const keyId of await listKeysWithLateComers(db, now - lateMs, revokedMax)) await this.#endLateComers({ keyId })
-    await forgetExpiredTokens(db, now, batchMax)
+    for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax)) await this.#endLateComers({ keyId })
+    await removeExpiredTokens(db, now, batchMax)
     return ended
   }
 
@@ -53,13 +54,13 @@ export class KeySweeper extends Sweeper {
   #end(key: EndedKey, revoke: (tx: Parameters<typeof revokeApiKey>[0]) => Promise<boolean>): Promise<boolean> {
     return this.#context.db.transaction(async (tx) => {
       if (!(await revoke(tx))) return false
-      await endKeys(this.#context, tx, [key], { reason: 'key-expired', actor: '@gateway' })
+      await endKeys(this.#context, tx, [key], { reason: 'key-expired', actor: gatewayIdentity })
       return true
     })
   }
 
   #endLateComers(key: EndedKey): Promise<void> {
-    const ending = { reason: 'key-revoked', actor: '@gateway', isAgain: true } as const
+    const ending = { reason: 'key-revoked', actor: gatewayIdentity, isAgain: true } as const
     return this.#context.db.transaction((tx) => endKeys(this.#context, tx, [key], ending))
   }
 

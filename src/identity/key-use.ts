@@ -1,14 +1,15 @@
 import type { Clock } from '../lib/clock.ts'
+import { WriteBehind } from '../lib/write-behind.ts'
 import type { Logger } from '../logger.ts'
 import { noteKeyUse } from '../registry/callers/api-key-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { noteOperatorKeyUse } from '../registry/callers/operator-key-store.ts'
 import type { Database } from '../storage/database.ts'
 
-/** A use is worth a write only when the last one that was written is this old. */
+/** A use is written only when the last written use of the key is this old. */
 const usedAgainMs = 60_000
-/** Uses wait so long for others, and are written together. */
-const gatherMs = 1_000
+/** How long uses wait for others, so that one transaction writes many. */
+const writeMs = 1_000
 const keysMax = 20_000
 
 interface UseContext {
@@ -17,19 +18,20 @@ interface UseContext {
   readonly log: Logger
 }
 
-/** Notes when keys were last shown: at most once a minute for each, many in one transaction, and never within a request. */
+/** Records when keys were last used: at most once a minute for each key, many in one transaction, never within a request. */
 export class KeyUse implements AsyncDisposable {
   readonly #context: UseContext
+  readonly #writer: WriteBehind
   readonly #notedAt = new Map<string, number>()
   #waiting = new Set<string>()
-  #cancel: (() => void) | undefined
-  #writing: Promise<void> = Promise.resolve()
 
   constructor(context: UseContext) {
     this.#context = context
+    const failed = (err: unknown) => context.log.warn({ err }, 'key.use_unwritten')
+    this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs: usedAgainMs, failed })
   }
 
-  /** Notes that a key was shown. Returns at once. */
+  /** Notes that a key was used. Returns at once. */
   readonly saw = ({ keyId }: Pick<Caller, 'keyId'>): void => {
     if (!isStored(keyId)) return
     const now = this.#context.clock.now()
@@ -38,36 +40,30 @@ export class KeyUse implements AsyncDisposable {
     if (this.#notedAt.size >= keysMax) this.#notedAt.clear()
     this.#notedAt.set(keyId, now)
     this.#waiting.add(keyId)
-    this.#cancel ??= this.#context.clock.after(gatherMs, () => void this.flush())
-  }
+    this.#writer.schedule(writeMs)
+  };
 
-  /** Writes what waits. Resolves when it is written. */
-  flush(): Promise<void> {
-    this.#cancel?.()
-    this.#cancel = undefined
-    const ids = [...this.#waiting]
-    this.#waiting = new Set()
-    if (ids.length > 0) this.#writing = this.#writing.then(() => this.#write(ids))
-    return this.#writing
-  }
-
+  /** Writes what waits, once. */
   [Symbol.asyncDispose](): Promise<void> {
-    return this.flush()
+    return this.#writer[Symbol.asyncDispose]()
   }
 
-  async #write(ids: readonly string[]): Promise<void> {
-    const { db, clock, log } = this.#context
+  async #write(): Promise<void> {
+    // All gateways write rows in one order, so that no two of them wait for each other.
+    const ids = [...this.#waiting].sort()
+    this.#waiting = new Set()
+    if (ids.length === 0) return
+    const { db, clock } = this.#context
     const at = clock.now()
     try {
-      // Rows are taken in one order by every gateway.
-      const ordered = [...ids].sort()
       await db.transaction(async (tx) => {
-        await noteKeyUse(tx, ordered, at)
-        await noteOperatorKeyUse(tx, ordered, at)
+        await noteKeyUse(tx, ids, at)
+        await noteOperatorKeyUse(tx, ids, at)
       })
     } catch (error) {
+      // The next use of the key is written again.
       for (const id of ids) this.#notedAt.delete(id)
-      log.warn({ err: error, keys: ids.length }, 'key.use_unwritten')
+      throw error
     }
   }
 }

@@ -5,6 +5,7 @@ import { requireAddressed } from '../registry/agents/addresses.ts'
 import { type Agent, identityIn } from '../registry/agents/agent.ts'
 import { findAgentById, lockAgent } from '../registry/agents/agent-store.ts'
 import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
 import {
   countGrants,
@@ -139,7 +140,7 @@ async function pauseManaged(
   if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF') return []
   const paused = await pauseSubscriptionsManagedBy(tx, granteeId, grantorId, grantRevoked)
   tx.onCommit(() => paused.forEach(({ id }) => void context.changed(id)))
-  return paused.map(({ id, agentId }) => pausedEvent(id, agentId, '@gateway', grantRevoked))
+  return paused.map(({ id, agentId }) => pausedEvent(id, agentId, gatewayIdentity, grantRevoked))
 }
 
 /**

@@ -2,6 +2,7 @@ import type { NewEvent } from '../log/event.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { deleteAgent, findAgent, freeNames, lockAgent } from '../registry/agents/agent-store.ts'
 import { nameOf, type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'
 import { type Caller, requireOperator } from '../registry/callers/caller.ts'
 import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
@@ -68,7 +69,7 @@ async function pauseManagedBy(tx: Transaction, managerId: string): Promise<{ id:
   const paused: { id: string; event: NewEvent }[] = []
   for (const ownerId of await listManagedOwners(tx, managerId)) {
     for (const { id, agentId } of await pauseSubscriptionsManagedBy(tx, managerId, ownerId, grantRevoked)) {
-      paused.push({ id, event: pausedEvent(id, agentId, '@gateway', grantRevoked) })
+      paused.push({ id, event: pausedEvent(id, agentId, gatewayIdentity, grantRevoked) })
     }
   }
   return paused
@@ -76,5 +77,5 @@ async function pauseManagedBy(tx: Transaction, managerId: string): Promise<{ id:
 
 function leftWithAgent({ handle: identity }: Agent, { id, agentId, surface }: Session): NewEvent {
   const data = { identity, surface, sessionId: id, reason: 'removed' }
-  return { type: 'peer.left', actor: '@gateway', audience: [agentId], data }
+  return { type: 'peer.left', actor: gatewayIdentity, audience: [agentId], data }
 }

@@ -4,14 +4,13 @@ import { giveBackUsage } from '../registry/shares/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
-import { pruneKeys } from './key-store.ts'
-import { pruneLimits } from './limit-store.ts'
+import { pruneLimits } from './limits/prune-limits.ts'
 
 const pageMax = 200
-/** How long counts are kept that limit nobody any more. */
+/** How long counters are kept that no longer limit anybody. */
 const limitMs = 24 * 60 * 60 * 1000
 
-// What nobody was handed yet waits for ever; what was sent to an agent that is gone waits for nobody.
+// `open`: a recipient that still exists has not got it, or got it too recently. The operator always exists.
 const agedPage = statement<
   { after: string; before: string; beforeMs: number; limit: number },
   { id: string; open: number }
@@ -22,7 +21,7 @@ const agedPage = statement<
 const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
   where message_id = ${p('messageId')} and agent_id <= (select max(agent_id) from (
     select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited}) page)`)
-// What its sender stored with it; a task's message was stored with the task, which stays.
+// `bytes`: what its sender stored with it; -1 for the mail of a task, whose text is stored with the task.
 const removeMessage = statement<
   { id: string },
   { senderId: string; bytes: number }
@@ -31,8 +30,8 @@ const removeMessage = statement<
     octet_length(subject) + octet_length(coalesce(body, '')) + octet_length(coalesce(payload, '')) else -1 end as "bytes"`)
 
 /**
- * Takes away the mail that everybody whom it was for was handed before an instant; mail that still waits for somebody stays.
- * Forgets old idempotency keys and old counts on the way. Answers how many messages went. Source: S2-19.
+ * Deletes mail that was delivered to all of its recipients longer than `retentionMs` ago, and counters that no longer limit
+ * anybody. Mail that still waits for a recipient stays. Returns how many messages it deleted. Source: S2-19.
  */
 export async function pruneMessages(
   db: Database,
@@ -40,7 +39,6 @@ export async function pruneMessages(
   retentionMs: number,
   signal: AbortSignal,
 ): Promise<number> {
-  await pruneKeys(db, now, signal)
   await pruneLimits(db, now - limitMs, signal)
   if (retentionMs === 0) return 0
   const beforeMs = now - retentionMs

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../log/event.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { gatewayIdentity, identityOf } from '../registry/agents/identity.ts'
 import type { EndReason, Session } from '../registry/sessions/session.ts'
 import { endSession, endSilentSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -29,7 +29,7 @@ export async function dropSilentSession(
   before: number,
 ): Promise<boolean> {
   if (!(await endSilentSession(tx, session.id, before))) return false
-  await tellLeft(context, tx, session, 'timeout', '@gateway')
+  await tellLeft(context, tx, session, 'timeout', gatewayIdentity)
   return true
 }
 
@@ -44,7 +44,7 @@ export async function preemptSession(
   if (!(await endSession(tx, session.id, 'preempted', successorId))) return undefined
   return [
     ...(await pauseSubscriptions(context, tx, session, 'preempted')),
-    sessionEvent('master.preempted', '@gateway', session, { identity, newMasterSession: successorId }),
+    sessionEvent('master.preempted', gatewayIdentity, session, { identity, newMasterSession: successorId }),
   ]
 }
 
@@ -57,7 +57,7 @@ export async function endSessionOfKey(
   reason: EndReason,
 ): Promise<readonly NewEvent[] | undefined> {
   if (!(await endSession(tx, session.id, reason))) return undefined
-  const left = sessionEvent('peer.left', '@gateway', session, { identity, reason })
+  const left = sessionEvent('peer.left', gatewayIdentity, session, { identity, reason })
   return [...(await pauseSubscriptions(context, tx, session, reason)), left]
 }
 
@@ -115,7 +115,7 @@ async function pauseSubscriptions(
   tx.onCommit(() => paused.forEach(changed))
   return paused.map((subscriptionId) => ({
     type: 'subscription.updated',
-    actor: '@gateway',
+    actor: gatewayIdentity,
     audience: [agentId],
     data: { subscriptionId, status: 'paused', reason },
   }))

@@ -2,6 +2,7 @@ import { Problem } from '../errors.ts'
 import { newSessionId } from '../lib/ids.ts'
 import type { NewEvent } from '../log/event.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type Session, succession } from '../registry/sessions/session.ts'
@@ -117,7 +118,7 @@ async function resumeSubscriptions(
   tx.onCommit(() => resumed.forEach(changed))
   return resumed.map((subscriptionId) => ({
     type: 'subscription.updated',
-    actor: '@gateway',
+    actor: gatewayIdentity,
     audience: [agentId],
     data: { subscriptionId, status: 'active' },
   }))

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { newUlid } from '../lib/ids.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { deliverableTargets } from '../registry/subscriptions/targets.ts'
 import { type Attempt, attemptFor, channelTo } from '../wakes/channel.ts'

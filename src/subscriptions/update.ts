@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Trigger } from '../log/event.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { isGrantee, managerOf } from '../registry/permissions/grants.ts'

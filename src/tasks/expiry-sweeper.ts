@@ -1,10 +1,9 @@
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
-import { pruneIdempotencyKeys } from './idempotency-key-store.ts'
 import { agentMessage } from './message-input.ts'
 import { write } from './room.ts'
 import { stateChanged } from './task-events.ts'
@@ -31,14 +30,8 @@ export class ExpirySweeper extends Sweeper {
     this.#context = context
   }
 
-  /** One pass. Answers how many tasks it failed; forgets old idempotency keys on the way. */
+  /** One pass. Returns how many tasks it failed. */
   async runOnce(): Promise<number> {
-    const failed = await this.#failExpired()
-    await pruneIdempotencyKeys(this.#context.db, this.#context.clock.now())
-    return failed
-  }
-
-  async #failExpired(): Promise<number> {
     const { db, clock } = this.#context
     const due = await db.all(expired, { now: clock.now(), limit: batchMax })
     await Promise.all(due.map(({ id }) => db.transaction((tx) => this.#fail(tx, id))))

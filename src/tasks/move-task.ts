@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'

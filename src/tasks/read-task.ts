@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
-import { identityOf } from '../registry/agents/agents.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readBoundedContent } from './bounded-content.ts'

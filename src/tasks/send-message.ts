@@ -3,13 +3,13 @@ import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
 import type { Agent } from '../registry/agents/agent.ts'
-import { identityOf } from '../registry/agents/agents.ts'
 import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
+import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-key-store.ts'
 import { readDelivery, requireAcceptedModes, stampMessage, subjectOf } from './message-input.ts'
 import { requireRoomForMessage, write } from './room.ts'
 import { isInterrupted, isTerminal } from './state.ts'
@@ -28,8 +28,8 @@ import {
 export interface SendMessageInput {
   readonly message: A2aMessage
   readonly metadata?: JsonObject | undefined
-  /** Makes a repeat answer with the first task, with a fingerprint of the request that it stands for. */
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined
+  /** Makes a repeat return the task of the first request. */
+  readonly idempotency?: Idempotency | undefined
   /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
   readonly room?: ((tx: Transaction, taskId: string | undefined) => Promise<void>) | undefined
   /** Joins the transaction once the task is known: how a push config is set up together with its task. */
@@ -61,14 +61,7 @@ export function sendMessage(
       ? await continueTask(context, tx, caller, agent, taskId, input)
       : await startWelcome(context, tx, caller, agent, input)
     context.usage.add(tx, caller, rowBytes + bytesOf(input.message) + bytesOf(taskId ? undefined : input.metadata))
-    if (input.idempotency) {
-      await insertIdempotencyKey(tx, {
-        callerId: caller.id,
-        agentId: agent.id,
-        taskId: task.id,
-        ...input.idempotency,
-      })
-    }
+    if (input.idempotency) await keepResult(tx, caller.id, agent.id, input.idempotency, task.id)
     return task
   })
 }
@@ -79,17 +72,8 @@ async function findRepeat(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<Task | undefined> {
-  if (!input.idempotency) return undefined
-  const { key, fingerprint } = input.idempotency
-  const known = await findIdempotencyKey(tx, caller.id, agent.id, key)
-  if (!known) return undefined
-  if (known.fingerprint !== fingerprint) {
-    throw new Problem('idempotency-conflict', {
-      field: 'Idempotency-Key',
-      detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
-    })
-  }
-  return findTask(tx, known.taskId)
+  const taskId = input.idempotency && (await findFirstResult(tx, caller.id, agent.id, input.idempotency))
+  return taskId === undefined ? undefined : findTask(tx, taskId)
 }
 
 /** A message may point only at tasks that its sender can see (specification §3.4.3). */

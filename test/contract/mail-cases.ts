@@ -28,7 +28,7 @@ export const mailCases: readonly FixtureCase[] = [
     await asked(world)
     return get('/v1/inbox?unread=true', donna)
   }),
-  mail('status', 'A recipient says how far it has come.', async (world) => {
+  mail('status', 'A recipient reports its status.', async (world) => {
     const { donna } = await people(world)
     const { messageId } = await asked(world)
     return post(`/v1/messages/${messageId}/status`, { status: 'acked' }, donna)
@@ -57,20 +57,20 @@ export const mailCases: readonly FixtureCase[] = [
     await world.gateway.call('POST', `/v1/messages/${messageId}/status`, { status: 'acked' }, { key: donna.key })
     return post(`/v1/messages/${messageId}/status`, { status: 'seen' }, donna)
   }),
-  problem('thread-not-found', 'No such thread, or nothing in it is yours.', () =>
+  problem('thread-not-found', 'No such thread, or none of its messages is yours.', () =>
     get('/v1/threads/MESSAGE:00000000-0000-4000-8000-000000000000'),
   ),
-  problem('signal-of-the-gateway', 'What the gateway alone says.', async (world) => {
+  problem('signal-of-the-gateway', 'Only the gateway sends this signal.', async (world) => {
     const { lola } = await people(world)
     return post('/v1/messages', { to: '@donna', signalType: 'PeerLeft', payload: {} }, lola)
   }),
-  problem('rate-limited', 'A sender that sends too much is told for how long to wait.', async (world) => {
+  problem('rate-limited', 'A sender over its rate limit is told how long to wait.', async (world) => {
     const { lola } = await people(world)
     const again = { to: '@donna', subject: 'Again' }
     for (let n = 0; n < 300; n++) await world.gateway.call('POST', '/v1/messages', again, { key: lola.key })
     return post('/v1/messages', again, lola)
   }),
-  problem('storm-breaker', 'Two that answer each other without end are kept apart for a while.', async (world) => {
+  problem('storm-breaker', 'Two agents that answer each other without end are blocked for a while.', async (world) => {
     const { lola, donna } = await people(world)
     const send = (to: string, { key }: TestAgent) =>
       world.gateway.call('POST', '/v1/messages', { to, subject: 'Thanks!' }, { key })

@@ -56,7 +56,7 @@ export const problemCases: readonly FixtureCase[] = [
     const { id, key } = await finishedTask(world)
     return post(`/v1/tasks/${id}/artifacts`, { artifact: { parts: [{ text: 'late' }] } }, { key })
   }),
-  problem('version-conflict', 'The task has moved on since it was read: `current` is how it is now.', async (world) => {
+  problem('version-conflict', 'The task has changed since it was read: `current` is the task now.', async (world) => {
     const agent = await donna(world)
     const { id } = await world.gateway.send('@donna', 'Please review PR 7')
     await world.gateway.move(agent, id, 'working')

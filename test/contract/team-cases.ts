@@ -44,7 +44,7 @@ export const teamCases: readonly FixtureCase[] = [
     await claimed(world, lola)
     return ask('DELETE', '/v1/claims', { ref }, lola)
   }),
-  fixture('problems/claim-conflict', 'Somebody else works on it: `current` says who.', async (world) => {
+  fixture('problems/claim-conflict', 'The ref has another owner: `current` says who.', async (world) => {
     const { lola, donna } = await people(world)
     await claimed(world, lola)
     return ask('POST', '/v1/claims', { ref }, donna)

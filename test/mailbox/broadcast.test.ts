@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readAudienceEvents } from '../../src/log/event-store.ts'
-import { handOut } from '../../src/mailbox/hand-out.ts'
-import { listRecipients } from '../../src/mailbox/recipient-store.ts'
-import { reportStatus } from '../../src/mailbox/report-status.ts'
+import { takePiggyback } from '../../src/mailbox/delivery/piggyback.ts'
+import { listRecipients } from '../../src/mailbox/messages/recipient-store.ts'
+import { reportStatus } from '../../src/mailbox/reading/report-status.ts'
 import { openOffice } from './office.ts'
 
 // S2-3, D10
@@ -28,7 +28,7 @@ test('one broadcast to a thousand: one message, one event, a row for each, and t
 
   await reportStatus(office.context, office.caller('agent7'), message.id, 'acked')
   office.enter('agent8', 'cursor')
-  expect(await handOut(office.context, office.caller('agent8').id)).toMatchObject([{ to_identity: '*' }])
+  expect(await takePiggyback(office.context, office.caller('agent8').id)).toMatchObject([{ to_identity: '*' }])
   const after = await listRecipients(office.db, message.id, 2_000)
   const changed = after.filter(({ status, receipt }) => status !== 'sent' || receipt !== 'accepted')
   expect(changed.map(({ handle, status, receipt }) => [handle, status, receipt])).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readInbox } from '../../src/mailbox/inbox.ts'
-import { type NewMail, putMail } from '../../src/mailbox/put-mail.ts'
+import { type NewMail, putMail } from '../../src/mailbox/messages/put-mail.ts'
+import { readInbox } from '../../src/mailbox/reading/inbox.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { openOffice } from './office.ts'
@@ -129,22 +129,9 @@ function mailTo(agentId: string, signalType: string | null): NewMail {
     projectId: 'default',
     from: '@gateway',
     senderId: 'gateway',
-    senderSession: null,
-    address: null,
-    broadcast: false,
     subject: 'x',
-    body: null,
-    type: 'msg',
     signalType,
-    payload: null,
-    ref: null,
-    taskId: null,
-    taskSeq: null,
-    priority: 'normal',
     wakePolicy: 'immediate',
-    taggedConcepts: [],
-    inReplyTo: null,
-    threadId: null,
     recipients: [{ id: agentId, wakePolicy: 'immediate' }],
   }
 }

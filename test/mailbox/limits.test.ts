@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readProjectEvents } from '../../src/log/event-store.ts'
-import { sendMail } from '../../src/mailbox/send.ts'
-import { createAnnounce } from '../../src/mailbox/system-signals.ts'
+import { createAnnounce } from '../../src/mailbox/sending/announce.ts'
+import { sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -107,7 +107,7 @@ test('two that answer each other without end are kept apart, the operator reads 
   expect(await eventsOf(office, 'mail.storm_tripped')).toMatchObject([
     {
       actor: '@gateway',
-      data: { agents: ['@donna', '@lola'], limit: 10, reason: expect.stringContaining('Stop answering') },
+      data: { agents: ['@donna', '@lola'], limit: 10, reason: expect.stringContaining('Do not answer answers') },
     },
   ])
   office.clock.advance(10 * 60_000)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkSignal, subjectOfSignal, systemSignals } from '../../src/mailbox/signal-types.ts'
+import { checkSignal, subjectOfSignal } from '../../src/mailbox/sending/signal-types.ts'
+import { systemSignals } from '../../src/registry/mail/announcement.ts'
 
 const good = {
   ReviewRequested: { spec_id: 'SPEC-033', instructions: 'Summarize it.' },

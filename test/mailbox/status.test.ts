@@ -9,7 +9,7 @@ import {
   receipts,
   report,
   reportableStatuses,
-} from '../../src/mailbox/status.ts'
+} from '../../src/mailbox/messages/status.ts'
 
 const status = fc.constantFrom(...messageStatuses)
 const reportable = fc.constantFrom(...reportableStatuses)
@@ -43,7 +43,7 @@ test('a refusal names where the message stands and what is allowed', () => {
       extra: { from: 'acked', allowed: ['resolved', 'superseded'] },
     }),
   )
-  expect(() => report('resolved', 'acked')).toThrow(/It stays so/)
+  expect(() => report('resolved', 'acked')).toThrow(/This status is final/)
 })
 
 test('whatever a recipient says in whatever order, a message never goes back', () => {

@@ -87,7 +87,9 @@ test('a broadcast passes by those whose list the sender is not on', async () => 
 test('a list is for A2A too: no new task, and one that is begun goes on', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
-  expect(await a2a(gateway, mike, 'donna')).toMatch(/^@donna takes mail of those on its list only\. .*CAN_REPLY_TO/)
+  expect(await a2a(gateway, mike, 'donna')).toMatch(
+    /^@donna accepts mail only from agents on its list\. .*CAN_REPLY_TO/,
+  )
   const { permissionId } = (await grant(gateway, donna, '@mike')).body
   const task = await a2a(gateway, mike, 'donna')
   await gateway.move(donna, task.id, 'working')

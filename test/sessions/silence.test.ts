@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
+import type { Announcement } from '../../src/registry/mail/announcement.ts'
 import { endSilentSession, findSession } from '../../src/registry/sessions/session-store.ts'
 import { SessionActivity } from '../../src/sessions/activity.ts'
-import type { SessionAnnouncement } from '../../src/sessions/context.ts'
 import { SessionSweeper } from '../../src/sessions/sweeper.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -142,13 +142,13 @@ test('of several gateways that sweep at once one tells', async () => {
   await gateway.stop()
   const clock = new FakeClock(Date.now() + 10 * minute)
   await using db = await openStore(gateway.dataDir, clock)
-  const told: SessionAnnouncement[] = []
+  const told: Announcement[] = []
   const context = {
     db,
     append: async () => [],
     timeoutMs: 5 * minute,
     drain: async () => [],
-    announce: async (_: unknown, announcement: SessionAnnouncement) => void told.push(announcement),
+    announce: async (_: unknown, announcement: Announcement) => void told.push(announcement),
     changed: () => {},
   }
   const sweepers = Array.from({ length: 4 }, () => new SessionSweeper(context, clock, silentLogger))

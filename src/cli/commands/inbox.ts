@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { MessageType } from '../../mailbox/message.ts'
+import type { MessageType } from '../../mailbox/messages/message.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { integer, messageType } from '../option-values.ts'

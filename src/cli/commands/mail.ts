@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { MessageType } from '../../mailbox/message.ts'
+import type { MessageType } from '../../mailbox/messages/message.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { type ReportableStatus, reportableStatuses } from '../../mailbox/status.ts'
+import { type ReportableStatus, reportableStatuses } from '../../mailbox/messages/status.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import { isJsonObject } from '../../lib/json.ts'
+import { decodeSegment } from '../decode-segment.ts'
 
 /** ProtoJSON lets a client spell query parameters as in the .proto file; the SDK reads camelCase alone. */
 const camelNames: ReadonlyMap<string, string> = new Map([
@@ -44,7 +45,7 @@ function splitUrl(url: string): [string, string] {
 export const completePushConfig: RequestHandler = (req, _res, next) => {
   const [, taskId] = /^\/v1\/tasks\/([^/]+)\/pushNotificationConfigs\/?$/.exec(req.path) ?? []
   if (taskId && req.method === 'POST' && isJsonObject(req.body)) {
-    const parent = `tasks/${decoded(taskId)}`
+    const parent = `tasks/${decodeSegment(taskId)}`
     const { config, configId, config_id: snakeId, ...rest } = req.body
     const inner = isJsonObject(config) ? config : { pushNotificationConfig: rest.pushNotificationConfig ?? rest }
     const id =
@@ -56,12 +57,4 @@ export const completePushConfig: RequestHandler = (req, _res, next) => {
     req.body = { ...inner, name: inner.name ?? `${parent}/pushNotificationConfigs/${name}` }
   }
   next()
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

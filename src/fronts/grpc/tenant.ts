@@ -3,6 +3,7 @@ import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import type { AgentAddress } from '../a2a/called-agent.ts'
+import { decodeSegment } from '../decode-segment.ts'
 
 const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/
 
@@ -18,17 +19,9 @@ export function parseTenant(tenant: string): AgentAddress {
     })
   }
   const [, project = defaultProject, handle] = pattern.exec(tenant) ?? []
-  if (handle) return { project: decoded(project), handle: decoded(handle) }
+  if (handle) return { project: decodeSegment(project), handle: decodeSegment(handle) }
   throw new Problem('agent-not-found', {
     field: 'tenant',
     detail: `No agent at tenant "${cutText(tenant, 200)}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
   })
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { type Claim, silenceMs, stalenessOf } from '../../claims/claim.ts'
 import { findClaim, listClaims } from '../../claims/claim-store.ts'
 import { claimRef, releaseRef } from '../../claims/claims.ts'
-import { type HandOffContext, handOff } from '../../claims/hand-off.ts'
+import { type HandoffContext, handoffClaim } from '../../claims/handoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
+import { isOperatorAddress, operatorId, removedIdentity } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
 import { noteTarget } from '../access/rest-access.ts'
@@ -51,7 +52,7 @@ export interface HandedOffView extends ClaimView {
 }
 
 export interface ClaimFrontContext {
-  readonly claims: HandOffContext
+  readonly claims: HandoffContext
   readonly clock: Clock
 }
 
@@ -104,7 +105,7 @@ export const claimRoutes = [
     body: handoffInput,
     handle: async ({ caller, body, res }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
       noteTarget(res, body.ref)
-      const { claim, messageId } = await handOff(claims, caller, body)
+      const { claim, messageId } = await handoffClaim(claims, caller, body)
       return { ...claimView(claim, clock.now()), messageId }
     },
   }),
@@ -126,7 +127,7 @@ async function findClaims(db: Reader, projectId: string, filter: ClaimFilter): P
 
 async function ownerIdOf(db: Reader, caller: Caller, owner: string | undefined): Promise<string | undefined> {
   if (owner === undefined) return undefined
-  if (/^@?operator$/i.test(owner)) return 'operator'
+  if (isOperatorAddress(owner)) return operatorId
   return (await requireAddressed(db, caller, owner, 'owner')).id
 }
 
@@ -134,7 +135,7 @@ function claimView(claim: Claim, now: number): ClaimView {
   const reason = stalenessOf(claim, now)
   return {
     ref: claim.ref,
-    owner: claim.owner ?? '@removed',
+    owner: claim.owner ?? removedIdentity,
     claimedAt: instant(claim.claimedAt),
     lastSeenAt: instant(claim.lastSeenAt),
     stale: reason !== undefined,

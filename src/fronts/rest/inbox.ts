@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { readInbox } from '../../mailbox/inbox.ts'
+import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'

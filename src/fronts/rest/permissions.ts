@@ -5,6 +5,7 @@ import { pageLimits } from '../../limits.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { identityIn } from '../../registry/agents/agent.ts'
 import { findNames } from '../../registry/agents/agent-store.ts'
+import { identityFrom, isOperatorAddress, operatorId } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { type Permission, permissionScopes } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
@@ -57,8 +58,7 @@ export const permissionRoutes = [
       const names = await findNames(db, partyIds)
       const party = (id: string): string => {
         const agent = names.get(id)
-        if (agent) return identityIn(caller.projectId, agent)
-        return id === 'operator' ? '@operator' : '@removed'
+        return identityFrom(id, agent && identityIn(caller.projectId, agent))
       }
       return { permissions: items.map((permission) => permissionView(permission, party)), nextPageToken }
     },
@@ -87,7 +87,7 @@ export const permissionRoutes = [
 
 async function idOf(db: Reader, caller: Caller, address: string | undefined, field: string): Promise<string | null> {
   if (address === undefined) return null
-  if (/^@?operator$/i.test(address)) return 'operator'
+  if (isOperatorAddress(address)) return operatorId
   return (await requireAddressed(db, caller, address, field)).id
 }
 

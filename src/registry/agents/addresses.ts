@@ -10,7 +10,7 @@ import { acceptsMailFrom, contactRefused, filterAcceptingMailFrom } from './cont
 import { nearestNames } from './nearest-names.ts'
 import { findRole, namesSession } from './role-addresses.ts'
 
-/** Whom an address names: agents of one project, or everybody in it. */
+/** The agents that an address names: some of one project, or all of it. */
 export interface Resolved {
   readonly projectId: string
   readonly agents: readonly Agent[]
@@ -20,11 +20,11 @@ export interface Resolved {
 const suggestionsMax = 5
 
 /**
- * The agents behind an address: `@donna` (a handle or alias), `Donna` (the same, or a display name of at most 12 letters),
- * `s4f1c09` (a live session), `has-telegram` (a capability that one live session has), `*` or `all` (everybody); each of another
- * project as `web:…`. Mail to a name reaches the identity, whichever session speaks for it. Source: S2-3, S4-3, S4-4, S4-14.
+ * Resolves an address: `@donna` (a handle or alias), `Donna` (the same, or a display name of at most 12 letters),
+ * `s4f1c09` (a live session), `has-telegram` (a capability that one live session has), `*` or `all` (everybody); each also of
+ * another project, as `web:…`. Mail to a name reaches the agent, whichever session speaks for it. Source: S2-3, S4-3, S4-4, S4-14.
  * Errors: `agent-not-found` with the nearest names, `ambiguous-address` with the candidates, `forbidden`; `project-not-found` for
- * the operator alone: to everybody else a project that is not there is one in which nobody is.
+ * operators only: to other callers, a project that does not exist looks like an empty one.
  * @param answered the id of the agent whose message this answers: answering is always allowed
  */
 export async function resolveAddress(reader: Reader, caller: Caller, to: string, answered?: string): Promise<Resolved> {
@@ -36,7 +36,7 @@ export async function resolveAddress(reader: Reader, caller: Caller, to: string,
 }
 
 /**
- * The one agent that an address names, without writing to it. What hides from the caller is not found.
+ * Returns the one agent that an address names, for reading and granting. An agent that the caller may not see is not found.
  * Errors: `agent-not-found`, `ambiguous-address`, `invalid-request`; `project-not-found` for the operator.
  */
 export async function requireAddressed(reader: Reader, caller: Caller, address: string, field: string): Promise<Agent> {
@@ -45,7 +45,7 @@ export async function requireAddressed(reader: Reader, caller: Caller, address: 
   throw new Problem('invalid-request', { field, detail: `${field}: names one agent. "${address}" is everybody.` })
 }
 
-/** `web:@donna` is `@donna` of project `web`; without a project it is the caller's own. */
+/** Splits `web:@donna` into project `web` and name `@donna`. The default is the caller's project. */
 async function parseAddress(
   reader: Reader,
   caller: Caller,
@@ -68,7 +68,7 @@ async function parseAddress(
   return { projectId, name }
 }
 
-/** Those of a project that take the caller's mail. Within it that may be nobody; from outside it is refused. */
+/** Returns the agents of a project that accept the caller's mail. None of them is refused from outside, and allowed inside. */
 async function resolveEverybody(reader: Reader, caller: Caller, projectId: string): Promise<Resolved> {
   const agents = await filterAcceptingMailFrom(reader, caller, await listAgents(reader, projectId))
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
@@ -78,7 +78,7 @@ async function resolveEverybody(reader: Reader, caller: Caller, projectId: strin
   })
 }
 
-/** A name is kept by one agent, so it comes before sessions and capabilities; an `@` asks for a name and nothing else. */
+/** Names belong to one agent, so they come before sessions and capabilities. An address with `@` is only a name. */
 async function requireOne(
   reader: Reader,
   caller: Caller,
@@ -95,12 +95,12 @@ async function requireOne(
   throw visible.length > 1 ? ambiguous(name, visible, field) : await unknown(reader, caller, projectId, name, field)
 }
 
-/** A private agent shows itself to its own project, to whom it granted something, and to the operator. */
+/** A private agent is visible to its own project, to agents that it granted something, and to the operator. */
 async function isVisible(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
   return agent.access !== 'private' || isKnown(reader, caller, agent)
 }
 
-/** What an agent's sessions are and can do is for its own project, for whom it granted something, and for the operator. */
+/** Sessions and capabilities are visible to the agent's own project, to agents that it granted something, and to the operator. */
 async function isKnown(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
   if (operates(caller, agent.projectId) || agent.projectId === caller.projectId) return true
   return findGrantBetween(reader, agent.id, caller.id)

@@ -98,12 +98,12 @@ export async function updateAgent(tx: Transaction, agent: Agent, before: Agent):
   if ((await tx.run(update, toRow(agent))) === 0) throw new Collision(`Agent ${agent.id} was changed meanwhile.`)
 }
 
-/** Keeps an agent from being removed before the transaction ends. False: it is gone. */
+/** Locks an agent, so that it is not removed before the transaction ends. Returns false when it does not exist. */
 export async function lockAgent(tx: Transaction, id: string): Promise<boolean> {
   return (await tx.get(lock, { id })) !== undefined
 }
 
-/** Its names stay reserved for it, unless they are freed. */
+/** Deletes an agent. Its names stay reserved until they are freed. */
 export async function deleteAgent(tx: Transaction, agent: Agent): Promise<void> {
   const { projectId, id: agentId, handle } = agent
   await tx.run(reserve, { projectId, agentId, handle, now: tx.now })
@@ -111,18 +111,18 @@ export async function deleteAgent(tx: Transaction, agent: Agent): Promise<void> 
   if ((await tx.run(remove, { id: agent.id })) === 0) throw new Collision(`Agent ${agent.id} was removed meanwhile.`)
 }
 
-/** Frees the names of a removed agent, for whom the operator gives them to. Answers how many there were. */
+/** Frees the reserved names of a removed agent. Returns how many. */
 export function freeNames(tx: Transaction, projectId: string, handle: string): Promise<number> {
   return tx.run(freeOf, { projectId, handle })
 }
 
-/** The agent that answers to a handle, an alias or a name that is an address (`@donna`). */
+/** Finds the agent with a handle, an alias or a display name that is an address (`@donna`). */
 export async function findAgent(db: Reader, projectId: string, name: string): Promise<Agent | undefined> {
   const row = await db.get(byName, { projectId, name })
   return row && fromRow(row)
 }
 
-/** Who may see the agent of that name, without reading what it says about itself. */
+/** Reads only the access of the agent with a name. */
 export async function accessOf(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
   return (await db.get(accessByName, { projectId, name }))?.access as Access | undefined
 }
@@ -132,12 +132,12 @@ export async function findAgentById(db: Reader, id: string): Promise<Agent | und
   return row && fromRow(row)
 }
 
-/** The handle alone: what lists of tasks need, without the card. */
+/** Reads only the handle of an agent. */
 export async function findHandle(db: Reader, id: string): Promise<string | undefined> {
   return (await db.get(handleById, { id }))?.handle
 }
 
-/** What agents are called, by their ids; those that were removed are missing. */
+/** Reads handles and projects by the agents' ids. Removed agents are missing. */
 export async function findNames(
   db: Reader,
   ids: readonly string[],
@@ -150,7 +150,7 @@ export async function listAgents(db: Reader, projectId: string): Promise<Agent[]
   return (await db.all(byProject, { projectId })).map(fromRow)
 }
 
-/** The agents of a project after a handle, by handle. */
+/** Lists the agents of a project after a handle, in the order of handles. */
 export async function listAgentsAfter(db: Reader, projectId: string, after: string, limit: number): Promise<Agent[]> {
   return (await db.all(pageOfProject, { projectId, after, limit })).map(fromRow)
 }
@@ -159,17 +159,17 @@ export async function countAgents(db: Reader, projectId: string): Promise<number
   return (await db.get(countOfProject, { projectId }))?.count ?? 0
 }
 
-/** How long what an agent says about itself is, in characters. */
+/** Returns the characters of an agent's description and skills. */
 export function sizeOfAgent({ description, skills }: Agent): number {
   return (description?.length ?? 0) + JSON.stringify(skills).length
 }
 
-/** Every name of a project. */
+/** Lists all names of a project. */
 export async function listNames(db: Reader, projectId: string): Promise<string[]> {
   return (await db.all(namesOf, { projectId })).map(({ name }) => name)
 }
 
-/** @param nameBefore the display name that it has: kept, though it is no address where another had it first */
+/** @param nameBefore the current display name, which may stay although another agent has the address that it makes */
 async function claimNames(tx: Transaction, agent: Agent, nameBefore: string | null): Promise<void> {
   const { projectId, id: agentId, handle, aliases, displayName } = agent
   const own = new Set([handle, ...aliases])
@@ -188,11 +188,11 @@ async function claimNames(tx: Transaction, agent: Agent, nameBefore: string | nu
   if ((await tx.run(insertName, { projectId, name, agentId })) > 0 || displayName === nameBefore) return
   throw new Problem('agent-exists', {
     field: 'displayName',
-    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name, or one with a space in it, which is no address.`,
+    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name, or one with a space, which makes no address.`,
   })
 }
 
-/** A name of an agent that was removed is that agent's: it has it back when it is registered again. */
+/** Frees a reserved name for the agent that had it before it was removed. Errors: `agent-exists` for any other agent. */
 async function takeReserved(tx: Transaction, agent: Agent, name: string, field: string): Promise<void> {
   const { projectId, handle } = agent
   const reserved = await tx.get(reservation, { projectId, name })
@@ -204,7 +204,7 @@ async function takeReserved(tx: Transaction, agent: Agent, name: string, field: 
   const bare = reserved.handle.slice(1)
   throw new Problem('agent-exists', {
     field,
-    detail: `${field}: ${name} is kept for ${reserved.handle}, which was removed. Choose another name, or free its names: DELETE /v1/agents/${bare}?freeNames=true.`,
+    detail: `${field}: ${name} is reserved for ${reserved.handle}, which was removed. Choose another name, or free its names: DELETE /v1/agents/${bare}?freeNames=true.`,
   })
 }
 

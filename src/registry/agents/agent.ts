@@ -9,7 +9,7 @@ export const accessLevels = ['public', 'project', 'private'] as const
 export type Access = (typeof accessLevels)[number]
 
 export const contactPolicies = ['everybody', 'listed'] as const
-/** Whose mail an agent takes: `everybody` of its project (default), or only those it granted CAN_REPLY_TO. */
+/** Whose mail an agent accepts: `everybody` of its project (default), or only agents that it granted CAN_REPLY_TO. */
 export type ContactPolicy = (typeof contactPolicies)[number]
 
 export const wakePolicies = ['silent', 'next_turn', 'immediate'] as const
@@ -34,7 +34,7 @@ export interface Skill {
 export interface Agent {
   readonly id: string
   readonly projectId: string
-  /** With the sign: `@donna`. */
+  /** With the `@`: `@donna`. */
   readonly handle: string
   readonly displayName: string | null
   readonly description: string | null
@@ -45,7 +45,7 @@ export interface Agent {
   readonly access: Access
   readonly contactPolicy: ContactPolicy
   readonly defaultWakePolicy: WakePolicy
-  /** Moves with every change: what the card's version says. */
+  /** Grows by one with every change; the card shows it as its version. */
   readonly version: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -67,20 +67,20 @@ export function parseHandle(text: string, field = 'handle'): string {
   if (reserved.has(bare)) {
     throw new Problem('invalid-request', {
       field,
-      detail: `${field}: "@${bare}" is kept for the gateway. Choose another handle.`,
+      detail: `${field}: "@${bare}" is reserved for the gateway. Choose another handle.`,
     })
   }
   return `@${bare}`
 }
 
-/** How one is called in a project: `@donna` at home, `web:@donna` elsewhere. Source: S4-14. */
+/** Returns the identity of an agent in a project: `@donna` in its own, `web:@donna` in others. Source: S4-14. */
 export function identityIn(projectId: string, agent: { handle: string; projectId: string }): string {
   return agent.projectId === projectId ? agent.handle : `${agent.projectId}:${agent.handle}`
 }
 
 /**
- * The address that a display name makes: `Donna` is `@donna`. Only one that can be typed is an address: 1 to 12 ASCII letters,
- * and none of the gateway's own words. Any other is for people to read. Source: S4-3.
+ * Returns the address that a display name makes: `@donna` for `Donna`. Only 1 to 12 ASCII letters make one, and reserved words
+ * do not; any other display name is for people to read. Source: S4-3.
  */
 export function addressOfName(displayName: string | null): string | undefined {
   if (displayName === null || !typablePattern.test(displayName)) return undefined

@@ -19,27 +19,18 @@ import {
   type Skill,
   type WakePolicy,
 } from './agent.ts'
-import {
-  accessOf,
-  countAgents,
-  findAgent,
-  findHandle,
-  findNames,
-  insertAgent,
-  lockAgent,
-  updateAgent,
-} from './agent-store.ts'
+import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
 export interface RegistryContext {
   readonly db: Database
   readonly append: AppendEvents
   /**
-   * Called after the commit that takes keys or agents away, with their ids: whatever is open under them ends, on every gateway.
+   * Called after a commit that removes keys or agents, with their ids: their open streams and calls end on every gateway.
    */
   readonly revoked: (ids: readonly string[]) => void
 }
 
-/** What registering and changing an agent may say. Absent fields keep their value, or take the default. */
+/** The fields of registering and changing an agent. Absent fields keep their value, or get the default. */
 export interface AgentInput {
   handle?: string
   displayName?: string | null
@@ -53,12 +44,12 @@ export interface AgentInput {
   defaultWakePolicy?: WakePolicy
 }
 
-/** Any media type: the gateway keeps what it is given. A narrower list is enforced as the card claims it. */
+/** Any media type. A narrower list is enforced, because the card declares it. */
 const anyMode = ['text/plain', 'application/json', '*/*']
 
 /**
- * Registers an agent and makes its first key, which is told once. Operator only. Errors: `agent-exists`, `project-not-found`.
- * @param input.project where it belongs; the caller's project when left out
+ * Registers an agent and makes its first key, which only this answer shows. Operators only. Errors: `agent-exists`, `project-not-found`.
+ * @param input.project the agent's project; the caller's by default
  */
 export async function registerAgent(
   context: RegistryContext,
@@ -88,7 +79,7 @@ export async function registerAgent(
       createdAt: tx.now,
       updatedAt: tx.now,
     }
-    requireModestAgent(agent)
+    requireAgentSize(agent)
     await insertAgent(tx, agent)
     const { keyId, apiKey } = await createApiKey(tx, agent.id, {
       label: 'first',
@@ -112,8 +103,8 @@ async function requireRoomForAgent(tx: Transaction, projectId: string): Promise<
 }
 
 /**
- * Changes an agent. The agent itself or the operator. The handle is an address and never changes; other addresses are the
- * operator's to give, and an agent's to give up. Errors: `agent-not-found`, `agent-exists`, `forbidden`.
+ * Changes an agent. The agent itself and the operator may. The handle never changes. Other addresses are given by the operator
+ * and may be given up by the agent. Errors: `agent-not-found`, `agent-exists`, `forbidden`.
  */
 export function changeAgent(
   context: RegistryContext,
@@ -134,7 +125,7 @@ export function changeAgent(
       updatedAt: tx.now,
     }
     if (caller.kind === 'agent') requireNoNewAddress(before, agent)
-    if (sizeOf(agent) > sizeOf(before)) requireModestAgent(agent)
+    if (sizeOf(agent) > sizeOf(before)) requireAgentSize(agent)
     await updateAgent(tx, agent, before)
     await context.append(tx, agent.projectId, [
       {
@@ -148,64 +139,52 @@ export function changeAgent(
   })
 }
 
-/** Whoever could take a name at will would take the mail of those that had it before, or have it next. */
+/** An agent that could take any name would get the mail of the agents that have or had that name. */
 function requireNoNewAddress(before: Agent, after: Agent): void {
   const own = new Set([before.handle, ...before.aliases])
   const added = after.aliases.find((alias) => !own.has(alias))
   if (added !== undefined) {
     throw new Problem('forbidden', {
       field: 'aliases',
-      detail: `aliases: ${added} is an address, which the operator gives. Leave it out, or ask the operator; you may remove your own.`,
+      detail: `aliases: ${added} is an address, and only the operator adds addresses. Leave it out, or ask the operator; you may remove your own.`,
     })
   }
   const address = addressOfName(after.displayName)
   if (address === undefined || own.has(address) || address === addressOfName(before.displayName)) return
   throw new Problem('forbidden', {
     field: 'displayName',
-    detail: `displayName: "${after.displayName}" would be the address ${address}, which the operator gives. Choose a name with a space in it or of more than 12 letters, which is no address, or ask the operator.`,
+    detail: `displayName: "${after.displayName}" would be the address ${address}, and only the operator adds addresses. Choose a name with a space or with more than 12 letters, which makes no address, or ask the operator.`,
   })
 }
 
-/** The agent behind a handle or alias, or `agent-not-found`. */
+/** Returns the agent with a handle or alias. Errors: `agent-not-found`. */
 export async function requireAgent(db: Reader, projectId: string, name: string): Promise<Agent> {
   const agent = await findAgent(db, projectId, nameOf(name))
   if (!agent) {
     throw new Problem('agent-not-found', {
-      detail: `No agent ${name} in project ${projectId}. \`rouse agent list\` shows those there are.`,
+      detail: `No agent ${name} in project ${projectId}. \`rouse agent list\` lists the agents.`,
     })
   }
   return agent
 }
 
-/** Who may see the agent behind a handle or alias; undefined where there is none. The agent itself is not read. */
+/** Returns the access of the agent with a handle or alias, without reading the rest of it; undefined when there is none. */
 export function findAccess(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
   return accessOf(db, projectId, nameOf(name))
-}
-
-/** The identity of an agent by its id; agents that were removed keep theirs in old rows as `@removed`. */
-export async function identityOf(db: Reader, id: string): Promise<string> {
-  if (id === 'operator') return '@operator'
-  return (await findHandle(db, id)) ?? '@removed'
-}
-
-/** The identities of agents by their ids, in one query. */
-export async function identitiesOf(db: Reader, ids: readonly string[]): Promise<(id: string) => string> {
-  const names = await findNames(db, ids)
-  return (id) => (id === 'operator' ? '@operator' : (names.get(id)?.handle ?? '@removed'))
 }
 
 function parseAliases(aliases: readonly string[], handle: string): string[] {
   return [...new Set(aliases.map((alias) => parseHandle(alias, 'aliases')))].filter((alias) => alias !== handle)
 }
 
-/** What an agent says about itself is read, and told, with each call. Errors: `payload-too-large`. */
-function requireModestAgent(agent: Agent): void {
+/** Every call reads an agent's description and skills, so their size is bounded. Errors: `payload-too-large`. */
+function requireAgentSize(agent: Agent): void {
   const { max } = inputLimits.agentBytes
   const bytes = sizeOf(agent)
   if (bytes <= max) return
   throw new Problem('payload-too-large', {
     field: 'skills',
-    detail: `skills: what ${agent.handle} says about itself is ${bytes} bytes as JSON, and at most ${max}. Say less of each skill, or name fewer.`,
+    detail: `skills: the description of ${agent.handle} has ${bytes} bytes as JSON, and at most ${max} are allowed. Shorten the skills, or list fewer.`,
     extra: { limit: 'agentBytes', max },
   })
 }
@@ -214,7 +193,7 @@ function sizeOf({ description, skills, inputModes, outputModes, aliases }: Agent
   return Buffer.byteLength(JSON.stringify([description, skills, inputModes, outputModes, aliases]))
 }
 
-/** `@donna` of `donna`, `@donna` and `Donna`, whether there is such an agent or not. */
+/** Returns `@donna` for `donna`, `@donna` and `Donna`, whether or not such an agent exists. */
 export function nameOf(name: string): string {
   return `@${name.replace(/^@/, '').toLowerCase()}`
 }

@@ -5,8 +5,8 @@ import { findGrant, listGrantors } from '../permissions/permission-store.ts'
 import type { Agent } from './agent.ts'
 
 /**
- * Whether an agent takes a caller's mail: from everybody of its project, or from those it granted CAN_REPLY_TO, as its contact
- * policy says; from other projects only with the grant. Always from a person, from itself, and as the answer to what it wrote.
+ * Whether an agent accepts a caller's mail. By its contact policy: from its whole project, or from agents that it granted
+ * CAN_REPLY_TO. From other projects only with that grant. Always from an operator, from itself, and in answer to its own mail.
  * @param answered the id of the agent whose message this answers
  */
 export async function acceptsMailFrom(
@@ -20,7 +20,7 @@ export async function acceptsMailFrom(
   return (await findGrant(reader, agent.id, caller.id, 'CAN_REPLY_TO')) !== undefined
 }
 
-/** Those of them that take a caller's mail. One question, however many they are. */
+/** Filters to the agents that accept a caller's mail, in one query. */
 export async function filterAcceptingMailFrom(
   reader: Reader,
   caller: Caller,
@@ -33,14 +33,14 @@ export async function filterAcceptingMailFrom(
   return agents.filter((agent) => isOpen(agent) || agent.id === caller.id || grantors.has(agent.id))
 }
 
-/** What a caller is told whose mail an agent does not take, with the field that named the agent, if one did. */
+/** The problem of a caller whose mail an agent does not accept. `field`: the one that named the agent. */
 export function contactRefused(caller: Caller, agent: Agent, field?: string): Problem {
   const why =
     agent.projectId === caller.projectId
-      ? `${agent.handle} takes mail of those on its list only`
-      : `${agent.projectId}:${agent.handle} takes mail of project ${caller.projectId} by permission only`
+      ? `${agent.handle} accepts mail only from agents on its list`
+      : `${agent.projectId}:${agent.handle} accepts mail from project ${caller.projectId} only with a permission`
   return new Problem('forbidden', {
     ...(field === undefined ? {} : { field }),
-    detail: `${field === undefined ? '' : `${field}: `}${why}. It grants you CAN_REPLY_TO with \`rouse permission add\`, or the operator does; answering its own messages needs no grant.`,
+    detail: `${field === undefined ? '' : `${field}: `}${why}. The agent or the operator can grant you CAN_REPLY_TO with \`rouse permission add\`. Answers to its own messages need no grant.`,
   })
 }

@@ -1,4 +1,4 @@
-/** The names that somebody may have meant, nearest first: those that begin alike, or are a few slips away. Pure. */
+/** Returns the names that a caller may have meant, nearest first: those that begin alike, or differ by a few slips. Pure. */
 export function nearestNames(wanted: string, names: readonly string[], limit: number): string[] {
   const target = bare(wanted)
   const slipsMax = Math.max(1, Math.floor(target.length / 3))
@@ -12,7 +12,7 @@ export function nearestNames(wanted: string, names: readonly string[], limit: nu
 
 const bare = (name: string): string => name.replace(/^@/, '').toLowerCase()
 
-/** The Levenshtein distance; a name that goes on where the other ends is one slip away. Anything above `max` is not counted out. */
+/** Returns the Levenshtein distance; `max + 1` stands for all distances above `max`. A prefix of a name is one slip away from it. */
 function slipsBetween(a: string, b: string, max: number): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length >= 2 && long.startsWith(short)) return short === long ? 0 : 1

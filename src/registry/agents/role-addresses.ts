@@ -6,17 +6,17 @@ import { findAgentById } from './agent-store.ts'
 
 const technicalPattern = /^s[0-9a-f]{6,12}$/
 
-/** What a person types for one process: `s` and the last six characters of its session's id. Source: S4-3. */
+/** The short address of one session: `s` and the last six characters of its id. Source: S4-3. */
 export function technicalId(sessionId: string): string {
   return `s${sessionId.slice(-6)}`
 }
 
-/** Whether an address has the form of a technical id, or is a session's whole id. */
+/** Whether an address has the form of a technical id or of a whole session id. */
 export function namesSession(address: string): boolean {
   return technicalPattern.test(address) || /^[a-z_:]*[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(address)
 }
 
-/** The agents of a project whose live session an address names, by its id or by what it can do. Source: S4-3, S4-4. */
+/** Finds the agents of a project whose live session has the address as its id or as a capability. Source: S4-3, S4-4. */
 export async function findRole(reader: Reader, projectId: string, address: string): Promise<Agent[]> {
   const wanted = address.toLowerCase()
   const sessions = await listLiveSessions(reader, projectId)
@@ -26,7 +26,7 @@ export async function findRole(reader: Reader, projectId: string, address: strin
   return agents.filter((agent) => agent !== undefined)
 }
 
-/** A technical id may be longer than six characters, to tell two alike apart. */
+/** A technical id may have more than six characters, to tell two sessions with the same end apart. */
 function isNamed({ id }: Session, wanted: string): boolean {
   const whole = id.toLowerCase()
   return whole === wanted || (technicalPattern.test(wanted) && whole.endsWith(wanted.slice(1)))

@@ -5,14 +5,14 @@ import { ListStatement } from '../../storage/list.ts'
 import { limited, p, readFirst, sql, statement } from '../../storage/statement.ts'
 import { parseScopes, type Scope } from './scopes.ts'
 
-/** A key as its agent's owner sees it: never the key itself. Instants are ms since the epoch. */
+/** The description of an API key, without the key itself. Instants are ms since the epoch. */
 export interface ApiKey {
   readonly keyId: string
   readonly label: string | null
   readonly scopes: readonly Scope[]
-  /** null: never. */
+  /** null: it does not expire. */
   readonly expiresAt: number | null
-  /** To the minute; null: never yet. */
+  /** To the minute; null: not yet. */
   readonly lastUsedAt: number | null
   /** Who made it: `@donna` or `@operator`; null: not known. */
   readonly createdBy: string | null
@@ -24,7 +24,7 @@ export interface ApiKey {
 
 type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string }
 
-/** What a new key is. */
+/** The description of a new key. */
 export interface NewApiKey {
   readonly label: string | null
   readonly scopes: readonly Scope[]
@@ -33,7 +33,7 @@ export interface NewApiKey {
   readonly createdByKey: string
 }
 
-/** Whom a key speaks for. */
+/** The agent that a key belongs to. */
 export interface KeyHolder {
   readonly keyId: string
   readonly agentId: string
@@ -42,7 +42,7 @@ export interface KeyHolder {
   /** Separated by spaces. */
   readonly scopes: string
   readonly expiresAt: number | null
-  /** What its project has instead of the default limits, as JSON. */
+  /** The limits of its project that differ from the defaults, as JSON. */
   readonly limits: string | null
 }
 
@@ -94,7 +94,7 @@ const use = new ListStatement<{ at: number }>(
 )
 const removeAll = statement<{ agentId: string }>(sql`delete from api_key where agent_id = ${p('agentId')}`)
 
-/** Makes a key. It is told once, here; the store keeps its hash. */
+/** Makes a key. Only this call returns it; the store has its hash. */
 export async function createApiKey(
   tx: Transaction,
   agentId: string,
@@ -107,7 +107,7 @@ export async function createApiKey(
   return { keyId, apiKey }
 }
 
-/** False: it was revoked already. */
+/** Returns false when the key was revoked before. */
 export async function revokeApiKey(tx: Transaction, keyId: string): Promise<boolean> {
   return (await tx.run(revoke, { id: keyId, now: tx.now })) > 0
 }
@@ -124,28 +124,28 @@ export function findLiveKey(db: Reader, agentId: string, keyId: string): Promise
   return db.get(live, { id: keyId, agentId })
 }
 
-/** The keys that a key made, the revoked ones too: what those made may live. */
+/** Lists the keys that a key made, revoked ones too, because keys that those made may be live. */
 export function listKeysMadeBy(db: Reader, keyId: string): Promise<(LiveKey & { revokedAt: number | null })[]> {
   return db.all(madeBy, { keyId })
 }
 
-/** Keys whose end has come and that nobody has revoked, the oldest end first. */
+/** Lists the expired keys that are not revoked, earliest expiry first. */
 export function listExpiredKeys(db: Reader, now: number, limit: number): Promise<LiveKey[]> {
   return db.all(expired, { now, limit })
 }
 
-/** Notes that keys were shown at an instant. Ids of other kinds are passed over. */
+/** Records the last use of keys. Ids of other kinds are ignored. */
 export function noteKeyUse(tx: Transaction, keyIds: readonly string[], at: number): Promise<void> {
   return use.run(tx, { at }, keyIds)
 }
 
-/** The keys of an agent after one of them, in the order in which they were made. */
+/** Lists the keys of an agent after a key, in the order of their creation. */
 export async function listApiKeys(db: Reader, agentId: string, after: string, limit: number): Promise<ApiKey[]> {
   const rows = await db.all(byAgent, { agentId, after, limit })
   return rows.map((row) => ({ ...row, scopes: parseScopes(row.scopes) }))
 }
 
-/** How many keys of an agent are not revoked. */
+/** Counts the keys of an agent that are not revoked. */
 export async function countApiKeys(db: Reader, agentId: string): Promise<number> {
   return (await db.get(liveOfAgent, { agentId }))?.count ?? 0
 }
@@ -154,7 +154,7 @@ const liveAmong = new ListStatement<object, { id: string }>(
   (ids) => sql`select id from api_key where id in (${ids}) and revoked_at is null`,
 )
 
-/** Those of the keys that are still good, in no order. The keys of a removed agent are gone with it. */
+/** Filters to the ids of keys that are not revoked, in no order. The keys of a removed agent are deleted with it. */
 export async function findLiveKeys(db: Reader, ids: readonly string[]): Promise<string[]> {
   return (await liveAmong.all(db, {}, ids)).map(({ id }) => id)
 }

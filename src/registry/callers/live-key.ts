@@ -28,13 +28,13 @@ const withSessions = new ListStatement<object, { keyId: string }>(
 )
 
 /**
- * Refuses what a key is about to leave behind, when the key was taken away since the request began: a body may take minutes to
- * arrive. Within the transaction that writes it. Errors: `unauthenticated`.
+ * Refuses to store something that outlives the request when its key was revoked since the request began: a body may take minutes
+ * to arrive. Call it in the transaction that writes. Errors: `unauthenticated`.
  */
 export async function requireLiveKey(tx: Reader, caller: Caller): Promise<void> {
   if (await isLive(tx, caller)) return
   throw new Problem('unauthenticated', {
-    detail: 'The key was revoked, or it expired, while the request was under way.',
+    detail: 'The key was revoked or expired while the request was in progress.',
   })
 }
 
@@ -45,10 +45,10 @@ async function isLive(db: Reader, { kind, keyId: id }: Caller): Promise<boolean>
 }
 
 /**
- * Keys that were revoked since an instant and on which something hangs all the same: it was written beside the revocation, by
- * another writer that had not seen it yet.
+ * Lists the keys that were revoked since an instant and still have a session or subscription, which a concurrent transaction
+ * wrote before it could see the revocation.
  */
-export async function listKeysWithLateComers(db: Reader, since: number, limit: number): Promise<string[]> {
+export async function listRevokedKeysInUse(db: Reader, since: number, limit: number): Promise<string[]> {
   const revoked = [
     ...(await db.all(revokedKeys, { since, limit })),
     ...(await db.all(revokedOperatorKeys, { since, limit })),

@@ -3,7 +3,7 @@ import { keyLimits } from '../../limits.ts'
 import type { Caller } from './caller.ts'
 import { type Scope, scopes } from './scopes.ts'
 
-/** What is asked of a new key. Absent: as its maker's rule says. */
+/** The wanted properties of a new key. `keyGrant` has the defaults. */
 export interface KeyInput {
   readonly label?: string | null | undefined
   readonly scopes?: readonly Scope[] | undefined
@@ -12,9 +12,9 @@ export interface KeyInput {
 }
 
 /**
- * What a new key may do, and until when: no more than its maker, and no longer. An operator's has all scopes unless it says
- * otherwise; an agent's has those of the key that makes it, without `mint`, which has to be asked for. Pure.
- * Errors: `forbidden` naming the field, `invalid-request` for an end that has passed.
+ * Returns the scopes and the expiry of a new key: not more and not later than its maker's. Defaults: all scopes for an operator;
+ * for an agent those of the making key except `mint`, which must be named. Pure.
+ * Errors: `forbidden` naming the field, `invalid-request` for an expiry in the past.
  */
 export function keyGrant(
   maker: Caller,
@@ -23,7 +23,8 @@ export function keyGrant(
 ): { scopes: readonly Scope[]; expiresAt: number | null } {
   if (!maker.scopes.includes('mint')) {
     throw new Problem('forbidden', {
-      detail: 'This key has no scope mint, which makes keys. Use a key that has it, or ask the operator for a key.',
+      detail:
+        'Making keys needs the scope mint, which this key does not have. Use a key that has it, or ask the operator for a key.',
     })
   }
   return { scopes: grantedScopes(maker, input.scopes), expiresAt: grantedEnd(maker, input.expiresAt, now) }
@@ -37,13 +38,13 @@ function grantedScopes(maker: Caller, asked: readonly Scope[] | undefined): read
   if (missing === undefined) return scopes.filter((scope) => asked.includes(scope))
   throw new Problem('forbidden', {
     field: 'scopes',
-    detail: `scopes: this key has no scope ${missing}, so that it makes no key with it. It has ${maker.scopes.join(', ')}.`,
+    detail: `scopes: this key does not have the scope ${missing} and cannot give it to another key. It has ${maker.scopes.join(', ')}.`,
   })
 }
 
 /**
- * The end that no key of this maker's outlives, ms since the epoch; undefined: none. A token of an operator ends soon and is
- * renewed: what it makes need not end with it.
+ * Returns the latest expiry of keys that a caller makes, ms since the epoch; undefined: no bound. Operator tokens expire soon and
+ * are renewed, so the keys that they make may outlive them.
  */
 export function lastEnd({ kind, keyId, expiresAt }: Caller): number | undefined {
   return kind === 'operator' && keyId.startsWith('jwt:') ? undefined : expiresAt
@@ -62,12 +63,12 @@ function grantedEnd(maker: Caller, asked: number | undefined, now: number): numb
   if (end > now + keyLimits.keyLife.max * 1000) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: `expiresAt: a key lives at most ${keyLimits.keyLife.max} seconds. Give an earlier instant, or none for a key without an end.`,
+      detail: `expiresAt: a key lives at most ${keyLimits.keyLife.max} seconds. Give an earlier instant, or none for a key that does not expire.`,
     })
   }
   if (last === undefined || end <= last) return end
   throw new Problem('forbidden', {
     field: 'expiresAt',
-    detail: `expiresAt: this key expires at ${new Date(last).toISOString()}, and makes no key that outlives it.`,
+    detail: `expiresAt: this key expires at ${new Date(last).toISOString()} and cannot make keys that expire later.`,
   })
 }

@@ -5,7 +5,7 @@ import { ListStatement } from '../../storage/list.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { OperatorRole } from './operator-role.ts'
 
-/** A key of one of the operators: never the key itself. Instants are ms since the epoch. */
+/** The description of an operator key, without the key itself. Instants are ms since the epoch. */
 export interface OperatorKey {
   readonly id: string
   readonly label: string | null
@@ -13,7 +13,7 @@ export interface OperatorKey {
   /** null: every project. */
   readonly projects: readonly string[] | null
   readonly expiresAt: number | null
-  /** To the minute; null: never yet. */
+  /** To the minute; null: not yet. */
   readonly lastUsedAt: number | null
   readonly createdByKey: string
   readonly createdAt: number
@@ -59,10 +59,10 @@ const use = new ListStatement<{ at: number }>(
   (ids) => sql`update operator_key set last_used_at = ${p('at')} where id in (${ids})`,
 )
 
-/** What an operator's key begins with. */
+/** The prefix of operator keys. */
 export const operatorKeyPrefix = 'rko_'
 
-/** Makes a key. It is told once, here; the store keeps its hash. */
+/** Makes a key. Only this call returns it; the store has its hash. */
 export async function createOperatorKey(
   tx: Transaction,
   key: Pick<OperatorKey, 'label' | 'role' | 'projects' | 'expiresAt' | 'createdByKey'>,
@@ -74,7 +74,7 @@ export async function createOperatorKey(
   return { id, operatorKey }
 }
 
-/** The key behind a hash, unless it is revoked. */
+/** Finds the key with a hash, unless it is revoked. */
 export async function findOperatorKey(db: Reader, hash: string): Promise<OperatorKey | undefined> {
   const row = await db.get(byHash, { hash })
   return row && fromRow(row)
@@ -89,22 +89,22 @@ export async function listOperatorKeys(db: Reader): Promise<OperatorKey[]> {
   return (await db.all(all, {})).map(fromRow)
 }
 
-/** The operator keys that a key made, the revoked ones too. */
+/** Lists the operator keys that a key made, revoked ones too. */
 export async function listOperatorKeysMadeBy(db: Reader, keyId: string): Promise<OperatorKey[]> {
   return (await db.all(madeBy, { keyId })).map(fromRow)
 }
 
-/** Ids of keys whose end has come and that nobody has revoked. */
+/** Lists the ids of expired keys that are not revoked. */
 export async function listExpiredOperatorKeys(db: Reader, now: number, limit: number): Promise<string[]> {
   return (await db.all(expired, { now, limit })).map(({ id }) => id)
 }
 
-/** False: it was revoked already. */
+/** Returns false when the key was revoked before. */
 export async function revokeOperatorKey(tx: Transaction, id: string): Promise<boolean> {
   return (await tx.run(revoke, { id, now: tx.now })) > 0
 }
 
-/** Notes that keys were shown at an instant. Ids of other kinds are passed over. */
+/** Records the last use of keys. Ids of other kinds are ignored. */
 export function noteOperatorKeyUse(tx: Transaction, ids: readonly string[], at: number): Promise<void> {
   return use.run(tx, { at }, ids)
 }
@@ -121,7 +121,7 @@ const liveAmong = new ListStatement<object, { id: string }>(
   (ids) => sql`select id from operator_key where id in (${ids}) and revoked_at is null`,
 )
 
-/** Those of the operators' keys that are still good, in no order. */
+/** Filters to the ids of operator keys that are not revoked, in no order. */
 export async function findLiveOperatorKeys(db: Reader, ids: readonly string[]): Promise<string[]> {
   return (await liveAmong.all(db, {}, ids)).map(({ id }) => id)
 }

@@ -1,8 +1,8 @@
 import type { Scope } from './scopes.ts'
 
 /**
- * What an operator may do. `admin`: everything, in every project. `manager`: everything within its projects, and no more
- * projects or operators. `viewer`: reads within its projects.
+ * The roles of operators and their scopes. `admin`: everything in all projects. `manager`: everything in its own projects, but it
+ * makes no projects and no operators. `viewer`: reads in its own projects.
  */
 export const operatorRoles = {
   admin: ['read', 'send', 'work', 'manage', 'mint'],

@@ -20,7 +20,7 @@ export async function isTokenRevoked(db: Reader, id: string): Promise<boolean> {
   return (await db.get(byId, { id })) !== undefined
 }
 
-/** Forgets tokens that have expired: those are refused anyway. */
-export async function forgetExpiredTokens(db: Database, now: number, limit: number): Promise<void> {
+/** Deletes expired tokens, which are refused anyway. */
+export async function removeExpiredTokens(db: Database, now: number, limit: number): Promise<void> {
   if (await db.get(anyExpired, { now })) await db.transaction((tx) => tx.run(removeExpired, { now, limit }))
 }

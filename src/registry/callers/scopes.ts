@@ -1,12 +1,12 @@
 /**
- * What a key may be used for, from the least to the most. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`:
- * what a harness does: sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push
+ * What a key may do, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`:
+ * the work of a harness: sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push
  * configs, permissions, the agent's own description. `mint`: keys.
  */
 export const scopes = ['read', 'send', 'work', 'manage', 'mint'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The scopes that a text names, separated by spaces, in the table's order. Other words are left out. */
+/** Parses scopes that are separated by spaces. Returns them in the order of the table, without unknown words. */
 export function parseScopes(text: string): readonly Scope[] {
   const known = parsed.get(text)
   if (known) return known
@@ -16,6 +16,6 @@ export function parseScopes(text: string): readonly Scope[] {
   return found
 }
 
-/** Every request names one of few texts. */
+/** A cache: there are few different texts, and every request parses one. */
 const parsed = new Map<string, readonly Scope[]>()
 const parsedMax = 2 ** scopes.length

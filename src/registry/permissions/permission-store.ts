@@ -7,7 +7,7 @@ export const permissionScopes = [
   'CAN_READ_MEMORIES_OF',
   'CAN_MANAGE_SUBSCRIPTIONS_OF',
 ] as const
-/** What a grantor lets a grantee do. Source: S1-26, S1-45. */
+/** What a grantor allows a grantee to do. Source: S1-26, S1-45. */
 export type PermissionScope = (typeof permissionScopes)[number]
 
 export interface Permission {
@@ -36,7 +36,7 @@ const remove = statement<{ id: string }>(sql`delete from permission where id = $
 const removeOf = statement<{ agentId: string }>(
   sql`delete from permission where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}`,
 )
-/** Which permissions, behind which one, and how many. */
+/** A page of permissions: filters (null: any), the last permission of the page before, and the size. */
 export interface PermissionPage {
   readonly scope: string | null
   readonly grantorId: string | null
@@ -65,7 +65,7 @@ const byProject = statement<PermissionPage & { projectId: string }, Permission>(
   sql`select ${columns} from permission where project_id = ${p('projectId')} and ${filtered}`,
 )
 
-/** False: it was granted before. */
+/** Returns false when the grantee has the permission. */
 export async function insertPermission(tx: Transaction, permission: Permission): Promise<boolean> {
   return (await tx.run(insert, permission)) > 0
 }
@@ -79,17 +79,17 @@ export function findGrant(
   return db.get(existing, { grantorId, granteeId, scope })
 }
 
-/** Whether one granted the other anything at all. */
+/** Whether one agent has granted another any permission. */
 export async function findGrantBetween(db: Reader, grantorId: string, granteeId: string): Promise<boolean> {
   return (await db.get(between, { grantorId, granteeId })) !== undefined
 }
 
-/** How many permissions an agent has granted. */
+/** Counts the permissions that an agent has granted. */
 export async function countGrants(db: Reader, grantorId: string): Promise<number> {
   return (await db.get(grantedBy, { grantorId }))?.count ?? 0
 }
 
-/** Ids of those who granted a scope to somebody. */
+/** Lists the ids of the agents that have granted a scope to an agent. */
 export async function listGrantors(db: Reader, granteeId: string, scope: PermissionScope): Promise<string[]> {
   return (await db.all(grantors, { granteeId, scope })).map(({ grantorId }) => grantorId)
 }
@@ -106,7 +106,7 @@ export function listProjectPermissions(db: Reader, projectId: string, page: Perm
   return db.all(byProject, { ...page, projectId })
 }
 
-/** False: somebody else took it back first. */
+/** Returns false when the permission does not exist any more. */
 export async function deletePermission(tx: Transaction, id: string): Promise<boolean> {
   return (await tx.run(remove, { id })) > 0
 }

@@ -1,11 +1,11 @@
 import type { LimitName, LimitOverrides } from '../../share-limits.ts'
 
 const none: LimitOverrides = {}
-/** The same text is the same object: a request pays for a look-up. */
+/** A cache, so that a request costs a look-up and no parse. */
 const known = new Map<string, LimitOverrides>()
 const knownMax = 1_000
 
-/** The overrides of a project as its row has them: JSON, or null for none. */
+/** Parses the limits of a project that differ from the defaults. `text`: JSON, or null for none. */
 export function readOverrides(text: string | null): LimitOverrides {
   if (text === null) return none
   let overrides = known.get(text)
@@ -17,7 +17,7 @@ export function readOverrides(text: string | null): LimitOverrides {
   return overrides
 }
 
-/** The overrides after a change: a number sets one, null takes it away. Returns the text to keep, or null for none. */
+/** Applies changes: a number sets a limit, null removes it. Returns the JSON to store, or null for none. */
 export function changeOverrides(
   before: LimitOverrides,
   changes: { readonly [Name in LimitName]?: number | null | undefined },

@@ -4,14 +4,14 @@ import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import { readOverrides } from './project-limits.ts'
 
-/** The project of every address that names none. */
+/** The project of addresses and callers that name none. */
 export const defaultProject = 'default'
 
-/** The tenant: owns agents and a log. */
+/** A tenant. It owns agents and a log. */
 export interface Project {
   readonly id: string
   readonly createdAt: number
-  /** What it has instead of the default limits. */
+  /** The limits that differ from the defaults. */
   readonly limits: LimitOverrides
 }
 
@@ -36,12 +36,12 @@ const setLimits = statement<{ id: string; limits: string | null }>(
   sql`update project set limits = ${p('limits')} where id = ${p('id')}`,
 )
 
-/** Creates the project unless it is there. */
+/** Creates a project unless it exists, in a transaction of its own. */
 export function ensureProject(db: Database, id: string): Promise<number> {
   return db.transaction((tx) => tx.run(insert, { id, now: tx.now }))
 }
 
-/** Within a transaction. Answers 0 when it is there. */
+/** Creates a project. Returns 0 when it exists. */
 export function insertProject(tx: Transaction, id: string): Promise<number> {
   return tx.run(insert, { id, now: tx.now })
 }
@@ -50,7 +50,7 @@ export async function findProject(db: Reader, id: string): Promise<Project | und
   return fromRow(await db.get(byId, { id }))
 }
 
-/** The project, which nobody else changes before the transaction ends. */
+/** Reads a project and locks it until the transaction ends. */
 export async function lockProject(tx: Transaction, id: string): Promise<Project | undefined> {
   return fromRow(await tx.get(lockById, { id }))
 }
@@ -68,6 +68,7 @@ function fromRow(row: ProjectRow | undefined): Project | undefined {
   return row && { ...row, limits: readOverrides(row.limits) }
 }
 
+/** Returns the id of a project that exists. Errors: `project-not-found`. */
 export async function requireProject(db: Reader, id: string): Promise<string> {
   const row = await findProject(db, id)
   if (!row) throw noProject(id)

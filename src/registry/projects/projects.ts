@@ -18,7 +18,7 @@ import {
 
 const projectPattern = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
-/** `web` of `web:@donna` and of `/projects/web/agents/donna`. Throws `invalid-request` naming the field. */
+/** Parses a project's id, e.g. the `web` of `web:@donna`. Throws `invalid-request` naming the field. */
 export function parseProject(text: string, field = 'project'): string {
   const project = text.trim().toLowerCase()
   if (projectPattern.test(project)) return project
@@ -28,13 +28,13 @@ export function parseProject(text: string, field = 'project'): string {
   })
 }
 
-/** Makes a project: agents, mail and a log of its own. Making one that is there answers it. Admins only. */
+/** Makes a project, with its own agents, mail and log. Returns the existing one when there is one. Admins only. */
 export async function createProject(
   context: { db: Database; append: AppendEvents },
   caller: Caller,
   name: string,
 ): Promise<{ project: Project; created: boolean }> {
-  requireAdmin(caller, 'make projects')
+  requireAdmin(caller, 'create projects')
   const id = parseProject(name)
   return context.db.transaction(async (tx) => {
     const created = (await insertProject(tx, id)) > 0
@@ -46,10 +46,10 @@ export async function createProject(
   })
 }
 
-/** What `PATCH /v1/projects/{id}` may say: a number sets a limit (0: none), null gives the default back. */
+/** The input of `PATCH /v1/projects/{id}`: a number sets a limit (0: no limit), null restores the default. */
 export type LimitChanges = { readonly [Name in LimitName]?: number | null | undefined }
 
-/** Sets limits of a project, for all gateways, from each caller's next request on. Admins only. Errors: `project-not-found`. */
+/** Sets limits of a project. They hold on all gateways from each caller's next request on. Admins only. Errors: `project-not-found`. */
 export async function changeLimits(
   context: { db: Database; append: AppendEvents },
   caller: Caller,
@@ -60,7 +60,7 @@ export async function changeLimits(
   const id = parseProject(name)
   await context.db.transaction(async (tx) => {
     if (!(await findProject(tx, id))) throw noProject(id)
-    // The row is the log's: it is changed when this transaction has the log, so that none waits for the other.
+    // Appending to the log locks this row too, so it is changed after that lock is taken: no deadlock.
     tx.beforeCommit(mergeLimits, { id, changes })
     const data = { project: id, limits: changes }
     await context.append(tx, id, [{ type: 'project.updated', actor: caller.identity, audience: [], data }])
@@ -79,7 +79,7 @@ async function mergeLimits(
   return pipelined()
 }
 
-/** One project with its limits, for its operators. Errors: `project-not-found`. */
+/** Returns a project with its limits, to its operators. Errors: `project-not-found`. */
 export async function readProject(db: Reader, caller: Caller, name: string): Promise<Project> {
   requireOperator(caller, 'read projects')
   const id = parseProject(name)
@@ -88,15 +88,15 @@ export async function readProject(db: Reader, caller: Caller, name: string): Pro
   return project
 }
 
-/** The projects that the operator may act in, by name. */
+/** Lists the projects that an operator may act in, by name. */
 export async function readProjects(db: Reader, caller: Caller): Promise<Project[]> {
   requireOperator(caller, 'list projects')
   return (await listProjects(db)).filter(({ id }) => operates(caller, id))
 }
 
 /**
- * The caller within the project that it names; without one, its own. The operator's is `default`. Errors: `invalid-request`,
- * `project-not-found`, and `forbidden` for an agent that names another project than its own.
+ * Returns the caller in a project that it names; by default its own, which is `default` for operators. Errors: `invalid-request`,
+ * `project-not-found`, and `forbidden` for an agent that names a project that is not its own.
  */
 export async function callerIn(
   db: Reader,
@@ -115,7 +115,7 @@ export async function callerIn(
   })
 }
 
-/** The same for a project that is there and for one that is not. */
+/** The same answer whether the project exists or not. */
 function notOperated({ projects = [] }: Caller, projectId: string, field: string): Problem {
   return new Problem('forbidden', {
     field,

@@ -1,31 +1,31 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Sweeper } from '../../lib/sweeper.ts'
+import { WriteBehind } from '../../lib/write-behind.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './shares.ts'
 import { type AgentUsage, addUsage, readAgentUsage, readProjectUsage } from './usage-store.ts'
 
-/** How long what was stored is kept in memory before it is written: a crash forgets so much at the most. */
+/** How long counts stay in memory before they are written. A crash loses at most this much. */
 const writeMs = 2_000
-/** How often what is known of an agent or a project is read again: retention gives back, other gateways add. */
+/** How old the count of an agent or a project may be before it is read again: retention subtracts, other gateways add. */
 const readMs = 60_000
-/** What one may wait for, once retention runs. */
+/** Until retention may have removed something. */
 const retrySeconds = 60
-/** How many agents and projects are remembered. */
+/** How many agents and projects are kept in memory. */
 const knownMax = 50_000
 
-/** What a row costs beside what it says: its ids, its indices, the mail and the events that go with it. */
+/** Bytes that a row takes beside its content: ids, indices, its mail and its events. */
 export const rowBytes = 1_024
 
-/** What a value takes in the store, as JSON. */
+/** Returns the bytes of a value as JSON; 0 for undefined. */
 export function bytesOf(value: unknown): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
 }
 
 interface Known {
-  /** In the store, when it was read last. */
+  /** As the store had it at `readAt`, and what was added since. */
   bytes: number
   readAt: number
   reading: Promise<void> | undefined
@@ -38,24 +38,26 @@ interface UsageContext {
 }
 
 /**
- * What agents and projects have stored, in bytes. A write adds to a number in memory, which goes to the store every two seconds,
- * for all of them in one statement: storing costs no query. Gateways of one store learn of each other within a minute.
+ * Counts the bytes that agents and projects have stored. A write adds to a number in memory; the numbers go to the store every
+ * two seconds, all in one statement, so that storing costs no extra query. Gateways of one store see each other's counts within
+ * a minute.
  */
-export class Usage extends Sweeper {
+export class Usage implements AsyncDisposable {
   readonly #context: UsageContext
+  readonly #writer: WriteBehind
   readonly #agents = new Map<string, Known>()
   readonly #projects = new Map<string, Known>()
   readonly #unwritten = new Map<string, { projectId: string; bytes: number }>()
 
   constructor(context: UsageContext) {
-    const { clock, log } = context
-    super({ clock, everyMs: writeMs, firstAfterMs: writeMs, failed: (err) => log.error({ err }, 'usage.write_failed') })
     this.#context = context
+    const failed = (err: unknown) => context.log.error({ err }, 'usage.write_failed')
+    this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs: writeMs, failed })
   }
 
   /**
-   * Throws `quota-exceeded` for an agent that has stored what it may, or whose project has. The operator may store more. What is
-   * not known yet is read behind the answer: the first requests after a start are taken.
+   * Throws `quota-exceeded` when the agent or its project has stored as much as it may. Operators have no quota. A count that is
+   * not known yet is read in the background: the first requests after a start are accepted.
    */
   requireRoom(caller: Caller): void {
     if (caller.kind === 'operator') return
@@ -69,39 +71,32 @@ export class Usage extends Sweeper {
       throw full(`Project ${projectId}`, 'projectBytesStored', projectMax)
   }
 
-  /** Counts what a caller stores, when it is stored. */
+  /** Counts the bytes that a caller stores, once its transaction commits. */
   add(tx: Transaction, caller: Pick<Caller, 'kind' | 'id' | 'projectId'>, bytes: number): void {
     if (caller.kind === 'operator') return
     tx.onCommit(() => this.#add(caller, bytes))
   }
 
-  /** Writes what was counted. Returns how many agents it concerned. */
-  async runOnce(): Promise<number> {
+  /** Writes what waits, once. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#writer[Symbol.asyncDispose]()
+  }
+
+  async #write(): Promise<void> {
     const added: AgentUsage[] = [...this.#unwritten].map(([agentId, rest]) => ({ agentId, ...rest }))
-    if (added.length === 0) return 0
+    if (added.length === 0) return
     this.#unwritten.clear()
     try {
       const now = await this.#context.db.transaction((tx) => addUsage(tx, added))
       for (const [agentId, bytes] of now) {
         const known = this.#agents.get(agentId)
-        // What was stored meanwhile is still to be written.
+        // Bytes that were added meanwhile are not written yet.
         if (known) known.bytes = bytes + (this.#unwritten.get(agentId)?.bytes ?? 0)
       }
     } catch (error) {
       for (const { agentId, projectId, bytes } of added) this.#keep(agentId, projectId, bytes)
       throw error
     }
-    return added.length
-  }
-
-  override async stop(): Promise<void> {
-    await super.stop()
-    await this.runOnce().catch((err: unknown) => this.#context.log.error({ err }, 'usage.write_failed'))
-  }
-
-  protected async sweep(): Promise<boolean> {
-    await this.runOnce()
-    return false
   }
 
   #add({ id, projectId }: Pick<Caller, 'id' | 'projectId'>, bytes: number): void {
@@ -113,9 +108,10 @@ export class Usage extends Sweeper {
     const unwritten = this.#unwritten.get(agentId)
     if (unwritten) unwritten.bytes += bytes
     else this.#unwritten.set(agentId, { projectId, bytes })
+    this.#writer.schedule(writeMs)
   }
 
-  /** What is known now; where that is nothing, or old, it is read meanwhile. */
+  /** Returns the count in memory. Reads it in the background when it is missing or old. */
   #known(all: Map<string, Known>, id: string, read: () => Promise<number>): number {
     const now = this.#context.clock.now()
     let known = all.get(id)
@@ -129,10 +125,11 @@ export class Usage extends Sweeper {
   }
 
   #readAgain(known: Known, now: number, read: () => Promise<number>): void {
-    known.reading ??= this.runOnce()
-      .then(read)
-      .then((bytes) => {
-        known.bytes = bytes
+    known.reading ??= this.#writer
+      .flush()
+      .then(async (isWritten) => {
+        if (!isWritten) return
+        known.bytes = await read()
         known.readAt = now
       })
       .catch((err: unknown) => this.#context.log.warn({ err }, 'usage.read_failed'))

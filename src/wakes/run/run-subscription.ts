@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/clock.ts'
-import { identityOf } from '../../registry/agents/agents.ts'
+import { identityOf } from '../../registry/agents/identity.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { formOf } from '../rules/window.ts'
 import { Lease } from '../store/lease.ts'

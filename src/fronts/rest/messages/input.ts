@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
-import { messageTypes } from '../../../mailbox/message.ts'
-import { reportableStatuses } from '../../../mailbox/status.ts'
+import { messageTypes } from '../../../mailbox/messages/message.ts'
+import { reportableStatuses } from '../../../mailbox/messages/status.ts'
 import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'
 import { concepts, count, line, oneOf, text, time } from '../fields.ts'
 

@@ -1,7 +1,7 @@
-import type { InboxMail } from '../../../mailbox/inbox.ts'
-import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/message.ts'
-import type { NamedRecipient, ReadMail } from '../../../mailbox/read-mail.ts'
-import { isDelivered, type MessageStatus, type Receipt, receiptOf } from '../../../mailbox/status.ts'
+import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/messages/message.ts'
+import { isDelivered, type MessageStatus, type Receipt, receiptOf } from '../../../mailbox/messages/status.ts'
+import type { InboxMail } from '../../../mailbox/reading/inbox.ts'
+import type { NamedRecipient, ReadMail } from '../../../mailbox/reading/read-mail.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
 type Fields = Pick<

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
-import { identitiesOf, identityOf } from '../../../registry/agents/agents.ts'
+import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import type { SessionContext } from '../../../sessions/context.ts'
 import {

@@ -1,6 +1,6 @@
 import { pageLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
-import { identitiesOf, identityOf } from '../../../registry/agents/agents.ts'
+import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import type { SubscriptionContext } from '../../../subscriptions/context.ts'
 import { listOwnSubscriptions, requireSubscription } from '../../../subscriptions/read.ts'

@@ -1,0 +1,41 @@
+import { Batcher } from '../../lib/batcher.ts'
+import type { Reader } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { lateFilter, sql } from '../../storage/statement.ts'
+import type { FindDelivered } from '../../wakes/read/pending.ts'
+
+// A cross join makes SQLite start from the pairs and look each one up in the table.
+const deliveredOtherwise = new RowsStatement<{ agentId: string; messageId: string }>(
+  (value) => sql`${value(0)}, ${value(1)}`,
+  2,
+  (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId"
+  from (values ${rows}) v cross join message_recipient r
+  where r.agent_id = v.column1 and r.message_id = v.column2
+    and ${lateFilter(sql`r.pending = 0 and r.delivery_method <> 'push'`)}`,
+)
+
+/**
+ * Makes the look-up of mail that reached its recipient by another route than a wake. All look-ups of one turn of the event loop
+ * are one query, because many runs look at the same time.
+ */
+export function createFindDelivered(db: Reader): FindDelivered {
+  const batcher = new Batcher<readonly [string, string], ReadonlyMap<string, ReadonlySet<string>>>(async (pairs) =>
+    byAgent(await deliveredOtherwise.all(db, pairs)),
+  )
+  return async (agentId, messageIds) => {
+    const found = await batcher.load(messageIds.map((messageId) => [agentId, messageId]))
+    return found.get(agentId) ?? nothing
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+function byAgent(rows: readonly { agentId: string; messageId: string }[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { agentId, messageId } of rows) {
+    const known = found.get(agentId)
+    if (known) known.add(messageId)
+    else found.set(agentId, new Set([messageId]))
+  }
+  return found
+}

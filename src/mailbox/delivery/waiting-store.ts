@@ -1,0 +1,88 @@
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import type { DeliveryMethod, MailMessage } from '../messages/message.ts'
+import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
+
+/** Mail that no route has delivered yet, with its sender's handle. */
+export interface WaitingMail extends MailMessage {
+  readonly from: string | null
+}
+
+const any = statement<{ agentId: string }, { one: number }>(
+  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and pending = 1 limit 1`,
+)
+const oldest = statement<
+  { agentId: string; after: string; limit: number },
+  MessageRow & { from: string | null }
+>(sql`select ${messageColumns}, ${senderColumn} as "from" from message_recipient r join message m on m.id = r.message_id
+    left join agent a on a.id = m.sender_id
+  where r.agent_id = ${p('agentId')} and r.message_id in (select message_id from message_recipient
+    where agent_id = ${p('agentId')} and pending = 1 and message_id > ${p('after')} order by message_id ${limited})
+  order by r.message_id`)
+// The guard on `pending` makes two routes at the same time deliver each message once.
+const deliver = statement<{
+  agentId: string
+  messageId: string
+  method: string
+  sessionId: string | null
+  now: number
+}>(sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = ${p('method')},
+    session_id = coalesce(${p('sessionId')}, session_id)
+  where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 1`)
+// Not when the recipient has reported a status since.
+const undo = statement<{ agentId: string; messageId: string }>(sql`update message_recipient set pending = 1,
+    receipt = 'accepted', delivered_at = null, delivery_method = null
+  where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
+    and delivery_method in ('piggyback', 'startup_drain')`)
+const deliverByWake = new RowsStatement(
+  (value) => sql`${value(0)}, ${value(1)}, cast(${value(2)} as bigint)`,
+  3,
+  (
+    rows,
+  ) => sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = v.column3, delivery_method = 'push'
+  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2 and ${lateFilter(sql`pending = 1`)}`,
+)
+
+/** Whether any mail waits. One look into an index, because every call of an agent asks. */
+export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> {
+  return (await db.get(any, { agentId })) !== undefined
+}
+
+/** Returns waiting mail, oldest first, up to a number of messages or of characters. */
+export async function readWaiting(
+  db: Reader,
+  agentId: string,
+  { messages, characters }: { readonly messages: number; readonly characters: number },
+): Promise<WaitingMail[]> {
+  const read = (last: MessageRow | undefined, limit: number) =>
+    db.all(oldest, { agentId, after: last?.id ?? '', limit })
+  const page = await readBoundedPage(read, { limit: messages, sizeMax: characters, sizeOf: sizeOfRow })
+  return page.items.map((row) => ({ ...messageFromRow(row), from: row.from }))
+}
+
+/** Records that a route delivered a message. Returns false when another route was first. */
+export async function recordDelivery(
+  tx: Transaction,
+  agentId: string,
+  messageId: string,
+  method: DeliveryMethod,
+  sessionId: string | null,
+): Promise<boolean> {
+  return (await tx.run(deliver, { agentId, messageId, method, sessionId, now: tx.now })) > 0
+}
+
+/** Makes a message wait again whose answer never reached its reader. */
+export async function undoDelivery(tx: Transaction, agentId: string, messageId: string): Promise<void> {
+  await tx.run(undo, { agentId, messageId })
+}
+
+/** Records that acknowledged wakes delivered messages. */
+export async function recordWakes(
+  tx: Transaction,
+  delivered: readonly { readonly agentId: string; readonly messageId: string }[],
+): Promise<void> {
+  const rows = delivered.map(({ agentId, messageId }) => [agentId, messageId, tx.now])
+  await deliverByWake.run(tx, rows)
+}

@@ -1,0 +1,69 @@
+import { operatorId } from '../../registry/agents/identity.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { closeArrivalWindow, countArrival } from './arrival-store.ts'
+import { blockExchange, countTurn, readBlockedUntil } from './exchange-store.ts'
+import { costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
+import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal, type Sender } from './refusals.ts'
+import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
+
+interface Sending extends Sender {
+  /** undefined: several agents, but not everybody. */
+  readonly peer: Peer | undefined
+}
+
+/**
+ * Counts a message against the rate of its sender, against the storm breaker of the pair, and against the storm breaker of its
+ * recipient, which trips when more than two agents answer each other in a ring. A refusal is returned, not thrown, because its
+ * writes must be kept: commit the transaction, then throw the problem.
+ */
+export async function checkLimits(tx: Transaction, limits: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  return (
+    (await checkRate(tx, limits, sending)) ??
+    (await checkExchange(tx, limits, sending)) ??
+    (await checkArrivals(tx, limits, sending))
+  )
+}
+
+async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  if (perMinute === 0) return undefined
+  const { senderId } = sending
+  const costMs = costMsOf(perMinute)
+  if (await countSend(tx, senderId, costMs, minuteMs)) return undefined
+  const fullAt = (await readFullAt(tx, senderId)) ?? tx.now
+  const refusal = rateRefusal(sending, perMinute, fullAt + costMs - minuteMs - tx.now)
+  const isFirst = await recordFirstRefusal(tx, senderId, tx.now - minuteMs)
+  return isFirst ? refusal : { ...refusal, event: undefined }
+}
+
+async function checkExchange(
+  tx: Transaction,
+  { stormTurns }: MailLimits,
+  sending: Sending,
+): Promise<Refusal | undefined> {
+  const { senderId, peer } = sending
+  if (stormTurns === 0 || !peer || peer.id === senderId) return undefined
+  // Broadcasts to one project are one exchange, whoever sends them.
+  const [first, second] = [senderId, peer.id].sort() as [string, string]
+  const pair: [string, string] = peer.id.startsWith('*') ? ['*', peer.id] : [first, second]
+  const turns = await countTurn(tx, pair, senderId, stormWindowMs)
+  if (turns !== undefined && turns <= stormTurns) return undefined
+  const isFirst = turns !== undefined
+  const until = isFirst ? tx.now + stormWindowMs : await readBlockedUntil(tx, pair)
+  if (isFirst) await blockExchange(tx, pair, until)
+  const refusal = exchangeRefusal(sending, peer, stormTurns, until - tx.now)
+  return isFirst ? refusal : { ...refusal, event: undefined }
+}
+
+async function checkArrivals(
+  tx: Transaction,
+  { stormMessages }: MailLimits,
+  sending: Sending,
+): Promise<Refusal | undefined> {
+  const { senderId, peer } = sending
+  if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === operatorId) return undefined
+  const arrival = { recipientId: peer.id, senderId, limit: stormMessages, windowMs: stormWindowMs }
+  if (await countArrival(tx, arrival)) return undefined
+  const { isFirst, until } = await closeArrivalWindow(tx, peer.id, stormWindowMs)
+  const refusal = recipientRefusal(sending, peer, stormMessages, until - tx.now)
+  return isFirst ? refusal : { ...refusal, event: undefined }
+}

@@ -1,0 +1,75 @@
+import { Problem } from '../../errors.ts'
+import { type NewEvent, operatorAudience } from '../../log/event.ts'
+import { gatewayIdentity } from '../../registry/agents/identity.ts'
+
+/** A refused message. */
+export interface Refusal {
+  /** The answer to the sender. */
+  readonly problem: Problem
+  /** The event to append; undefined when an earlier refusal has appended one. */
+  readonly event: NewEvent | undefined
+}
+
+export interface Sender {
+  readonly senderId: string
+  readonly from: string
+}
+
+/** The other side of a message: one agent, or everybody of a project. */
+export interface Peer {
+  readonly id: string
+  readonly identity: string
+}
+
+/** Refuses a sender that has used up its rate. */
+export function rateRefusal({ senderId, from }: Sender, perMinute: number, waitMs: number): Required<Refusal> {
+  const retryAfterSeconds = wholeSeconds(waitMs)
+  const problem = new Problem('rate-limited', {
+    detail: `${from} has sent ${perMinute} messages within a minute. Wait ${retryAfterSeconds} s, or put more into one message.`,
+    extra: { limit: perMinute, limitName: 'messagesPerMinute', retryAfterSeconds },
+  })
+  const data = { agent: from, limit: perMinute, retryAfterSeconds, reason: problem.message }
+  return { problem, event: refusalEvent('mail.rate_limited', [senderId], data) }
+}
+
+/** Refuses two agents that have replied to each other too often. */
+export function exchangeRefusal(
+  { senderId, from }: Sender,
+  peer: Peer,
+  stormTurns: number,
+  waitMs: number,
+): Required<Refusal> {
+  const retryAfterSeconds = wholeSeconds(waitMs)
+  const agents = [from, peer.identity]
+  const problem = new Problem('storm-breaker', {
+    detail: `${from} and ${peer.identity} have answered each other more than ${stormTurns} times within ten minutes. No message passes between them for another ${retryAfterSeconds} s. Do not answer answers.`,
+    extra: { limit: stormTurns, agents, retryAfterSeconds },
+  })
+  const data = { agents, limit: stormTurns, retryAfterSeconds, reason: problem.message }
+  const audience = peer.id.startsWith('*') ? [senderId] : [senderId, peer.id].sort()
+  return { problem, event: refusalEvent('mail.storm_tripped', audience, data) }
+}
+
+/** Refuses a sender whose recipient has received too much from all senders together. */
+export function recipientRefusal(
+  { senderId, from }: Sender,
+  peer: Peer,
+  stormMessages: number,
+  waitMs: number,
+): Required<Refusal> {
+  const retryAfterSeconds = wholeSeconds(waitMs)
+  const problem = new Problem('recipient-storm', {
+    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts no more for another ${retryAfterSeconds} s. Do not answer answers, also not in a ring.`,
+    extra: { limit: stormMessages, agents: [peer.identity], retryAfterSeconds },
+  })
+  const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }
+  return { problem, event: refusalEvent('mail.storm_tripped', [senderId, peer.id], data) }
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
+}
+
+function refusalEvent(type: NewEvent['type'], agentIds: readonly string[], data: NewEvent['data']): NewEvent {
+  return { type, actor: gatewayIdentity, audience: [...new Set([operatorAudience, ...agentIds])], data }
+}

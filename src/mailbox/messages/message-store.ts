@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import type { MailMessage } from './message.ts'
+
+export interface MessageRow extends Omit<MailMessage, 'broadcast' | 'payload' | 'taggedConcepts'> {
+  broadcast: number
+  payload: string | null
+  taggedConcepts: string
+}
+
+export const messageColumns =
+  sql.raw(`m.id, m.project_id as "projectId", m.sender_id as "senderId", m.sender_session as "senderSession", m.address, m.broadcast,
+  m.subject, m.body, m.type, m.signal_type as "signalType", m.payload, m.ref, m.task_id as "taskId", m.task_seq as "taskSeq", m.priority,
+  m.wake_policy as "wakePolicy", m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", m.thread_id as "threadId",
+  m.recipient_count as "recipientCount", m.created_at as "createdAt"`)
+
+/** The identity of the sender `a` in the project of message `m`. Source: S4-14. */
+export const senderColumn = sql.raw(
+  `case when a.project_id = m.project_id then a.handle else a.project_id || ':' || a.handle end`,
+)
+
+const insert =
+  statement<MessageRow>(sql`insert into message (id, project_id, sender_id, sender_session, address, broadcast, subject, body, type,
+    signal_type, payload, ref, task_id, task_seq, priority, wake_policy, tagged_concepts, in_reply_to, thread_id, recipient_count, created_at)
+  values (${p('id')}, ${p('projectId')}, ${p('senderId')}, ${p('senderSession')}, ${p('address')}, ${p('broadcast')}, ${p('subject')},
+    ${p('body')}, ${p('type')}, ${p('signalType')}, ${p('payload')}, ${p('ref')}, ${p('taskId')}, ${p('taskSeq')}, ${p('priority')},
+    ${p('wakePolicy')}, ${p('taggedConcepts')}, ${p('inReplyTo')}, ${p('threadId')}, ${p('recipientCount')}, ${p('createdAt')})`)
+const byId = statement<{ id: string }, MessageRow>(sql`select ${messageColumns} from message m where m.id = ${p('id')}`)
+const newestOfTask = statement<{ taskId: string }, MessageRow>(
+  sql`select ${messageColumns} from message m where m.task_id = ${p('taskId')} order by m.task_seq desc limit 1`,
+)
+interface ThreadPage {
+  threadId: string
+  projectId: string
+  after: string
+  limit: number
+}
+const oldestFirst: SQL = sql`order by m.id ${limited}`
+const threadOfProject = statement<ThreadPage, MessageRow>(sql`select ${messageColumns} from message m
+  where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
+    select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id)) ${oldestFirst}`)
+const threadOfAgent = statement<
+  ThreadPage & { agentId: string },
+  MessageRow
+>(sql`select ${messageColumns} from message m
+  where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.sender_id = ${p('agentId')} or exists (
+    select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id)) ${oldestFirst}`)
+const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
+  from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)
+
+export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
+  await tx.run(insert, {
+    ...message,
+    broadcast: message.broadcast ? 1 : 0,
+    payload: message.payload === null ? null : JSON.stringify(message.payload),
+    taggedConcepts: JSON.stringify(message.taggedConcepts),
+  })
+}
+
+export async function findMessage(db: Reader, id: string): Promise<MailMessage | undefined> {
+  const row = await db.get(byId, { id })
+  return row && messageFromRow(row)
+}
+
+/** Returns the newest mail of a task, which a follow-up answers. */
+export async function findNewestMessageOfTask(db: Reader, taskId: string): Promise<MailMessage | undefined> {
+  const row = await db.get(newestOfTask, { taskId })
+  return row && messageFromRow(row)
+}
+
+/** Reads a thread after a message, oldest first: the part in a project, or the part that an agent sent and received. */
+export async function readThread(db: Reader, page: ThreadPage, agentId: string | undefined): Promise<MailMessage[]> {
+  const rows =
+    agentId === undefined ? await db.all(threadOfProject, page) : await db.all(threadOfAgent, { ...page, agentId })
+  return rows.map(messageFromRow)
+}
+
+/** Reads the mail of a sender before a message (`''`: from the newest), newest first. */
+export async function readSent(db: Reader, senderId: string, before: string, limit: number): Promise<MailMessage[]> {
+  return (await db.all(sentBy, { senderId, before: before || 'N', limit })).map(messageFromRow)
+}
+
+export function messageFromRow(row: MessageRow): MailMessage {
+  return {
+    ...row,
+    broadcast: row.broadcast === 1,
+    payload: row.payload === null ? null : (JSON.parse(row.payload) as JsonObject),
+    taggedConcepts: JSON.parse(row.taggedConcepts) as string[],
+  }
+}
+
+/** Returns the size of a message's row in characters. */
+export function sizeOfRow({ body, payload, taggedConcepts }: MessageRow): number {
+  return rowSize + (body?.length ?? 0) + (payload?.length ?? 0) + taggedConcepts.length
+}
+
+/** Returns the same size for a message that was read. */
+export function sizeOfMail({ body, payload, taggedConcepts }: MailMessage): number {
+  const words = taggedConcepts.reduce((size, concept) => size + concept.length, 0)
+  return rowSize + (body?.length ?? 0) + (payload === null ? 0 : JSON.stringify(payload).length) + words
+}
+
+/** The fields that every message has. */
+const rowSize = 500

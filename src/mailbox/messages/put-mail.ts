@@ -1,0 +1,110 @@
+import { newMessageId } from '../../lib/ids.ts'
+import type { NewEvent } from '../../log/event.ts'
+import type { WakePolicy } from '../../registry/agents/agent.ts'
+import type { Transaction } from '../../storage/database.ts'
+import type { MailMessage } from './message.ts'
+import { insertMessage } from './message-store.ts'
+import { insertRecipients } from './recipient-store.ts'
+
+type Required = 'projectId' | 'senderId' | 'subject' | 'wakePolicy'
+type Assigned = 'threadId' | 'createdAt' | 'recipientCount'
+
+/** A message to put into mailboxes. A field that is left out has the default of `putMail`. */
+export interface NewMail extends Pick<MailMessage, Required>, Partial<Omit<MailMessage, Required | Assigned>> {
+  /** The thread that it continues; left out or null: it begins one. */
+  readonly threadId?: string | null
+  /** The sender's identity in the log and in every wake, e.g. `@donna`. */
+  readonly from: string
+  /** Agents, each once, each with its own policy. */
+  readonly recipients: readonly { readonly id: string; readonly wakePolicy: WakePolicy }[]
+  /** The live session of the only recipient. */
+  readonly sessionId?: string | null
+  /** Whether a route to the only recipient is known. */
+  readonly routed?: boolean
+}
+
+/**
+ * Puts a message into the mailboxes of its recipients. Returns the events to append, last, in the same transaction: one for each
+ * wake policy that recipients have, with these recipients as its audience.
+ */
+export async function putMail(
+  tx: Transaction,
+  mail: NewMail,
+): Promise<{ message: MailMessage; events: [NewEvent, ...NewEvent[]] }> {
+  const { from, recipients, sessionId = null, routed = false } = mail
+  const message = messageOf(mail, tx.now)
+  await insertMessage(tx, message)
+  const { id: messageId, type, signalType } = message
+  const events: NewEvent[] = []
+  for (const [wakePolicy, agentIds] of byPolicy(recipients)) {
+    // `silent` mail is only in the inbox: no route delivers it. Source: S1-15.
+    const pending = wakePolicy === 'silent' ? 0 : 1
+    const receipt = routed ? 'routed' : 'accepted'
+    await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId })
+    events.push(messageSent({ ...message, wakePolicy }, from, agentIds))
+  }
+  const [first = messageSent(message, from, []), ...others] = events
+  return { message, events: [first, ...others] }
+}
+
+function messageOf(mail: NewMail, now: number): MailMessage {
+  const id = mail.id ?? newMessageId(now)
+  return {
+    id,
+    projectId: mail.projectId,
+    senderId: mail.senderId,
+    senderSession: mail.senderSession ?? null,
+    address: mail.address ?? null,
+    broadcast: mail.broadcast ?? false,
+    subject: mail.subject,
+    body: mail.body ?? null,
+    type: mail.type ?? 'msg',
+    signalType: mail.signalType ?? null,
+    payload: mail.payload ?? null,
+    ref: mail.ref ?? null,
+    taskId: mail.taskId ?? null,
+    taskSeq: mail.taskSeq ?? null,
+    priority: mail.priority ?? 'normal',
+    wakePolicy: mail.wakePolicy,
+    taggedConcepts: mail.taggedConcepts ?? [],
+    inReplyTo: mail.inReplyTo ?? null,
+    // A message without a thread begins one.
+    threadId: mail.threadId ?? id,
+    recipientCount: mail.recipients.length,
+    createdAt: now,
+  }
+}
+
+function byPolicy(recipients: NewMail['recipients']): Map<WakePolicy, string[]> {
+  const groups = new Map<WakePolicy, string[]>()
+  for (const { id, wakePolicy } of recipients) {
+    const group = groups.get(wakePolicy)
+    if (group) group.push(id)
+    else groups.set(wakePolicy, [id])
+  }
+  return groups
+}
+
+/** The event of a message: a pointer, never its content. Source: S1-24. */
+function messageSent(message: MailMessage, from: string, audience: readonly string[]): NewEvent {
+  const { id, subject, priority, wakePolicy, taggedConcepts, inReplyTo, threadId, taskId } = message
+  return {
+    type: 'message.sent',
+    actor: from,
+    audience,
+    ...(taskId === null ? {} : { taskId }),
+    data: {
+      messageId: id,
+      from,
+      subject,
+      priority,
+      wakePolicy,
+      taggedConcepts,
+      isReplyTo: inReplyTo,
+      isBroadcast: message.broadcast,
+      threadId,
+      ...(taskId === null ? { type: message.type } : { taskId }),
+      ...(message.signalType === null ? {} : { signalType: message.signalType }),
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { Problem } from '../../errors.ts'
+
+export const messageStatuses = ['sent', 'seen', 'acked', 'resolved', 'superseded'] as const
+/** The status of a message for a recipient. Only the recipient changes it. Source: S4-6. */
+export type MessageStatus = (typeof messageStatuses)[number]
+
+/** The statuses that a recipient may report. Every message begins as `sent`. */
+export const reportableStatuses = ['seen', 'acked', 'resolved', 'superseded'] as const
+export type ReportableStatus = (typeof reportableStatuses)[number]
+
+/** The allowed next statuses: forward only. A jump includes the steps in between. Source: S4-6. */
+export const messageTransitions = {
+  sent: ['seen', 'acked', 'resolved', 'superseded'],
+  seen: ['acked', 'resolved', 'superseded'],
+  acked: ['resolved', 'superseded'],
+  resolved: [],
+  superseded: [],
+} as const satisfies Record<MessageStatus, readonly ReportableStatus[]>
+
+/** Returns the statuses from which a status can be reached. */
+export function predecessorsOf(to: ReportableStatus): MessageStatus[] {
+  return messageStatuses.filter((from) => (messageTransitions[from] as readonly MessageStatus[]).includes(to))
+}
+
+/** Decides what a report does: `moved`, or `same` for a repeat. Throws `message-status-conflict` naming what is allowed. Pure. */
+export function report(from: MessageStatus, to: ReportableStatus): 'moved' | 'same' {
+  if (from === to) return 'same'
+  const allowed: readonly MessageStatus[] = messageTransitions[from]
+  if (allowed.includes(to)) return 'moved'
+  const next = allowed.length === 0 ? 'This status is final.' : `Next can be ${allowed.join(', ')}.`
+  throw new Problem('message-status-conflict', {
+    field: 'status',
+    detail: `status: the message is ${from} and cannot become ${to}. ${next}`,
+    extra: { from, allowed },
+  })
+}
+
+export const receipts = ['accepted', 'routed', 'written', 'turn_started', 'seen', 'acked', 'resolved'] as const
+/** The evidence for a delivery, weakest first. The gateway never reports a stronger one than it has. Source: D11. */
+export type Receipt = (typeof receipts)[number]
+
+const receiptOfStatus: Record<MessageStatus, Receipt> = {
+  sent: 'accepted',
+  seen: 'seen',
+  acked: 'acked',
+  resolved: 'resolved',
+  superseded: 'acked',
+}
+
+/** Returns the strongest evidence: a channel's, or the status that the recipient reported. Pure. */
+export function receiptOf(recipient: { status: MessageStatus; receipt: Receipt }): Receipt {
+  const reported = receiptOfStatus[recipient.status]
+  return receipts.indexOf(reported) > receipts.indexOf(recipient.receipt) ? reported : recipient.receipt
+}
+
+/** Whether a receipt proves delivery: a channel wrote the message, or the recipient reported a status. */
+export function isDelivered(receipt: Receipt): boolean {
+  return receipts.indexOf(receipt) >= receipts.indexOf('written')
+}

@@ -1,0 +1,120 @@
+import { Problem } from '../../errors.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { outputLimits } from '../../limits.ts'
+import { identityIn } from '../../registry/agents/agent.ts'
+import { findAgentById } from '../../registry/agents/agent-store.ts'
+import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
+import { type Caller, operates } from '../../registry/callers/caller.ts'
+import type { Reader } from '../../storage/database.ts'
+import type { MailMessage, Recipient } from '../messages/message.ts'
+import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
+import { findRecipient, listRecipients } from '../messages/recipient-store.ts'
+
+/** A recipient with its identity. */
+export type NamedRecipient = Recipient & { readonly agent: string }
+
+/** A message as one caller may see it. Its sender and the operator see every recipient; a recipient sees itself. */
+export interface ReadMail {
+  readonly message: MailMessage
+  readonly from: string
+  readonly recipients: readonly NamedRecipient[]
+}
+
+/** Recipients listed for one message. `recipientCount` has the total. */
+const recipientsMax = 1_000
+
+/** Returns a message to its sender, its recipients and the operator. Errors: `message-not-found`. */
+export async function readMail(db: Reader, caller: Caller, id: string): Promise<ReadMail> {
+  const message = await findMessage(db, id)
+  const read = message && (await asSeenBy(db, caller, message, recipientsMax))
+  if (!read) {
+    throw new Problem('message-not-found', { detail: `No message ${id}, or it is not yours.` })
+  }
+  return read
+}
+
+/** Returns whether a caller may see a message, whether with all recipients, and the caller's own state of it. */
+export async function rolesInMail(
+  db: Reader,
+  caller: Caller,
+  message: MailMessage,
+): Promise<{ sees: boolean; seesAll: boolean; own: NamedRecipient | undefined }> {
+  // Operators share one mailbox. A message in it is visible to the operators of its project.
+  if (caller.kind === 'operator' && !operates(caller, message.projectId)) {
+    return { sees: false, seesAll: false, own: undefined }
+  }
+  const own = await findRecipient(db, caller.id, message.id)
+  const isOperated = caller.kind === 'operator' && caller.projectId === message.projectId
+  const seesAll = isOperated || caller.id === message.senderId
+  return { sees: seesAll || own !== undefined, seesAll, own: own && named(own) }
+}
+
+async function asSeenBy(
+  db: Reader,
+  caller: Caller,
+  message: MailMessage,
+  limit: number,
+): Promise<ReadMail | undefined> {
+  const { sees, seesAll, own } = await rolesInMail(db, caller, message)
+  if (!sees) return undefined
+  const recipients = seesAll ? (await listRecipients(db, message.id, limit)).map(named) : own ? [own] : []
+  return { message, from: await senderOf(db, message), recipients }
+}
+
+/** Recipients listed for each message of a page. */
+const threadRecipientsMax = 50
+
+/**
+ * Reads a page of a thread, oldest first: the messages that the caller sent or received; for an operator all of them.
+ * @param after the messageId of the last message before the page; `''` from the beginning
+ */
+export async function readThreadPage(
+  db: Reader,
+  caller: Caller,
+  threadId: string,
+  after: string,
+  limit: number,
+): Promise<{ mails: ReadMail[]; more: boolean }> {
+  const agentId = caller.kind === 'operator' ? undefined : caller.id
+  const page = { threadId, projectId: caller.projectId }
+  const read = (last: MailMessage | undefined, count: number) =>
+    readThread(db, { ...page, after: last?.id ?? after, limit: count }, agentId)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  const mails = await seen(db, caller, items)
+  if (mails.length === 0 && after === '') {
+    throw new Problem('thread-not-found', {
+      detail: `No thread ${threadId}, or none of its messages is yours. Use the threadId of a message.`,
+    })
+  }
+  return { mails, more }
+}
+
+const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
+
+/** Reads the caller's sent mail before a message (`''`: from the newest), newest first, with the states of its recipients. */
+export async function readSentPage(
+  db: Reader,
+  caller: Caller,
+  before: string,
+  limit: number,
+): Promise<{ mails: ReadMail[]; more: boolean }> {
+  const read = (last: MailMessage | undefined, count: number) => readSent(db, caller.id, last?.id ?? before, count)
+  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  return { mails: await seen(db, caller, items), more }
+}
+
+async function seen(db: Reader, caller: Caller, messages: readonly MailMessage[]): Promise<ReadMail[]> {
+  const read = await Promise.all(messages.map((message) => asSeenBy(db, caller, message, threadRecipientsMax)))
+  return read.filter((mail) => mail !== undefined)
+}
+
+/** Reads the sender's identity in the project of the message. */
+async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promise<string> {
+  const isAgent = senderId !== gatewayId && senderId !== operatorId
+  const sender = isAgent ? await findAgentById(db, senderId) : undefined
+  return identityFrom(senderId, sender && identityIn(projectId, sender))
+}
+
+function named({ handle, ...recipient }: Recipient & { handle: string | null }): NamedRecipient {
+  return { ...recipient, agent: identityFrom(recipient.agentId, handle) }
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { oneLine } from '../../lib/words.ts'
+import type { AppendEvents } from '../../log/append.ts'
+import { gatewayId, gatewayIdentity } from '../../registry/agents/identity.ts'
+import type { Announce, SystemSignal } from '../../registry/mail/announcement.ts'
+import type { Reader } from '../../storage/database.ts'
+import { broadcastAddress } from '../messages/message.ts'
+import { putMail } from '../messages/put-mail.ts'
+
+/** Lists the agents of a project that have a live session. */
+export type ListPresent = (reader: Reader, projectId: string) => Promise<readonly string[]>
+
+/** The most agents that one announcement goes to: with more, announcing everybody to everybody costs too much. */
+const recipientsMax = 100
+
+const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
+  MasterPreempted: ({ new_master_session }) => `A newer session speaks for you: ${new_master_session}`,
+  PeerJoined: ({ identity, surface }) => `${identity} is here (${surface})`,
+  PeerLeft: ({ identity, reason }) => `${identity} is gone (${reason})`,
+}
+
+/**
+ * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. An announcement
+ * to a project goes to every agent with a live session while there are at most 100; others list the sessions instead. Source: S2-7.
+ */
+export function createAnnounce(append: AppendEvents, listPresent: ListPresent): Announce {
+  return async (tx, { projectId, signalType, payload, toAgentId, exceptAgentId }) => {
+    const broadcast = toAgentId === 'project'
+    const present = broadcast ? await listPresent(tx, projectId) : [toAgentId]
+    const recipientIds = [...new Set(present)].filter((id) => id !== exceptAgentId)
+    if (recipientIds.length === 0 || (broadcast && recipientIds.length > recipientsMax)) return
+    const { events } = await putMail(tx, {
+      projectId,
+      from: gatewayIdentity,
+      senderId: gatewayId,
+      address: broadcast ? broadcastAddress : null,
+      broadcast,
+      // A surface is one line today, but a session may have been stored before that was checked.
+      subject: oneLine(subjects[signalType](payload)),
+      signalType,
+      payload,
+      wakePolicy: 'next_turn',
+      recipients: recipientIds.map((id) => ({ id, wakePolicy: 'next_turn' })),
+    })
+    await append(tx, projectId, events)
+  }
+}

@@ -1,0 +1,39 @@
+import { cutText } from '../../lib/cut-text.ts'
+import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
+import type { FindSession } from '../delivery/live-session.ts'
+import { checkLimits } from '../limits/check-limits.ts'
+import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import { putMail } from '../messages/put-mail.ts'
+
+const subjectMax = 200
+
+/**
+ * Makes the function that sends the mail of a handoff. The mail has the limits of any other, because two agents may hand work back
+ * and forth without end. Errors: `rate-limited`, `storm-breaker`, `recipient-storm`. Source: S4-7.
+ */
+export function createHandoffMail(context: { limits: MailLimits; findSession: FindSession }): SendHandoffMail {
+  return async (tx, { sender, recipient, projectId, ref, body }) => {
+    if (sender.kind !== 'operator') {
+      const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
+      const peer = { id: recipient.id, identity: recipient.handle }
+      const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer })
+      if (refusal) throw refusal.problem
+    }
+    const session = await context.findSession(tx, recipient.id)
+    const { message, events } = await putMail(tx, {
+      projectId,
+      from: sender.identity,
+      senderId: sender.id,
+      address: recipient.handle,
+      subject: cutText(`Handed over to you: ${ref}`, subjectMax),
+      body,
+      type: 'handoff',
+      ref,
+      wakePolicy: recipient.defaultWakePolicy,
+      recipients: [{ id: recipient.id, wakePolicy: recipient.defaultWakePolicy }],
+      sessionId: session?.id,
+      routed: session !== undefined,
+    })
+    return { messageId: message.id, events }
+  }
+}

@@ -1,0 +1,182 @@
+import { Problem } from '../../errors.ts'
+import { cutText } from '../../lib/cut-text.ts'
+import { newMessageId } from '../../lib/ids.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { firstLine } from '../../lib/words.ts'
+import type { AppendEvents } from '../../log/append.ts'
+import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
+import { type Caller, nameIn } from '../../registry/callers/caller.ts'
+import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
+import { rowBytes, type Usage } from '../../registry/shares/usage.ts'
+import type { Database, Transaction } from '../../storage/database.ts'
+import type { FindSession } from '../delivery/live-session.ts'
+import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
+import { checkLimits } from '../limits/check-limits.ts'
+import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import type { Refusal } from '../limits/refusals.ts'
+import type { MailMessage, MessageType } from '../messages/message.ts'
+import { findMessage } from '../messages/message-store.ts'
+import { type NewMail, putMail } from '../messages/put-mail.ts'
+import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
+import { type Destination, resolveDestination } from './destination.ts'
+import { checkSignal, subjectOfSignal } from './signal-types.ts'
+
+export interface MailContext {
+  readonly db: Database
+  readonly append: AppendEvents
+  readonly limits: MailLimits
+  /** Counts what agents and projects have stored. */
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
+  readonly findSession: FindSession
+}
+
+/** Mail as its sender gives it. Every field has a default; a reply needs neither `to` nor a subject. */
+export interface MailInput {
+  /** An address. A reply without one goes to the sender of the message that it answers. */
+  readonly to?: string | undefined
+  readonly subject?: string | undefined
+  readonly body?: string | undefined
+  readonly signalType?: string | undefined
+  readonly payload?: JsonObject | undefined
+  readonly type?: MessageType | undefined
+  readonly ref?: string | undefined
+  readonly priority?: Priority | undefined
+  readonly wakePolicy?: WakePolicy | undefined
+  readonly taggedConcepts?: readonly string[] | undefined
+  readonly inReplyTo?: string | undefined
+}
+
+export interface SendOptions {
+  /** Makes a repeat return the message of the first request. */
+  readonly idempotency?: Idempotency | undefined
+}
+
+const subjectMax = 200
+
+/**
+ * Sends mail. Resolves when it is durable, to the message with the state of each recipient. An operator is a person: its mail is
+ * a `relay` unless it has another type, and has no limits. Errors: `agent-not-found` and the others of an address,
+ * `message-not-found` (of `inReplyTo`), `invalid-request`, `forbidden`, `idempotency-conflict`, `rate-limited`, `storm-breaker`,
+ * `recipient-storm`, `quota-exceeded`. Source: S2-9, S2-10, D11.
+ */
+export async function sendMail(
+  context: MailContext,
+  caller: Caller,
+  input: MailInput,
+  { idempotency }: SendOptions = {},
+): Promise<ReadMail> {
+  if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
+  context.usage.requireRoom(caller)
+  const sent = await context.db.transaction(async (tx) => {
+    const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
+    if (first !== undefined) return { id: first }
+    const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
+    const destination = await resolveDestination(tx, caller, input.to, answered)
+    const subject = subjectOf(input, answered)
+    const refusal = caller.kind === 'operator' ? undefined : await refuse(context, tx, caller, destination)
+    if (refusal) {
+      if (refusal.event) await context.append(tx, caller.projectId, [refusal.event])
+      return refusal
+    }
+    const id = newMessageId(tx.now)
+    // Only a message that is sent uses up its key: a refused one may be repeated.
+    if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
+    await storeMail(context, tx, caller, { id, subject, input, answered, destination })
+    context.usage.add(tx, caller, mailBytes(subject, input))
+    return { id }
+  })
+  if ('problem' in sent) throw sent.problem
+  return readMail(context.db, caller, sent.id)
+}
+
+/** Returns the bytes that mail takes in the store. Retention subtracts the same. */
+function mailBytes(subject: string, { body = '', payload }: MailInput): number {
+  const ofPayload = payload === undefined ? 0 : Buffer.byteLength(JSON.stringify(payload))
+  return rowBytes + Buffer.byteLength(subject) + Buffer.byteLength(body) + ofPayload
+}
+
+/** Returns the message that a reply answers. The caller must be able to see it. */
+async function requireAnswered(tx: Transaction, caller: Caller, id: string): Promise<MailMessage> {
+  const message = await findMessage(tx, id)
+  if (message && (await rolesInMail(tx, caller, message)).sees) return message
+  throw new Problem('message-not-found', {
+    field: 'inReplyTo',
+    detail: `inReplyTo: no message ${id}, or it is not yours. Leave it out to begin a thread.`,
+    extra: { messageId: id },
+  })
+}
+
+function refuse(
+  { limits }: MailContext,
+  tx: Transaction,
+  caller: Caller,
+  { recipients, projectId, broadcast, address }: Destination,
+): Promise<Refusal | undefined> {
+  const one = recipients.length === 1 ? recipients[0]! : undefined
+  const everybody = { id: `*${projectId}`, identity: address }
+  const peer = broadcast ? everybody : one && { id: one.id, identity: one.handle }
+  const own = { ...limits, perMinute: perMinuteFor(caller, limits) }
+  return checkLimits(tx, own, { senderId: caller.id, from: caller.identity, peer })
+}
+
+interface Outgoing {
+  readonly id: string
+  readonly subject: string
+  readonly input: MailInput
+  readonly answered: MailMessage | undefined
+  readonly destination: Destination
+}
+
+async function storeMail(context: MailContext, tx: Transaction, caller: Caller, outgoing: Outgoing): Promise<void> {
+  const { id, subject, input, answered, destination } = outgoing
+  const { recipients, projectId, broadcast, address } = destination
+  const one = recipients.length === 1 && !broadcast ? recipients[0] : undefined
+  const session = one && (await context.findSession(tx, one.id))
+  const senderSession = caller.kind === 'agent' ? await context.findSession(tx, caller.id) : undefined
+  const { body, signalType, payload, ref, priority = 'normal', taggedConcepts = [] } = input
+  const mail = {
+    id,
+    projectId,
+    from: nameIn(projectId, caller),
+    senderId: caller.id,
+    senderSession: senderSession?.id,
+    address,
+    broadcast,
+    subject,
+    body,
+    type: input.type ?? (caller.kind === 'operator' ? 'relay' : 'msg'),
+    signalType,
+    payload,
+    ref,
+    priority,
+    wakePolicy: input.wakePolicy ?? one?.defaultWakePolicy ?? 'immediate',
+    taggedConcepts,
+    inReplyTo: answered?.id ?? null,
+    threadId: answered?.threadId ?? id,
+    recipients: recipients.map(({ id, defaultWakePolicy }) => ({
+      id,
+      wakePolicy: input.wakePolicy ?? defaultWakePolicy,
+    })),
+    sessionId: session?.id,
+  } satisfies NewMail
+  const isRouted = session !== undefined || (one !== undefined && (await isWokenFor(tx, one.id, mail)))
+  const { events } = await putMail(tx, { ...mail, routed: isRouted })
+  await context.append(tx, projectId, events)
+}
+
+async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMail, 'createdAt'>): Promise<boolean> {
+  return wakeDeadline(await readWakeRoutes(tx, agentId), { ...mail, createdAt: tx.now }) !== undefined
+}
+
+/** Returns the given subject, or one made from the signal, the answered message, or the first line of the body. */
+function subjectOf({ subject, signalType, payload, body }: MailInput, answered: MailMessage | undefined): string {
+  if (subject !== undefined && subject.trim() !== '') return subject.trim()
+  if (signalType !== undefined) return cutText(subjectOfSignal(signalType, payload), subjectMax)
+  if (answered) return cutText(`Re: ${answered.subject.replace(/^(Re: )+/, '')}`, subjectMax)
+  const line = firstLine(body ?? '')
+  if (line) return cutText(line, subjectMax)
+  throw new Problem('invalid-request', {
+    field: 'subject',
+    detail: 'subject: is required: a line that tells the recipient what it is about. A reply or a signal needs none.',
+  })
+}

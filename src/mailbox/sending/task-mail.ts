@@ -1,0 +1,20 @@
+import { nameIn } from '../../registry/callers/caller.ts'
+import type { RecordTaskMail } from '../../registry/mail/task-mail.ts'
+import { findNewestMessageOfTask } from '../messages/message-store.ts'
+import { putMail } from '../messages/put-mail.ts'
+
+/** Records the mail of a task's message. The mail of one task is one thread; each follow-up answers the mail before it. Source: D9, S1-24. */
+export const recordMail: RecordTaskMail = async (tx, mail) => {
+  const { sender, recipientId, ...rest } = mail
+  const before = mail.taskSeq > 1 ? await findNewestMessageOfTask(tx, mail.taskId) : undefined
+  const { events } = await putMail(tx, {
+    ...rest,
+    from: nameIn(mail.projectId, sender),
+    senderId: sender.id,
+    type: 'task',
+    inReplyTo: before?.id,
+    threadId: before?.threadId,
+    recipients: [{ id: recipientId, wakePolicy: mail.wakePolicy }],
+  })
+  return { event: events[0] }
+}

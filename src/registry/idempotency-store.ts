@@ -1,0 +1,49 @@
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
+
+interface Key {
+  readonly callerId: string
+  readonly scope: string
+  readonly key: string
+}
+
+interface StoredResult {
+  readonly fingerprint: string
+  readonly resultId: string
+}
+
+const pruneMax = 1_000
+
+const find = statement<Key, StoredResult>(sql`select fingerprint, result_id as "resultId" from idempotency_key
+  where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')}`)
+const insert = statement<
+  Key & StoredResult & { now: number }
+>(sql`insert into idempotency_key (caller_id, scope, key, fingerprint, result_id, created_at)
+  values (${p('callerId')}, ${p('scope')}, ${p('key')}, ${p('fingerprint')}, ${p('resultId')}, ${p('now')})
+  on conflict (caller_id, scope, key) do nothing`)
+const oldest = statement<object, { createdAt: number | null }>(
+  sql`select min(created_at) as "createdAt" from idempotency_key`,
+)
+const removeOldest = statement<{ before: number; limit: number }>(sql`delete from idempotency_key
+  where (caller_id, scope, key) in (select caller_id, scope, key from idempotency_key
+    where created_at < ${p('before')} order by created_at ${limited})`)
+
+export function findResult(db: Reader, key: Key): Promise<StoredResult | undefined> {
+  return db.get(find, key)
+}
+
+/** Returns false when the key is in use. */
+export async function insertResult(tx: Transaction, row: Key & StoredResult): Promise<boolean> {
+  return (await tx.run(insert, { ...row, now: tx.now })) > 0
+}
+
+/** Deletes the keys from before an instant, one batch in a transaction. Returns how many. */
+export async function removeResults(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  let removed = 0
+  while (!signal.aborted) {
+    const createdAt = (await db.get(oldest, {}))?.createdAt
+    if (createdAt === null || createdAt === undefined || createdAt >= before) break
+    removed += await db.transaction((tx) => tx.run(removeOldest, { before, limit: pruneMax }))
+  }
+  return removed
+}

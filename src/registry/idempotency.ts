@@ -1,0 +1,50 @@
+import { Problem } from '../errors.ts'
+import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
+import { findResult, insertResult, removeResults } from './idempotency-store.ts'
+
+/** The caller's key of a request, and a fingerprint of the request. A repeat has both. */
+export interface Idempotency {
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** A caller's keys for mail. Its keys for tasks have one scope for each agent that it sends to: the agent's id. */
+export const mailScope = 'mail'
+
+/** How long a repeat gets the first result: longer than any client retries. */
+const keptMs = 24 * 60 * 60 * 1000
+
+/** Returns the id of the task or message that the first request with this key made, if there was one. Errors: `idempotency-conflict`. */
+export async function findFirstResult(
+  db: Reader,
+  callerId: string,
+  scope: string,
+  { key, fingerprint }: Idempotency,
+): Promise<string | undefined> {
+  const first = await findResult(db, { callerId, scope, key })
+  if (!first || first.fingerprint === fingerprint) return first?.resultId
+  throw new Problem('idempotency-conflict', {
+    field: 'Idempotency-Key',
+    detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
+  })
+}
+
+/**
+ * Keeps the id of what a request made, for its repeats. Throws `Collision` when another transaction has used the key since
+ * `findFirstResult`: then the store runs this transaction again, which finds the first result.
+ */
+export async function keepResult(
+  tx: Transaction,
+  callerId: string,
+  scope: string,
+  { key, fingerprint }: Idempotency,
+  resultId: string,
+): Promise<void> {
+  if (await insertResult(tx, { callerId, scope, key, fingerprint, resultId })) return
+  throw new Collision(`The idempotency key ${key} was used meanwhile.`)
+}
+
+/** Deletes the keys that are older than 24 hours. Returns how many. */
+export function pruneIdempotencyKeys(db: Database, now: number, signal: AbortSignal): Promise<number> {
+  return removeResults(db, now - keptMs, signal)
+}

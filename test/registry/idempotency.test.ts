@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { findFirstResult, keepResult, mailScope, pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
+import { Collision } from '../../src/storage/database.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { besideStore, databaseUrlFor, engine, openStore, runSql } from '../support/store.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const never = new AbortController().signal
+const request = { key: 'k', fingerprint: 'f' }
+
+async function start() {
+  const clock = new FakeClock()
+  const directory = dataDirectory()
+  const db = await openStore(directory.path, clock)
+  return {
+    clock,
+    db,
+    keep: (callerId: string, scope: string, id: string) =>
+      db.transaction((tx) => keepResult(tx, callerId, scope, request, id)),
+    find: (callerId: string, scope: string, of = request) => findFirstResult(db, callerId, scope, of),
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+test('a repeat finds the first result; another request with the same key is a conflict', async () => {
+  await using store = await start()
+  expect(await store.find('lola', mailScope)).toBeUndefined()
+  await store.keep('lola', mailScope, 'message-1')
+  expect(await store.find('lola', mailScope)).toBe('message-1')
+  await expect(store.find('lola', mailScope, { key: 'k', fingerprint: 'g' })).rejects.toMatchObject({
+    code: 'idempotency-conflict',
+    field: 'Idempotency-Key',
+  })
+})
+
+test('a key belongs to one caller and one scope', async () => {
+  await using store = await start()
+  await store.keep('lola', mailScope, 'message-1')
+  await store.keep('lola', 'agent-1', 'task-1')
+  await store.keep('mike', 'agent-1', 'task-2')
+  expect(await store.find('lola', mailScope)).toBe('message-1')
+  expect(await store.find('lola', 'agent-1')).toBe('task-1')
+  expect(await store.find('mike', 'agent-1')).toBe('task-2')
+  expect(await store.find('mike', mailScope)).toBeUndefined()
+})
+
+test('a key that another transaction has used since the look-up is a collision, and keeps the first result', async () => {
+  await using store = await start()
+  await store.keep('lola', mailScope, 'first')
+  let tries = 0
+  const second = store.db.transaction(async (tx) => {
+    if (++tries > 1) return findFirstResult(tx, 'lola', mailScope, request)
+    await keepResult(tx, 'lola', mailScope, request, 'second').catch((error) => {
+      expect(error).toBeInstanceOf(Collision)
+      throw error
+    })
+    return 'second'
+  })
+  // SQLite has one writer at a time, so only PostgreSQL runs a transaction again.
+  if (engine === 'postgres') expect(await second).toBe('first')
+  else await expect(second).rejects.toThrow()
+  expect(await store.find('lola', mailScope)).toBe('first')
+})
+
+test('keys are kept for 24 hours', async () => {
+  await using store = await start()
+  for (let n = 0; n < 1_100; n++) await store.keep('lola', `agent-${n}`, 'old')
+  store.clock.advance(1)
+  await store.keep('lola', mailScope, 'young')
+  store.clock.advance(dayMs - 1)
+  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never)).toBe(0)
+  store.clock.advance(1)
+  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never)).toBe(1_100)
+  expect(await store.find('lola', mailScope)).toBe('young')
+})
+
+test('a store of the schema before keeps the keys of its tasks and of its mail', async () => {
+  using directory = dataDirectory()
+  await migrateTo(directory.path, 10)
+  const insert = (text: string) => besideStore(directory.path, text)
+  await insert(`insert into idempotency_key (caller_id, agent_id, key, fingerprint, task_id, created_at)
+    values ('lola', 'agent-1', 'k', 'f', 'task-1', 5)`)
+  await insert(`insert into message_key (caller_id, key, fingerprint, message_id, created_at)
+    values ('lola', 'k', 'f', 'message-1', 7)`)
+  const db = await openStore(directory.path, new FakeClock())
+  expect(await findFirstResult(db, 'lola', 'agent-1', request)).toBe('task-1')
+  expect(await findFirstResult(db, 'lola', mailScope, request)).toBe('message-1')
+  expect(await pruneIdempotencyKeys(db, 6 + dayMs, never)).toBe(1)
+  expect(await findFirstResult(db, 'lola', mailScope, request)).toBe('message-1')
+  await db.close()
+})
+
+/** Makes a store as the builds up to a schema version left it. */
+async function migrateTo(dataDir: string, version: number): Promise<void> {
+  const migrations = new URL(`../../drizzle/${engine}/`, import.meta.url)
+  const url = await databaseUrlFor(dataDir)
+  const files = readdirSync(migrations)
+    .filter((file) => Number(file.slice(0, 4)) <= version)
+    .sort()
+  const texts = [
+    'create table schema_migration (version bigint primary key, name text not null, applied_at bigint not null)',
+    ...files.map((file) => readFileSync(new URL(file, migrations), 'utf8')),
+    ...files.map((file) => `insert into schema_migration values (${Number(file.slice(0, 4))}, '${file}', 0)`),
+  ]
+  if (url !== undefined) {
+    for (const text of texts) await runSql(url, text)
+    return
+  }
+  const raw = new Sqlite(join(dataDir, 'rouse.db'))
+  for (const text of texts) raw.exec(text)
+  raw.close()
+}
