@@ -1,8 +1,10 @@
 import type { Reader } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
+import { assembleArtifacts } from './artifact.ts'
+import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
-import { assembleArtifacts, type ChunkRow, chunkFromRow, readHistory, readTaskMessage } from './task-store.ts'
+import { readHistory, readTaskMessage } from './task-message-store.ts'
 
 interface Size {
   readonly seq: number

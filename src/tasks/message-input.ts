@@ -44,7 +44,7 @@ export interface SendOptions {
  * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable, and
  * more concepts than mail may have.
  */
-export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
+export function readSendOptions(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
   const { priority, wakePolicy, taggedConcepts, expiresAt } = given
   return {

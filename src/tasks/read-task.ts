@@ -3,10 +3,12 @@ import { inputLimits, outputLimits } from '../limits.ts'
 import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { readArtifacts } from './artifact-store.ts'
 import { readBoundedContent } from './bounded-content.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
-import { findTask, lockTask, readArtifacts, readHistory, readTaskMessage } from './task-store.ts'
+import { readHistory, readTaskMessage } from './task-message-store.ts'
+import { findTask, lockTask } from './task-store.ts'
 
 const historyMax = inputLimits.historyLength.max
 

@@ -1,8 +1,9 @@
 import { outputLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
+import type { Chunk } from './artifact.ts'
+import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aMessage, Task } from './task.ts'
-import { type Chunk, type ChunkRow, chunkFromRow } from './task-store.ts'
 
 interface Range {
   readonly taskId: string

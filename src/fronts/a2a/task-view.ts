@@ -2,10 +2,12 @@ import { Task as A2aTask, type StreamResponse, TaskArtifactUpdateEvent, TaskStat
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
+import { readChunk } from '../../tasks/artifact-store.ts'
 import { loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
-import { findTask, readChunk, readTaskMessage } from '../../tasks/task-store.ts'
+import { readTaskMessage } from '../../tasks/task-message-store.ts'
+import { findTask } from '../../tasks/task-store.ts'
 
 /** `input-required` is `TASK_STATE_INPUT_REQUIRED` on the wire (specification §5.5). */
 export function protoState(state: TaskState): string {
