@@ -4,7 +4,7 @@ import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { firstLine, oneLine } from '../lib/words.ts'
 import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agents/agent.ts'
-import { requireModestConcepts } from './message-limits.ts'
+import { readBoundedConcepts } from './bounded-message.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 const subjectMax = 200
@@ -50,7 +50,7 @@ export function readSendOptions(agent: Agent, ...metadata: readonly unknown[]): 
   return {
     priority: priorities.find((known) => known === priority) ?? 'normal',
     wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
-    taggedConcepts: requireModestConcepts(taggedConcepts),
+    taggedConcepts: readBoundedConcepts(taggedConcepts),
     expiresAt: readInstant(expiresAt),
   }
 }

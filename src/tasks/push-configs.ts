@@ -16,7 +16,7 @@ import type { SecretBox } from '../security/secret.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { requireModestId } from './message-limits.ts'
+import { requireBoundedId } from './bounded-message.ts'
 import { requireTask, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
@@ -49,7 +49,7 @@ export function requireSendable(
 ): void {
   const url = context.checkUrl(config.url, `${prefix}url`)
   const { scheme = '', credentials = '' } = config.authentication ?? {}
-  requireModestId(config.id, `${prefix}id`, inputLimits.pushConfigId)
+  requireBoundedId(config.id, `${prefix}id`, inputLimits.pushConfigId)
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
     throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')

@@ -4,7 +4,7 @@ import { identityOf } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
-import { readBoundedContent } from './bounded-content.ts'
+import { readContentWithin } from './content-within.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
 import { readHistory, readTaskMessage } from './task-message-store.ts'
@@ -113,7 +113,7 @@ async function loadWithin(
 ): Promise<{ content: TaskContent; size: number }> {
   const limit = Math.min(historyLength, historyMax)
   if (task.size > sizeMax) {
-    const { size, omitted, ...read } = await readBoundedContent(db, task, {
+    const { size, omitted, ...read } = await readContentWithin(db, task, {
       historyLength: limit,
       artifacts,
       sizeMax,

@@ -12,16 +12,16 @@ import { catalogQuery } from '../rest/schemas.ts'
 import { parse } from '../validate.ts'
 import { cardAgent } from './card-agent.ts'
 
-/** Long enough to spare a busy gateway, short enough that a changed card is seen (specification §8.6). */
+/** Long enough to spare a busy gateway, short enough that clients see a changed card soon (specification §8.6). */
 const cardMaxAgeSeconds = 60
 
-/** The card of the agent that was called, with validators; v0.3 by `A2A-Version`, as a header or a parameter. */
+/** Serves the called agent's card with validators. `A2A-Version`, a header or a parameter, selects v0.3. */
 export function serveCard(cards: CardDocuments): RequestHandler {
   return async (req, res) => {
     const agent = res.locals.agent as Agent
-    const asked =
-      req.get('a2a-version') ?? (typeof req.query['A2A-Version'] === 'string' ? req.query['A2A-Version'] : undefined)
-    const document = await cards.document(cardAgent(agent), cardVersionFor(asked))
+    const parameter = req.query['A2A-Version']
+    const version = req.get('a2a-version') ?? (typeof parameter === 'string' ? parameter : undefined)
+    const document = await cards.document(cardAgent(agent), cardVersionFor(version))
     res.setHeader('ETag', document.etag)
     res.setHeader('Last-Modified', document.lastModified)
     res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)
@@ -36,8 +36,8 @@ export function serveCard(cards: CardDocuments): RequestHandler {
 }
 
 /**
- * Whether the client has this document already (RFC 9110 §13). Express's `req.fresh` reads `Cache-Control: no-cache` as a
- * wish for the whole answer, and fetch sends that with every conditional request.
+ * Whether the client has this document already (RFC 9110 §13). Express's `req.fresh` is not used: with `Cache-Control:
+ * no-cache` it is always false, and fetch sends that header with every conditional request.
  */
 function isUnchanged(req: Request, { etag, lastModified }: CardDocument): boolean {
   const tags = req.get('if-none-match')
@@ -45,7 +45,7 @@ function isUnchanged(req: Request, { etag, lastModified }: CardDocument): boolea
   return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }
 
-/** `/.well-known/jwks.json`: the public keys that cards are signed with. */
+/** `/.well-known/jwks.json`: the public keys that verify card signatures. */
 export function jwksRoutes(signer: CardSigner): Router {
   const router = Router()
   router.get('/.well-known/jwks.json', (_req, res) => {
@@ -56,10 +56,10 @@ export function jwksRoutes(signer: CardSigner): Router {
 }
 
 const catalogDefault = 100
-/** Agents that the catalog reads at once. */
+/** Number of agents that the catalog reads at once. */
 const catalogStep = 25
 
-/** `/v1/catalog`: the cards of the caller's project, by skill, tag and text, page by page. */
+/** `/v1/catalog`: searches the cards of the caller's project by skill, tag and text, page by page. */
 export function catalogRoutes(db: Reader, cards: CardDocuments): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -72,8 +72,9 @@ export function catalogRoutes(db: Reader, cards: CardDocuments): Router {
 }
 
 /**
- * The next agents that a query finds, by handle. A search that finds little ends after so many agents, or so much of what they
- * say about themselves: then a page has fewer cards than it may, even none, and goes on from where it ended.
+ * The next agents that match a query, in the order of their handles. One page reads at most `catalogScan` agents and
+ * `catalogPage` characters of their descriptions. So a page may hold fewer than `limit` cards, even none, and still have a next
+ * page.
  */
 async function catalogPage(
   db: Reader,
@@ -82,8 +83,8 @@ async function catalogPage(
 ): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
   const agents: CardAgent[] = []
   let last = after
-  let looked = 0
-  for (let characters = 0; characters < outputLimits.catalogPage.max && looked < outputLimits.catalogScan.max; ) {
+  let scanned = 0
+  for (let characters = 0; characters < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max; ) {
     const read = await listAgentsAfter(db, projectId, last, catalogStep)
     for (const agent of searchCatalog(read.map(cardAgent), query)) {
       if (agents.length === limit) return { agents, nextPageToken: agents.at(-1)!.handle }
@@ -91,7 +92,7 @@ async function catalogPage(
     }
     if (read.length < catalogStep) return { agents, nextPageToken: '' }
     last = read.at(-1)!.handle
-    looked += read.length
+    scanned += read.length
     for (const agent of read) characters += sizeOfAgent(agent)
   }
   return { agents, nextPageToken: last }

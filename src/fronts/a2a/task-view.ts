@@ -14,7 +14,7 @@ export function protoState(state: TaskState): string {
   return `TASK_STATE_${state.toUpperCase().replace('-', '_')}`
 }
 
-/** A task as the SDK's transports take it. What does not fit into an answer is counted in its metadata, as `omitted`. */
+/** A task as the SDK's transports take it. Its metadata counts what does not fit into an answer, as `omitted`. */
 export function toA2aTask(document: TaskContent): A2aTask {
   const { task, statusMessage, history, artifacts, omitted } = document
   return A2aTask.fromJSON({
@@ -34,8 +34,8 @@ export async function loadA2aTask(db: Reader, task: Task, historyLength?: number
 }
 
 /**
- * An event of a task's log as a stream and a push notification tell it; undefined for one that they do not tell.
- * Source: specification §4.2, §4.3.3.
+ * A task's event in the form of streams and push notifications; undefined for an event that they leave out. Source:
+ * specification §4.2, §4.3.3.
  */
 export async function toStreamResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
   const { data, taskId } = event
@@ -52,7 +52,7 @@ export async function toStreamResponse(db: Reader, event: LogEvent): Promise<Str
   return undefined
 }
 
-/** A push starts as a stream does, with the task itself when it is new. */
+/** The same for push notifications, which start like a stream: the first event of a new task becomes the task itself. */
 export async function toPushResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
   const isNew = event.type === 'task.state_changed' && event.data.previousState === null
   const task = isNew && event.taskId ? await findTask(db, event.taskId) : undefined

@@ -18,10 +18,10 @@ interface Counted {
  * Refuses a message that is more than a message may be, or whose ids are no ids. Counts and lengths only: it costs the same
  * whatever the message carries, but for its metadata. Errors: `invalid-request`, `payload-too-large`.
  */
-export function requireModestMessage(message: Counted, requestMetadata?: unknown): void {
+export function requireBoundedMessage(message: Counted, requestMetadata?: unknown): void {
   for (const field of ['messageId', 'contextId', 'taskId'] as const) {
     const id = message[field]
-    if (typeof id === 'string') requireModestId(id, `message.${field}`)
+    if (typeof id === 'string') requireBoundedId(id, `message.${field}`)
   }
   requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest with another message.')
   requireFew(message.extensions, 'message.extensions', inputLimits.messageExtensions, 'Name those that matter here.')
@@ -33,21 +33,21 @@ export function requireModestMessage(message: Counted, requestMetadata?: unknown
 }
 
 /** Errors: `invalid-request`. The id is not repeated: it may be long, and it may hold anything. */
-export function requireModestId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
+export function requireBoundedId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
   requireShort(id, field, limit)
   if (isOneLine(id)) return
   throw refused(field, 'is an id in one line of text, without control or bidirectional characters.')
 }
 
 /** Errors: `invalid-request`. */
-export function requireModestModes(modes: unknown): void {
+export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
   requireFew(modes, field, inputLimits.outputModes, 'Name those that you prefer.')
   for (const mode of listOf(modes)) requireShort(mode, field, inputLimits.outputMode)
 }
 
 /** What a message is about, out of metadata; what is no text is somebody else's. Errors: `invalid-request`. */
-export function requireModestConcepts(given: unknown): string[] {
+export function readBoundedConcepts(given: unknown): string[] {
   const field = 'metadata.taggedConcepts'
   requireFew(given, field, inputLimits.concepts, 'Name those that matter most.')
   const concepts = listOf(given).filter((concept) => typeof concept === 'string')

@@ -32,7 +32,7 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
 )
 
 /** What of a task's content an answer has room for. */
-export interface BoundedContent {
+export interface ContentWithin {
   readonly statusMessage: A2aMessage | null
   readonly history: A2aMessage[]
   readonly artifacts: A2aArtifact[]
@@ -46,11 +46,11 @@ export interface BoundedContent {
  * sizes are read first, so that what has no place is not read at all.
  * @param historyLength the newest messages that are asked for
  */
-export async function readBoundedContent(
+export async function readContentWithin(
   db: Reader,
   task: Task,
   { historyLength, artifacts, sizeMax }: { historyLength: number; artifacts: boolean; sizeMax: number },
-): Promise<BoundedContent> {
+): Promise<ContentWithin> {
   const room = new Room(sizeMax)
   const statusSeq = task.statusMessageSeq
   if (statusSeq !== null) room.taken = (await db.get(messageSize, { taskId: task.id, seq: statusSeq }))?.size ?? 0
