@@ -7,7 +7,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import type { Usage } from '../registry/shares/usage.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 
-/** A piece of mail that came with a task, on its way into the recipient's mailbox. */
+/** Mail that comes with a task's message, to be put into the recipient's mailbox. */
 export interface TaskMail {
   readonly sender: Caller
   readonly recipientId: string
@@ -20,7 +20,7 @@ export interface TaskMail {
   readonly taggedConcepts: readonly string[]
 }
 
-/** What the mailbox answers: the log's row to append, and what a task event says of the mail. */
+/** The event of recorded mail, to be appended by the task. */
 export interface RecordedMail {
   readonly event: NewEvent
 }
@@ -30,10 +30,10 @@ export interface TaskContext {
   readonly clock: Clock
   readonly append: AppendEvents
   readonly notifier: LogNotifier
-  /** Puts a message into the mailbox within the task's own transaction. Source: D9. */
+  /** Puts a message into the mailbox within the task's transaction. Source: D9. */
   readonly recordMail: (tx: Transaction, mail: TaskMail) => Promise<RecordedMail>
-  /** Limits what is sent, as mail is limited. Both throw; `take` counts. Source: D22. */
+  /** Applies the limits on mail to messages. Both throw; only `take` counts. Source: D22. */
   readonly sends: Record<'check' | 'take', (caller: Caller, recipient: Pick<Agent, 'id' | 'handle'>) => void>
-  /** What each agent and project has stored. */
+  /** The storage that each agent and project uses. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
 }

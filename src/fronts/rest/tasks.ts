@@ -6,7 +6,7 @@ import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { moveTask } from '../../tasks/move-task.ts'
 import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../tasks/read-task.ts'
 import type { TaskDocument } from '../../tasks/task.ts'
-import { readMessagePage, readPiecePage } from '../../tasks/task-pages.ts'
+import { readChunkPage, readMessagePage } from '../../tasks/task-pages.ts'
 import { callerOf } from '../auth.ts'
 import { onlyMethods } from '../method-not-allowed.ts'
 import { parse } from '../validate.ts'
@@ -60,7 +60,7 @@ export function taskRoutes(context: TaskContext): Router {
   router.get('/:id/artifacts', async (req, res) => {
     const { limit = partDefault, pageToken = 0 } = parse(taskPartQuery, req.query)
     const { task } = await requireTask(context.db, callerOf(res), req.params.id)
-    const { items, more } = await readPiecePage(context.db, task, { after: pageToken, limit })
+    const { items, more } = await readChunkPage(context.db, task, { after: pageToken, limit })
     const pieces = items.map(({ artifact, append, lastChunk }) => ({ artifact, append, lastChunk }))
     res.json({ pieces, nextPageToken: more ? String(items.at(-1)!.seq) : '' })
   })
