@@ -1,6 +1,6 @@
 /**
  * RFC 8785 (JCS): no whitespace, members sorted by UTF-16 code unit. Numbers and strings are already canonical as
- * `JSON.stringify` writes them; members that are `undefined` are left out, as JSON leaves them out.
+ * `JSON.stringify` writes them; members that are `undefined` are left out, as in JSON.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`

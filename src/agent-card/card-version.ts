@@ -5,7 +5,7 @@ export type CardVersion = '1.0' | '0.3'
 const supported: readonly CardVersion[] = ['1.0', '0.3']
 
 /**
- * The card version that an `A2A-Version` header asks for. Absent means v1.0, so that browsers and crawlers see the
+ * The card version that an `A2A-Version` header requests. Absent means v1.0, so that browsers and crawlers see the
  * current card; present but empty means v0.3, and patch numbers do not count (A2A sections 3.6 and 3.6.2).
  */
 export function cardVersionFor(header: string | undefined): CardVersion {

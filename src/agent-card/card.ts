@@ -1,6 +1,6 @@
 import type { AgentCard, AgentExtension, AgentInterface, AgentSkill, SecurityScheme } from '@a2a-js/sdk'
 
-/** What a registered agent says about itself. `version` changes whenever anything else here does. */
+/** The description that a registered agent gives of itself. `version` changes whenever another field does. */
 export interface CardSubject {
   handle: string
   displayName: string | null
@@ -23,21 +23,21 @@ export interface CardSkill {
   outputModes?: readonly string[]
 }
 
-/** Where the gateway is reached from outside; `grpcTarget` is `host:port`, absent when gRPC is off. */
+/** The gateway's public addresses. `grpcTarget` is `host:port`; absent: gRPC is off. */
 export interface CardPlace {
   publicUrl: string
   grpcTarget?: string
-  /** Whose tokens are taken beside API keys. */
+  /** The issuers whose tokens are accepted beside API keys. */
   issuers?: readonly CardIssuer[]
 }
 
-/** An issuer of tokens. `jwksUri`: it has no discovery document. */
+/** An issuer of tokens. `jwksUri` is set for one without a discovery document. */
 export interface CardIssuer {
   issuer: string
   jwksUri?: string | undefined
 }
 
-/** Metadata that names the agent where a protocol has no `tenant`: gRPC of v0.3. */
+/** The gRPC metadata key that names the agent in v0.3, whose messages have no `tenant`. */
 export const tenantMetadata = 'a2a-tenant'
 export const tenantExtensionUri = 'urn:rouse:grpc-tenant:v1'
 
@@ -67,7 +67,7 @@ export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
   }
 }
 
-/** An API key, or a token of one of the issuers: one requirement is enough (A2A section 4.4.1). */
+/** An API key, or a token of one of the issuers: a caller needs to meet one requirement (A2A section 4.4.1). */
 function security(issuers: readonly CardIssuer[]): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
   const schemes: AgentCard['securitySchemes'] = { apiKey: bearer('', 'An API key of this gateway.') }
   for (const [index, one] of issuers.entries()) schemes[index === 0 ? 'token' : `token${index + 1}`] = tokenScheme(one)
@@ -97,7 +97,7 @@ export function agentTenant(agent: Pick<CardSubject, 'handle' | 'project'>): str
   return agent.project === 'default' ? agents : `projects/${encodeURIComponent(agent.project)}/${agents}`
 }
 
-/** Clients take the first interface they can speak (A2A section 8.3.2), so v1.0 stands before v0.3. */
+/** Clients use the first interface that they support (A2A section 8.3.2), so v1.0 comes before v0.3. */
 function interfaces(agent: CardSubject, place: CardPlace): AgentInterface[] {
   const url = place.publicUrl.replace(/\/+$/, '') + agentPath(agent)
   const http = (protocolBinding: string, protocolVersion: string) => {
@@ -117,7 +117,7 @@ function interfaces(agent: CardSubject, place: CardPlace): AgentInterface[] {
   ]
 }
 
-/** v0.3's interfaces have no tenant, so that its clients learn here how to say whom they call over gRPC. */
+/** Tells v0.3 clients how to name the agent over gRPC, because v0.3's interfaces have no tenant. */
 function tenantExtension(agent: CardSubject): AgentExtension {
   return {
     uri: tenantExtensionUri,

@@ -4,7 +4,7 @@ export interface CatalogQuery {
   /** The id or the name of a skill. */
   skill?: string
   tag?: string
-  /** Words that must all appear somewhere in what the agent says about itself. */
+  /** Words that must all appear in the agent's description of itself. */
   q?: string
 }
 
@@ -32,7 +32,7 @@ function textOf(agent: Listed): string {
   return [agent.handle, agent.displayName, agent.description, ...skills].map(fold).join('\n')
 }
 
-/** Compatibility forms are folded too: a full-width or a ligature letter finds its plain twin. */
+/** Folds letter case and compatibility forms, so that full-width letters and ligatures match their plain forms. */
 function fold(text: string | null | undefined): string {
   return (text ?? '').normalize('NFKC').toLowerCase().trim()
 }

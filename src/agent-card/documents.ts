@@ -9,7 +9,7 @@ import { legacySubset, toLegacyCard } from './legacy-card.ts'
 import { RevisionCache } from './revision-cache.ts'
 import type { CardSigner } from './signing.ts'
 
-/** A registered agent as its documents need it; `updatedAt` in milliseconds since the epoch. */
+/** The fields of a registered agent that its documents are made of; `updatedAt` in ms since the epoch. */
 export interface CardAgent extends ExtendedSubject {
   id: string
   updatedAt: number
@@ -18,7 +18,7 @@ export interface CardAgent extends ExtendedSubject {
 /** A card ready to be served. */
 export interface CardDocument {
   body: string
-  /** Quoted. Follows the content and the signing key, not the random bytes of a signature. */
+  /** Quoted. Depends on the content and the signing key, not on the random bytes of a signature. */
   etag: string
   contentType: 'application/json'
   /** An HTTP date. */
@@ -28,8 +28,8 @@ export interface CardDocument {
 /**
  * Signed cards, each built once per change of its agent or of the signing key.
  *
- * A card carries three signatures by the same key, because verifiers disagree on the bytes and one valid signature is
- * enough for each (A2A section 8.4.3):
+ * A card carries three signatures by the same key: verifiers disagree on the bytes, and each needs one valid signature only
+ * (A2A section 8.4.3):
  *
  * 1. the SDK's form of the card in memory, which covers neither `securitySchemes` nor `securityRequirements`;
  * 2. the same form of the card's v1.0 JSON, for verifiers that start from what was served: `securitySchemes` covered;
@@ -77,7 +77,7 @@ export class CardDocuments {
     })
   }
 
-  /** What a document rests on: the agent, and the key that signs. */
+  /** The revision of a document's sources: the agent and the signing key. */
   #revisionOf(agent: CardAgent): string {
     return `${agent.updatedAt} ${agent.version} ${this.#signer.kid}`
   }

@@ -3,14 +3,14 @@ import type { CardSubject } from './card.ts'
 
 export const agentExtensionUri = 'urn:rouse:agent:v1'
 
-/** What the extended card tells beyond the public one. */
+/** The fields that the extended card adds to the public one. */
 export interface ExtendedSubject extends CardSubject {
   aliases: readonly string[]
   /** Who may address the agent: a JSON value, passed on as registered. */
   access: unknown
 }
 
-/** Whoever asks for an extended card; authenticated already. */
+/** The authenticated caller that requests an extended card. */
 export interface CardCaller {
   projectId: string
 }
@@ -32,7 +32,7 @@ export function extendCard(card: AgentCard, agent: ExtendedSubject, caller: Card
   return { ...card, capabilities: { ...card.capabilities, extensions } }
 }
 
-/** Access rules name other agents, which is nobody's business outside the project. */
+/** Access rules name other agents, so only callers of the project may see them. */
 export function isInsider(agent: CardSubject, caller: CardCaller): boolean {
   return agent.projectId === caller.projectId
 }

@@ -7,7 +7,7 @@ export type LegacyCard = Awaited<ReturnType<LegacyRestTransportHandler['getAuthe
 
 /**
  * The v0.3 form of a v1.0 card, signatures carried over as they are. The SDK keeps its translator private, but its
- * v0.3 REST transport applies it to whatever card the request handler behind it returns.
+ * v0.3 REST transport applies it to the card that its request handler returns.
  */
 export function toLegacyCard(card: AgentCard): Promise<LegacyCard> {
   const handler = { getAuthenticatedExtendedAgentCard: async () => card } as Partial<A2ARequestHandler>
@@ -17,7 +17,7 @@ export function toLegacyCard(card: AgentCard): Promise<LegacyCard> {
 
 /**
  * The v1.0 card that a client gets back when it translates the v0.3 form: only the v0.3 interfaces survive.
- * The SDK's client verifies this one, so this one is signed for it.
+ * The SDK's client verifies this card, so it is the one to sign.
  */
 export function legacySubset(card: AgentCard): AgentCard {
   return { ...card, supportedInterfaces: card.supportedInterfaces.filter((one) => one.protocolVersion === '0.3') }

@@ -2,9 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import { publishedKeys } from './card-keys.ts'
 import { type CardKey, type CardSigner, createCardSigner } from './signing.ts'
 
-/** A signer whose keys change while it is used. */
+/** A signer whose keys can be replaced while it is in use. */
 export interface LiveSigner extends CardSigner {
-  /** Signs and publishes by these keys and by the time that it is. */
+  /** Signs with, and publishes, the keys of this stored form that are due at the current time. */
   use(keys: readonly CardKey[]): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export async function createLiveSigner(keys: readonly CardKey[], publicUrl: stri
   }
 }
 
-/** Same names in the same order: nothing has changed. */
+/** The public keys in their order, as text. Equal texts: nothing has changed. */
 function namesOf(keys: readonly CardKey[]): string {
   return keys.map(({ x, y }) => `${x} ${y}`).join(' ')
 }

@@ -1,4 +1,4 @@
-/** Keeps the newest revision of what was built per key; the least recently used key leaves first. */
+/** Caches the newest revision of a value for each key, and evicts the least recently used key. */
 export class RevisionCache<V> {
   readonly #entries = new Map<string, { revision: string; value: Promise<V> }>()
   readonly #entriesMax: number
@@ -7,7 +7,7 @@ export class RevisionCache<V> {
     this.#entriesMax = entriesMax
   }
 
-  /** Callers that arrive while a value is being built share it; a failed build is forgotten. */
+  /** Concurrent callers share one build. A failed build is not cached. */
   get(key: string, revision: string, build: () => Promise<V>): Promise<V> {
     const known = this.#entries.get(key)
     const entry = known?.revision === revision ? known : { revision, value: build() }

@@ -6,30 +6,30 @@ import { canonicalJson } from './canonical-json.ts'
 const alg = 'ES256'
 
 /**
- * A key that signs cards and tokens, or did: private, or the public half of one that signs no more. `nbf`: it signs from then on, and is
- * published before. `exp`: it is published until then. Both in seconds since the epoch; absent: always.
+ * A key for cards and tokens: a private one, or the public half of one that no longer signs. `nbf`: signs from then on; it is
+ * published before. `exp`: published until then. Both in seconds since the epoch; absent: always.
  */
 export interface CardKey extends jose.JWK {
   readonly nbf?: number
   readonly exp?: number
 }
 
-/** ECDSA is randomised: the same card signed twice differs, so whoever needs stable bytes keeps what was signed. */
+/** ECDSA is randomised: signing the same card twice gives different bytes. A caller that needs stable bytes stores the signed card. */
 export interface CardSigner {
   /** The RFC 7638 thumbprint of the signing key. */
   readonly kid: string
-  /** When it began to sign, in seconds since the epoch; 0 where it always did. */
+  /** When the key began to sign, in seconds since the epoch; 0: always. */
   readonly signsSince: number
   /**
-   * The card with two signatures over canonical forms that drop every empty value: the one that the SDK's verifier
-   * computes from a card in memory, where it loses `securitySchemes`, and the one computed from the card's JSON.
+   * Adds two signatures over canonical forms without empty values: the form that the SDK's verifier computes from a card in
+   * memory, which lacks `securitySchemes`, and the form computed from the card's JSON.
    */
   sign(card: AgentCard): Promise<AgentCard>
   /** A signature over the RFC 8785 form of a document exactly as served, `signatures` left out. */
   signDocument(document: JsonObject): Promise<AgentCardSignature>
   /**
    * A JWT of the gateway for one receiver: `iss` is the gateway's public URL, `aud` the receiver's, valid for `seconds`.
-   * What A2A push notifications carry whose config asks for `Bearer` and brings no credentials.
+   * It goes with A2A push notifications whose config asks for `Bearer` and has no credentials.
    */
   signToken(token: {
     audience: string
@@ -42,7 +42,7 @@ export interface CardSigner {
   jwks(): { keys: jose.JWK[] }
 }
 
-/** The first key signs; all are published, so that cards signed before a rotation still verify. */
+/** Signs with the first key and publishes all of them, so that cards signed before a rotation still verify. */
 export async function createCardSigner(keys: readonly CardKey[], publicUrl: string): Promise<CardSigner> {
   const published = await Promise.all(keys.map(publicJwk))
   const [first] = keys
@@ -79,14 +79,14 @@ export async function createCardSigner(keys: readonly CardKey[], publicUrl: stri
   }
 }
 
-/** A new private ES256 key. The caller keeps it: cards stay verifiable only as long as the key is published. */
+/** Makes a private ES256 key. The caller stores it: cards can be verified only while the key is published. */
 export async function createCardSigningKey(): Promise<jose.JWK> {
   const { privateKey } = await jose.generateKeyPair(alg, { extractable: true })
   const jwk = await jose.exportJWK(privateKey)
   return { ...jwk, alg, use: 'sig', kid: await jose.calculateJwkThumbprint(jwk) }
 }
 
-/** Built from the public members by name, so that a private one can never slip through. */
+/** Copies the public members by name, so that a private one can never be included. */
 async function publicJwk({ kty, crv, x, y }: jose.JWK): Promise<jose.JWK> {
   const jwk = { kty, crv, x, y } as jose.JWK
   return { ...jwk, use: 'sig', alg, kid: await jose.calculateJwkThumbprint(jwk) }

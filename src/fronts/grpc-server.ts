@@ -115,7 +115,7 @@ export class GrpcServer implements AsyncDisposable {
   }
 
   #cut(services: GrpcServices | undefined): void {
-    services?.cut()
+    services?.end()
     for (const socket of this.#sockets) socket.destroy()
   }
 

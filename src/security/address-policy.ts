@@ -7,7 +7,7 @@ export type { RefusalReason }
 export type Verdict = { allowed: true } | { allowed: false; reason: RefusalReason }
 
 export interface AddressPolicy {
-  /** The verdict on one IP address in canonical text, without brackets. Anything else is refused as `unparsable`. */
+  /** Judges an IP address in canonical text, without brackets. Any other text is refused as `unparsable`. */
   check(address: string): Verdict
 }
 
@@ -26,11 +26,11 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
     if (leadsToMetadata(ip, exact)) return refuse('metadata')
 
     const target = translatedV4(ip) ?? ip
-    // A translated address is opened by an entry for its IPv4, or by one inside the translating prefix, never by ::/0.
+    // A translated address is allowed by an entry for its IPv4, or by one inside the translating prefix, never by ::/0.
     if (open.some((cidr) => isIn(cidr, target) || (cidr[1] >= 96 && isIn(cidr, ip)))) return { allowed: true }
     const reason = refusalOf(target) ?? (isIsatap(target) ? 'isatap' : undefined)
     if (reason) return refuse(reason)
-    // A public address has no zone: whoever writes one is after a parser's weakness.
+    // A public address has no zone. A URL with one tries to exploit a parser.
     return scoped ? refuse('scoped') : { allowed: true }
   }
 

@@ -1,6 +1,6 @@
 import { type Cidr, type Ip, isIn, parseCidr, parseIp } from './ip-address.ts'
 
-/** Why an address is refused. The words are stable: logs and tests name them. */
+/** Reasons for which an address is refused. Logs and tests name them, so they are stable. */
 export type RefusalReason =
   | '6to4'
   | 'benchmarking'
@@ -24,7 +24,7 @@ export type RefusalReason =
   | 'unspecified'
   | 'v4-compatible'
 
-/** The reason why an address is not public unicast, or undefined when it is. Embedded IPv4 is the caller's business. */
+/** The reason why an address is not public unicast; undefined when it is. The caller checks embedded IPv4 addresses. */
 export function refusalOf(ip: Ip): RefusalReason | undefined {
   const named = (ip.kind() === 'ipv4' ? v4Ranges : v6Ranges).find(([range]) => isIn(range, ip))?.[1]
   if (named || ip.kind() === 'ipv4') return named
@@ -32,8 +32,7 @@ export function refusalOf(ip: Ip): RefusalReason | undefined {
 }
 
 /**
- * Addresses on which a cloud hands out credentials to whoever asks from inside. Some lie in ranges that look private,
- * Azure's looks public; all of them are as good as a key.
+ * Addresses at which clouds give credentials to any client inside. Some are in private ranges, Azure's is in a public one.
  */
 export const metadataAddresses: ReadonlySet<string> = new Set(
   [
@@ -90,7 +89,7 @@ const v6Ranges = ranges([
   ['ff00::/8', 'multicast'],
 ])
 
-// Nothing outside it is handed out as public unicast (IANA IPv6 address space), so ::/8, 5f00::/16 and the rest are refused.
+// Only this range is assigned as public unicast (IANA IPv6 address space), so ::/8, 5f00::/16 and the rest are refused.
 const globalUnicastV6: Cidr = parseCidr('2000::/3')!
 
 function ranges(table: readonly (readonly [string, RefusalReason])[]): (readonly [Cidr, RefusalReason])[] {

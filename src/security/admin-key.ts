@@ -2,38 +2,38 @@ import { Batcher } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { newApiKey, secretsEqual } from './secret.ts'
 
-/** A key that was replaced, and until when it is still taken (ms since the epoch; Infinity: as long as it is listed). */
+/** A replaced key, and the end of its overlap in ms since the epoch (Infinity: accepted while it is listed). */
 export interface FormerKey {
   readonly key: string
   readonly until: number
 }
 
-/** The operator's key, and those before it that are still taken. */
+/** The operator's key, and former ones that are still accepted. */
 export interface AdminKeys {
   readonly current: string
   readonly former: readonly FormerKey[]
 }
 
-/** Where a generated admin key and its predecessors are kept. */
+/** The places where a generated admin key and its predecessors are stored. */
 export interface AdminKeyPlace {
   readonly current: KeptSecret
-  /** One line for each: the key, a space, and the instant at which it ends. */
+  /** One line for each key: the key, a space, and the instant at which it ends. */
   readonly former: KeptSecret
 }
 
-/** What a key looks like that a gateway has made. */
+/** The form of keys that a gateway makes. */
 const generated = /^rk_[\w-]{43}$/
 
-/** What the operator proves to be the operator with, as it is now. */
+/** The current credentials of the operator. */
 export class AdminKey {
   #keys: AdminKeys
   readonly #read: () => Promise<AdminKeys | undefined>
   readonly #now: () => number
-  /** All that ask in one turn share one look. */
+  /** Calls in the same turn of the event loop share one read. */
   readonly #looks = new Batcher<never, void>(() => this.#look())
   #hasEnded = false
 
-  /** `read` answers what is kept by now, if anything is. */
+  /** @param read returns what is stored now, if anything is */
   constructor(keys: AdminKeys, read: () => Promise<AdminKeys | undefined>, now: () => number) {
     this.#keys = keys
     this.#read = read
@@ -44,7 +44,7 @@ export class AdminKey {
     return this.#keys.current
   }
 
-  /** Compares in constant time with each key that is taken now. */
+  /** Compares in constant time with each key that is accepted now. */
   matches(key: string): boolean {
     const { current, former } = this.#keys
     const now = this.#now()
@@ -53,14 +53,14 @@ export class AdminKey {
     return isOne
   }
 
-  /** The same, after a look at what is kept: a key that was made a moment ago counts at once. */
+  /** The same after reading the store, so that a new key counts at once. */
   async matchesAnew(key: string): Promise<boolean> {
     if (!generated.test(key)) return false
     await this.#looks.load([])
     return this.matches(key)
   }
 
-  /** Takes over what is kept. Returns whether a key is taken no more that was taken when this was last asked. */
+  /** Reads the store. Returns whether a key has ended that was accepted at the last call. */
   async refresh(): Promise<boolean> {
     await this.#look()
     const hasEnded = this.#hasEnded
@@ -77,25 +77,25 @@ export class AdminKey {
   }
 }
 
-/** Keys that were given, the newest first: each is taken for as long as it is listed. */
+/** Keys from the configuration, newest first: each is accepted while it is listed. */
 export function givenAdminKeys([current, ...former]: readonly string[]): AdminKeys {
   return { current: current!, former: former.map((key) => ({ key, until: Number.POSITIVE_INFINITY })) }
 }
 
-/** What is kept, made where there is none yet. */
+/** The stored keys. Makes the first one if there is none. */
 export async function openAdminKeys({ current, former }: AdminKeyPlace): Promise<AdminKeys> {
   return { current: await current.load(newApiKey), former: parseFormer(await former.read()) }
 }
 
-/** What is kept by now; undefined where nothing is. */
+/** The stored keys; undefined: there are none. */
 export async function readAdminKeys({ current, former }: AdminKeyPlace): Promise<AdminKeys | undefined> {
   const key = await current.read()
   return key === undefined ? undefined : { current: key, former: parseFormer(await former.read()) }
 }
 
 /**
- * Makes a new admin key. The one before it is taken until `overlapMs` have passed, and what has ended is forgotten. Returns the new key and
- * the end of the old one. Throws where none is kept yet, and when somebody else replaced it meanwhile.
+ * Makes a new admin key. The one before it is accepted for another `overlapMs`; keys that have ended are removed. Returns the new
+ * key and the end of the old one. Throws if none is stored yet, or if another process replaced it meanwhile.
  */
 export async function rotateAdminKey(
   { current, former }: AdminKeyPlace,
@@ -110,7 +110,7 @@ export async function rotateAdminKey(
   if (overlapMs > 0) kept.push({ key: before, until: formerUntil })
   const text = kept.map(({ key, until }) => `${key} ${new Date(until).toISOString()}`).join('\n')
   const key = newApiKey()
-  // The old key is among the former ones before it is replaced: at no moment is it none of both.
+  // The old key is stored as a former one before it is replaced, so that it is accepted at every moment.
   const isListed = listed === undefined ? (await former.load(() => text)) === text : await former.replace(listed, text)
   if (!isListed || !(await current.replace(before, key))) {
     throw new Error(

@@ -4,14 +4,14 @@ import type { SecretBox } from './secret.ts'
 
 const kept = statement<object, { name: string }>(sql`select name from shared_secret`)
 
-/** A row of the table in which the gateways of one store keep what they have in common. */
+/** A row of the table with the secrets that the gateways of one store share. */
 export interface SharedSecretRow {
   readonly name: string
   readonly sealed: string
   readonly created_at: number
 }
 
-/** The keys of a gateway of its own as rows for a store that gateways share. What its store shares already stays as it is. */
+/** The keys of a single gateway as rows for a store that gateways share. What the store shares already stays as it is. */
 export async function carriedSecrets(
   db: Reader,
   box: SecretBox,

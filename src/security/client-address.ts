@@ -1,14 +1,14 @@
 import { type Cidr, type Ip, isIn, parseCidr, parseIp } from './ip-address.ts'
 
-/** The address of the client behind a connection, as text; `''` when it is not known. */
+/** The client's address of a connection, as text; `''`: it is not known. */
 export type ClientAddress = (remote: string | undefined, forwardedFor: string | undefined) => string
 
-/** How many hops of `X-Forwarded-For` are looked at. */
+/** Number of `X-Forwarded-For` hops that are read. */
 const hopsMax = 16
 
 /**
- * Tells who is at the other end. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the last address in it that
- * is no trusted proxy is the client's. Everything further left is what the client says of itself.
+ * Finds the client's address of a request. `X-Forwarded-For` counts only as far as trusted proxies wrote it: its last address that
+ * is not a trusted proxy is the client's. Addresses further left are the client's own claim.
  * @param trusted CIDRs of proxies. Throws an Error that names a bad one.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {

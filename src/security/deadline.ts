@@ -2,8 +2,9 @@ import { EventEmitter } from 'node:events'
 import { OutboundError } from './outbound-error.ts'
 
 /**
- * The end of a request: after `timeoutMs`, or `graceMs` behind the abort of the caller's signal. Bytes that drip in do not extend it.
- * undici takes an EventEmitter for a signal; an AbortController for each request costs as much as signing its body.
+ * The deadline of a request: `timeoutMs` after its start, or `graceMs` after the caller's signal aborts. Bytes that arrive slowly do
+ * not extend it. It is an EventEmitter, which undici accepts as a signal: an AbortController for each request would cost as much as
+ * signing its body.
  */
 export class Deadline extends EventEmitter<{ abort: [] }> {
   aborted = false
@@ -24,7 +25,7 @@ export class Deadline extends EventEmitter<{ abort: [] }> {
     callers?.addEventListener('abort', this.#stop, { once: true })
   }
 
-  /** The outcome of `work`, unless the deadline passes first. undici itself looks at a signal only once it is connected. */
+  /** The outcome of `work`, unless the deadline passes first. undici checks a signal only after it is connected. */
   over<T>(work: (signal: this) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.once('abort', () => reject(this.reason))

@@ -1,10 +1,10 @@
-/** Headers whose value is somebody's secret. */
+/** Headers whose values are secrets. */
 const secretHeaders = ['authorization', 'x-a2a-notification-token']
-/** Shorter ones are no secrets, and are part of too many words. */
+/** Shorter values are not secrets, and occur in ordinary words. */
 const secretMin = 4
 const inPlace = '[secret]'
 
-/** An answer without the secrets of its request: receivers that fail like to tell what they were sent, and answers are kept. */
+/** Removes the secrets of a request from its answer: failing receivers often echo the request, and answers are stored. */
 export function withoutEcho(answer: string, sent: Readonly<Record<string, string>>): string {
   if (answer === '') return answer
   let text = answer
@@ -16,7 +16,7 @@ export function withoutEcho(answer: string, sent: Readonly<Record<string, string
   return text
 }
 
-/** The longest first: one may be a part of another. */
+/** Longest first, because one may be a part of another. */
 function secretsIn(sent: Readonly<Record<string, string>>): string[] {
   const secrets = new Set<string>()
   for (const [name, value] of Object.entries(sent)) {
@@ -32,7 +32,7 @@ function secretsIn(sent: Readonly<Record<string, string>>): string[] {
   return [...secrets].sort((a, b) => b.length - a.length)
 }
 
-/** How much of a secret stands at the end of a text that was cut within it. */
+/** The number of characters of a secret at the end of a text that was cut within it. */
 function cutLength(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= secretMin; length--) {
     if (text.endsWith(secret.slice(0, length))) return length

@@ -23,7 +23,7 @@ export function isIsatap(ip: Ip): boolean {
 
 /**
  * Every IPv4 address that `ip` may lead to through some translator or tunnel. The last 32 bits always count, because a
- * network can run NAT64 under a prefix of its own, which nobody can tell from the outside.
+ * network can run NAT64 under a prefix of its own, which cannot be seen from outside.
  */
 export function embeddedV4s(ip: Ip): ipaddr.IPv4[] {
   if (ip.kind() === 'ipv4') return []

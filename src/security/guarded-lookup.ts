@@ -8,10 +8,10 @@ import { isLocalhost } from './url-guard.ts'
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
- * A `connect.lookup` that hands a socket only addresses that the policy allows. node:net dials what it returns, so the
- * address that was checked is the address that is dialled, and a name that changes its mind is checked again with each
- * new socket. One refused address refuses the whole answer: an honest public name has no private address.
- * `dialling` hears what is about to be dialled.
+ * A `connect.lookup` that returns only addresses that the policy allows. node:net dials what it returns, so the address that was
+ * checked is the address that is dialled, and a name whose addresses change is checked again for each new socket. One refused
+ * address refuses the whole answer: an honest public name has no private address.
+ * @param dialling called with the address that is about to be dialled
  */
 export function guardedLookup(
   policy: AddressPolicy,

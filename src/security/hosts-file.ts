@@ -5,10 +5,10 @@ import { platform } from 'node:os'
 import { outboundLimits } from '../limits.ts'
 
 const systemHostsFile = platform() === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
-/** How long a change of the file may go unseen. */
+/** The longest time for which a change of the file goes unnoticed. */
 const checkMs = 5_000
 
-/** The names that the machine's hosts file gives addresses to. c-ares does not read it for single queries, so this does. */
+/** The names in the machine's hosts file. c-ares does not read that file for single queries. */
 export class HostsFile {
   readonly #path: string
   readonly #now: () => number
@@ -16,7 +16,7 @@ export class HostsFile {
   #version = ''
   #checkedAt = Number.NEGATIVE_INFINITY
 
-  /** `now` is in milliseconds, from any zero. */
+  /** @param now a clock in ms, from any zero */
   constructor(path = systemHostsFile, now: () => number = () => performance.now()) {
     this.#path = path
     this.#now = now
@@ -47,7 +47,7 @@ export class HostsFile {
   }
 }
 
-/** hosts(5): an address, then its names; `#` begins a comment. A name on several lines has all their addresses. */
+/** Parses hosts(5): an address, then its names; `#` begins a comment. A name on several lines has all their addresses. */
 export function parseHosts(text: string): Map<string, LookupAddress[]> {
   const found = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {

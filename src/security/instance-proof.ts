@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The proof that a gateway works with the data directory whose `instance.key` this is: an HMAC-SHA256 in base64url. It covers the address
- * that the connection arrived at, so that nobody can hand a question on to the real gateway and its proof back.
+ * Proves that a gateway uses the data directory with this `instance.key`: an HMAC-SHA256 in base64url. It covers the address at which
+ * the connection arrived, so that a proxy cannot relay the challenge to the real gateway and its proof back.
  */
 export function proofOfInstance(
   instanceKey: string,

@@ -26,12 +26,12 @@ export function bitsOf(ip: Ip): 32 | 128 {
   return ip.kind() === 'ipv4' ? 32 : 128
 }
 
-/** Never across the families: ipaddr.js would throw. */
+/** False for different families, for which ipaddr.js would throw. */
 export function isIn([base, bits]: Cidr, ip: Ip): boolean {
   return base.kind() === ip.kind() && ip.match(base, bits)
 }
 
-/** What one client can be told apart by: an IPv4 address, or the first 64 bits of an IPv6 address. Any other text is itself. */
+/** Identifies a client: the IPv4 address, or the first 64 bits of the IPv6 address. Any other text is returned unchanged. */
 export function networkOf(address: string): string {
   const zoneless = address.replace(/%.*$/, '')
   if (!ipaddr.isValid(zoneless)) return address

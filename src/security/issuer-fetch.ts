@@ -5,12 +5,12 @@ import { guardedLookup } from './guarded-lookup.ts'
 import { NameResolver } from './name-resolver.ts'
 import { judgeUrl } from './url-guard.ts'
 
-/** Names of issuers are looked up on the gateway's own account. */
+/** Look-ups of issuers' names count as the gateway's own. */
 const payer = { projectId: '', agentId: 'issuers' }
 
 /**
- * Reads the documents of issuers. An address that the operator configured is dialled as it is; one that an issuer names is
- * judged like a webhook's. Redirects are not followed, and size and time are bounded.
+ * Reads the documents of issuers. An address from the configuration is dialled without a check; one that an issuer names is
+ * checked like a webhook's. Redirects are not followed, and size and time are bounded.
  */
 export class IssuerFetch implements AsyncDisposable {
   readonly #policy: AddressPolicy
@@ -29,7 +29,7 @@ export class IssuerFetch implements AsyncDisposable {
     })
   }
 
-  /** The JSON at a URL. Rejects with an Error that says why there is none. */
+  /** Reads the JSON at a URL. Rejects with an Error that gives the reason of a failure. */
   async readJson(url: string, trustedOrigins: readonly string[]): Promise<unknown> {
     const isTrusted = trustedOrigins.includes(new URL(url).origin)
     if (!isTrusted) this.#requireAllowed(url)

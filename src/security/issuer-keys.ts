@@ -3,11 +3,11 @@ import type { Clock } from '../lib/clock.ts'
 import { claimOf } from './jwt-claims.ts'
 import { discoveryUrl, type JwtIssuer } from './jwt-issuers.ts'
 
-/** Keys are read again when they are this old, behind the request that finds it so. */
+/** Keys of this age are read again, in the background of the request that finds them. */
 const freshMs = 10 * 60_000
-/** An issuer that does not answer is not asked again before; nor one whose keys do not hold the one that a token names. */
+/** Time between two reads from an issuer that does not answer, or whose keys lack the one that a token names. */
 const askAgainMs = 30_000
-/** Keys that could not be read again for so long are not believed any more. */
+/** Keys that could not be read again for this long are no longer trusted. */
 const staleMs = 24 * 60 * 60_000
 
 interface Loaded {
@@ -18,13 +18,13 @@ interface Loaded {
 interface Source {
   readonly clock: Clock
   readonly readJson: (url: string, trustedOrigins: readonly string[]) => Promise<unknown>
-  /** Hears of keys that could not be read. */
+  /** Called when keys could not be read. */
   readonly failed: (error: unknown) => void
 }
 
 /**
- * The public keys of an issuer, as they are now: read when the first token comes, again when they are old, and when a token names
- * one that is not among them. An issuer that is away costs its own tokens one wait in half a minute, and nobody else anything.
+ * The current public keys of an issuer. They are read for the first token, again when they are old, and when a token names a key
+ * that is not among them. An issuer that is down delays only its own tokens, once in half a minute.
  */
 export class IssuerKeys {
   readonly #issuer: JwtIssuer
@@ -65,7 +65,7 @@ export class IssuerKeys {
     return this.#askedAt === undefined || Math.abs(this.#source.clock.now() - this.#askedAt) >= askAgainMs
   }
 
-  /** Everybody who needs the keys meanwhile waits for the same answer. */
+  /** Concurrent callers share one read. */
   #load(): Promise<Loaded> {
     this.#askedAt = this.#loading ? this.#askedAt : this.#source.clock.now()
     this.#loading ??= this.#read().finally(() => {
@@ -87,7 +87,7 @@ export class IssuerKeys {
     }
   }
 
-  /** The discovery document must be the issuer's own: one that speaks for another could vouch for anybody. */
+  /** The discovery document must name this issuer: otherwise one issuer could vouch for the tokens of another. */
   async #discover(): Promise<string> {
     const document = await this.#source.readJson(discoveryUrl(this.#issuer), this.#trusted())
     const claims = typeof document === 'object' && document !== null ? document : {}
@@ -99,7 +99,7 @@ export class IssuerKeys {
     throw new Error(`${discoveryUrl(this.#issuer)} names no jwks_uri`)
   }
 
-  /** What the operator wrote down is where the operator wants it. */
+  /** A URL from the configuration is trusted. */
   #trusted(): string[] {
     const { issuer, jwksUri } = this.#issuer
     return [issuer, ...(jwksUri === undefined ? [] : [jwksUri])].map((url) => new URL(url).origin)

@@ -1,10 +1,10 @@
-/** Three parts of base64url: what a signed token looks like, and no API key does. */
+/** Three parts of base64url: the form of a signed token, and of no API key. */
 export function looksLikeJwt(bearer: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)
 }
 
 /**
- * The claim of a name: a member of the claims, or a path of members written with dots (`realm_access.roles`). Only own members
+ * The claim of a name: a member of the claims, or a path of members joined by dots (`realm_access.roles`). Only own members
  * count. undefined: there is none.
  */
 export function claimOf(claims: object, name: string): unknown {

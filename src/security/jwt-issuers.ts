@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isLoopbackHost } from './url-guard.ts'
 
-/** Signatures by a private key. A shared secret would let every verifier issue, and `none` lets everybody. */
+/** Signatures by a private key. With a shared secret every verifier could issue tokens, and with `none` anybody could. */
 const algorithmsKnown = [
   'RS256',
   'RS384',
@@ -38,16 +38,16 @@ const issuer = z.strictObject({
   projects: z.union([z.literal('*'), z.array(name).min(1).max(100)]).optional(),
 })
 
-/** An issuer whose tokens prove who a caller is, and what of them is believed. */
+/** An issuer whose tokens are accepted, and the claims that count. */
 export interface JwtIssuer {
-  /** As the tokens' `iss` says it, to the letter. */
+  /** Exactly the `iss` of its tokens. */
   readonly issuer: string
-  /** One of these is in a token's `aud`. */
+  /** A token's `aud` must contain one of these. */
   readonly audience: readonly string[]
   readonly algorithms: readonly string[]
-  /** Where its keys are; absent: where its discovery document says. */
+  /** The URL of its keys; absent: its discovery document names it. */
   readonly jwksUri?: string | undefined
-  /** Which claim says what. Without a name there, it is not looked for. */
+  /** The names of the claims that are read. A fact without a name is not read. */
   readonly claims: {
     /** The handle of the agent that the token speaks for. */
     readonly agent: string
@@ -60,7 +60,7 @@ export interface JwtIssuer {
     /** What the token may be used for. */
     readonly scopes?: string | undefined
   }
-  /** For which projects the issuer speaks; `*`: all, and the only one that makes admins. */
+  /** The projects for which the issuer is accepted. `*`: all of them; only such an issuer can make admins. */
   readonly projects: readonly string[] | '*'
 }
 
@@ -84,7 +84,7 @@ export function parseJwtIssuers(text: string): JwtIssuer[] {
   return issuers
 }
 
-/** Where an issuer says where its keys are (OpenID Connect Discovery 1.0 section 4). */
+/** The URL of an issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
 export function discoveryUrl({ issuer }: Pick<JwtIssuer, 'issuer'>): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 }

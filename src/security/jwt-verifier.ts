@@ -10,7 +10,7 @@ import type { JwtIssuer } from './jwt-issuers.ts'
 /** A token whose signature, issuer, audience and time are right. */
 export interface VerifiedToken {
   readonly issuer: JwtIssuer
-  /** `jwt:…`: the same for every use of the token, and for those of its login where the issuer names it. */
+  /** `jwt:…`: the same for every use of the token, and for all tokens of one login if the issuer names the login. */
   readonly keyId: string
   /** ms since the epoch */
   readonly expiresAt: number
@@ -25,7 +25,7 @@ interface VerifierOptions {
   readonly log: Logger
 }
 
-/** Verifies tokens of the issuers that the operator configured, and of nobody else. */
+/** Verifies tokens of the configured issuers only. */
 export class JwtVerifier implements AsyncDisposable {
   readonly #issuers: ReadonlyMap<string, { issuer: JwtIssuer; keys: IssuerKeys }>
   readonly #fetch: IssuerFetch
@@ -45,7 +45,7 @@ export class JwtVerifier implements AsyncDisposable {
     this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]))
   }
 
-  /** The token, or undefined for one that proves nothing here, whatever the reason. Never rejects. */
+  /** The verified token; undefined: it is not valid here, for any reason. Never rejects. */
   async verify(token: string): Promise<VerifiedToken | undefined> {
     if (token.length > keyLimits.bearer.max) return undefined
     try {
@@ -73,7 +73,7 @@ export class JwtVerifier implements AsyncDisposable {
   }
 }
 
-/** By the token's own id, else by its login, else by when it was issued. */
+/** Identifies a token by its own id, else by its login, else by its time of issue. */
 function keyIdOf({ iss, sub, jti, sid, iat }: JWTPayload): string {
   const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? null])
   return `jwt:${createHash('sha256').update(one).digest('hex').slice(0, 32)}`

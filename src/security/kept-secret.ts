@@ -1,9 +1,9 @@
-/** A secret that outlives the process, and that may be replaced while gateways use it. */
+/** A stored secret, which may be replaced while gateways use it. */
 export interface KeptSecret {
-  /** What is kept now. */
+  /** The stored secret; undefined: there is none. */
   read(): Promise<string | undefined>
-  /** What is kept, or what `make` returns where nothing is: from then on it is kept. */
+  /** The stored secret. If there is none, stores what `make` returns. */
   load(make: () => string | Promise<string>): Promise<string>
-  /** Replaces `before` by `after`. False: something else is kept by now, and stays. */
+  /** Replaces `before` by `after`. False: another secret is stored now, and stays. */
   replace(before: string, after: string): Promise<boolean>
 }

@@ -25,7 +25,7 @@ export class KeyFile implements KeptSecret {
     return readKey(this.path)
   }
 
-  /** Two processes that start together end up with the same one. */
+  /** Two processes that start at the same time get the same secret. */
   async load(make: () => string | Promise<string>): Promise<string> {
     const found = readKey(this.path)
     if (found !== undefined) return found
@@ -47,7 +47,7 @@ export class KeyFile implements KeptSecret {
     return true
   }
 
-  /** Gives the file another name; one that has that name is replaced. */
+  /** Renames the file, and replaces a file of that name. */
   rename(name: string): void {
     renameSync(this.path, join(dirname(this.path), name))
     syncDirectory(dirname(this.path))
@@ -65,7 +65,7 @@ export class KeyFile implements KeptSecret {
   }
 }
 
-/** A secret of the data directory: read if it is there, made and kept if it is not. */
+/** A secret of the data directory. Makes and stores it if there is none. */
 export function loadOrCreateKeyFile(
   directory: string,
   name: string,
@@ -74,7 +74,7 @@ export function loadOrCreateKeyFile(
   return new KeyFile(directory, name).load(create)
 }
 
-/** A secret of the data directory, or undefined where none was made. */
+/** A secret of the data directory; undefined: there is none. */
 export function readKeyFile(directory: string, name: string): string | undefined {
   return readKey(join(directory, name))
 }
@@ -89,7 +89,7 @@ function writeDurably(path: string, text: string): void {
   }
 }
 
-/** The name is on disk before anything that the key seals. Windows opens no directories and needs none of this. */
+/** Syncs the directory, so that the file's name is on disk before anything that the key seals. Windows cannot open directories and does not need it. */
 function syncDirectory(directory: string): void {
   try {
     const handle = openSync(directory, 'r')

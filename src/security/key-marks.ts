@@ -13,12 +13,12 @@ const mark = statement<{ name: string; sealed: string; now: number }>(
 )
 const unmark = statement<{ name: string }>(sql`delete from shared_secret where name = ${p('name')}`)
 
-/** The ids of the encryption keys that something in the store may be sealed with. Empty: none was noted yet. */
+/** The ids of the encryption keys with which data in the store may be sealed. Empty: none is recorded yet. */
 export async function markedKeyIds(db: Pick<Database, 'all'>): Promise<string[]> {
   return (await db.all(listed, {})).map(({ name }) => name.slice(prefix.length))
 }
 
-/** Notes keys that something is sealed with, or is about to be. */
+/** Records keys with which data is sealed, or is about to be. */
 export async function markKeys(db: Database, box: SecretBox, ids: readonly string[]): Promise<void> {
   const missing = new Set(ids)
   for (const id of await markedKeyIds(db)) missing.delete(id)
@@ -30,7 +30,7 @@ export async function markKeys(db: Database, box: SecretBox, ids: readonly strin
   })
 }
 
-/** Notes that nothing is sealed with these keys any more. */
+/** Removes the records of keys with which no data is sealed any more. */
 export async function unmarkKeys(db: Database, ids: readonly string[]): Promise<void> {
   await db.transaction(async (tx) => {
     for (const id of ids) await tx.run(unmark, { name: prefix + id })

@@ -2,10 +2,10 @@ import type { Clock } from '../lib/clock.ts'
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 
-/** How late a gateway hears of a key that was replaced elsewhere, or that has ended. */
+/** The longest time after which a gateway notices that a key was replaced elsewhere, or has ended. */
 export const keyWatchMs = 5_000
 
-/** Looks again and again at the keys that are kept, so that one that was replaced needs no restart. */
+/** Reads the stored keys regularly, so that a replaced key needs no restart. */
 export class KeyWatch extends Sweeper {
   readonly #refresh: () => Promise<void>
 
@@ -15,7 +15,7 @@ export class KeyWatch extends Sweeper {
     this.#refresh = refresh
   }
 
-  /** One look. */
+  /** Reads the keys once. */
   runOnce(): Promise<void> {
     return this.#refresh()
   }

@@ -32,11 +32,11 @@ const {
   namesKept,
   nameKeptFor: keptFor,
 } = outboundLimits
-/** A name that did not resolve is asked for again after this. */
+/** Time after which a name that did not resolve is looked up again. */
 const failureKeptMs = 1_000
-/** An answer is kept at least as long as it takes to open the connection that it was asked for. */
+/** The shortest time for which an answer is cached: enough to open the connection that needs it. */
 const keptMinMs = 1_000
-/** A name server that takes longer keeps us waiting. */
+/** A look-up that takes longer is slow: an agent with slow look-ups gets fewer at a time. */
 const promptMs = 1_000
 const loopback: Addresses = [
   { address: '127.0.0.1', family: 4 },
@@ -44,8 +44,8 @@ const loopback: Addresses = [
 ]
 
 /**
- * Names to addresses: `localhost`, the hosts file, answers that are kept, then the name servers. One query per name at a time;
- * queries of one agent or project leave places for the others. It judges no address: that is for whoever dials it.
+ * Resolves names: `localhost`, the hosts file, cached answers, then the name servers. One query per name at a time; the queries of
+ * one agent or project leave room for the others. It does not check addresses: the code that dials them does.
  */
 export class NameResolver {
   readonly #ask: AskName
@@ -71,14 +71,14 @@ export class NameResolver {
     this.#lookupWaitMs = options.lookupWaitMs ?? lookupWait.max * 1000
   }
 
-  /** Whether its addresses are known without asking anybody. */
+  /** Whether a name's addresses are known without a query. */
   isKnown(hostname: string): boolean {
     return Array.isArray(this.#known(plain(hostname)))
   }
 
   /**
-   * The addresses of a name. Throws OutboundError: `dns` when it does not resolve in time, `busy` when others were asking for as
-   * much as they may and no place came in time, `aborted` when the signal aborted first.
+   * The addresses of a name. Throws OutboundError: `dns` when it does not resolve in time, `busy` when the queries in progress left
+   * no room in time, `aborted` when the signal aborted first.
    */
   async resolve(hostname: string, payer: Payer, signal?: AbortSignal): Promise<Addresses> {
     const name = plain(hostname)
@@ -88,7 +88,7 @@ export class NameResolver {
     return answer
   }
 
-  /** Ends every look-up. */
+  /** Cancels every look-up. */
   close(): void {
     this.#closing.abort()
   }
@@ -106,7 +106,7 @@ export class NameResolver {
     if (!place) return new OutboundError('busy', 'too many names of this agent or project are being looked up')
     const startedAt = this.#now()
     try {
-      // Somebody may have asked while this one waited.
+      // Another look-up may have resolved the name while this one waited.
       return this.#known(name) ?? (await (this.#asking.get(name) ?? this.#askNow(name)))
     } finally {
       this.#gate.leave(place, this.#now() - startedAt < promptMs)
@@ -138,13 +138,13 @@ export class NameResolver {
   }
 }
 
-/** The name as it is compared: in lower case, without the final dot. */
+/** The form in which names are compared: in lower case, without the final dot. */
 function plain(hostname: string): string {
   const name = hostname.toLowerCase()
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
 
-/** A look-up goes on for the others who wait for it; this one does not wait any longer. */
+/** Stops waiting for a look-up when the signal aborts. The look-up continues for the other callers. */
 function orStopped<Answer>(asking: Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer | OutboundError> {
   if (!signal) return asking
   return new Promise((resolve, reject) => {

@@ -2,26 +2,26 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { outboundLimits } from '../limits.ts'
 
-/** Addresses of a name, and how long name servers let them be kept. */
+/** Addresses of a name, and the time for which they may be cached. */
 export interface FoundAddresses {
   readonly addresses: readonly LookupAddress[]
   readonly ttlSeconds: number
 }
 
-/** Asks the network for the addresses of a name. Rejects when there are none, none came in time, or the signal aborted. */
+/** Queries the network for the addresses of a name. Rejects when there are none, none came in time, or the signal aborted. */
 export type AskName = (hostname: string, signal: AbortSignal) => Promise<FoundAddresses>
 
-/** Before a server is asked again; the limit for all tries is `outboundLimits.nameLookup`. */
+/** Time before a server is queried again; the limit for all tries is `outboundLimits.nameLookup`. */
 const tryMs = 1_500
 const tries = 3
-/** Once one family has answered, the other has so long (RFC 8305 section 3 has less, for a person who waits). */
+/** Time that the second address family has after the first has answered (RFC 8305 section 3 has less, for interactive use). */
 const otherFamilyMs = 500
 
 /**
- * Asks the machine's name servers, or those given as `address:port`, for A and AAAA at the same time. It runs in c-ares on the
+ * Queries the machine's name servers, or those given as `address:port`, for A and AAAA at the same time. It runs in c-ares on the
  * event loop: a name server that does not answer costs a timer and no thread. Each look-up has a resolver of its own (10 µs), so
- * that cancelling it cancels nothing else, and a change of the machine's name servers is seen at once. Search domains are not
- * applied: a name is what it says.
+ * that cancelling it cancels nothing else, and a change of the machine's name servers takes effect at once. Search domains are not
+ * applied.
  */
 export function createAskName(servers?: readonly string[]): AskName {
   return async (hostname, signal) => {

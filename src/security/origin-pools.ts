@@ -4,9 +4,9 @@ import { Pool } from 'undici'
 import type { Payer } from '../lib/fair-gate.ts'
 
 export interface OriginPoolsOptions {
-  /** Looks names up for one origin: `payer` answers for whom, `dialling` hears what is about to be dialled. */
+  /** Makes the look-up of one origin: `payer` returns on whose account it runs, `dialling` is called with the address to be dialled. */
   lookup: (payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void) => LookupFunction
-  /** Whether anybody may reach this address. */
+  /** Whether an address is public. */
   isPublic: (address: string) => boolean
   connectTimeoutMs: number
   connectionsPerOrigin: number
@@ -17,17 +17,17 @@ export interface OriginPoolsOptions {
 /** Kept-alive connections to one origin. */
 export interface OriginPool {
   readonly pool: Pool
-  /** Who opened it: it counts among that agent's. */
+  /** The agent that opened the pool; it counts as one of that agent's. */
   readonly openedBy: string
-  /** Who asked last: a new connection is opened for it. */
+  /** The agent of the last request: a new connection is opened on its account. */
   payer: Payer
-  /** Whether every address that was ever dialled is one that anybody may reach. */
+  /** Whether all addresses dialled so far are public. */
   isPublic: boolean
 }
 
 /**
- * One pool of kept-alive connections per origin: a slow receiver fills its own pool and nobody else's. An agent with many
- * origins closes its own connections to make room, not the others'.
+ * One pool of kept-alive connections per origin: a slow receiver fills its own pool only. An agent with many origins closes its own
+ * connections to make room, not those of other agents.
  */
 export class OriginPools {
   readonly #options: OriginPoolsOptions
@@ -44,7 +44,7 @@ export class OriginPools {
     return this.#pools.size
   }
 
-  /** Whether a connection to `origin` is open and has nothing to do. */
+  /** Whether a connection to `origin` is open and idle. */
   hasFree(origin: string): boolean {
     return (this.#pools.get(origin)?.pool.stats.free ?? 0) > 0
   }
@@ -94,7 +94,7 @@ export class OriginPools {
         lookup: this.#options.lookup(payer, dialling),
         timeout: this.#options.connectTimeoutMs,
         autoSelectFamily: true,
-        // Node's default of 250 ms gives up a healthy address whose handshake crosses an ocean twice.
+        // Node's default of 250 ms gives up on healthy addresses with a slow handshake, such as one across an ocean.
         autoSelectFamilyAttemptTimeout: 500,
       },
       // The total timeout of each request covers both, and these two would keep timers of their own.
@@ -103,7 +103,7 @@ export class OriginPools {
     })
   }
 
-  /** When every pool is busy there may be more of them than the limit for a while. */
+  /** Closes the least recently used idle pool that may go. While all are busy, there may be more pools than the limit. */
   #evictOldestIdle(mayGo: (opened: OriginPool) => boolean): void {
     for (const [origin, opened] of this.#pools) {
       if (opened.pool.stats.size > 0 || !mayGo(opened)) continue

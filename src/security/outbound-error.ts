@@ -1,4 +1,4 @@
-/** What went wrong with a request, as far as the decision to try again needs to know. */
+/** The kinds of failure that the decision to retry distinguishes. */
 export type OutboundErrorKind =
   | 'refused'
   | 'dns'
@@ -11,9 +11,9 @@ export type OutboundErrorKind =
   | 'network'
 
 /**
- * A request that got no complete answer. `refused` is our own policy: permanent for an address in a URL, and for a name as long
- * as it leads there. `aborted` and `busy` are our own doing and say nothing about the receiver: the request was stopped, or there
- * was no place for it. `cause` is for the gateway's log only.
+ * A request without a complete answer. `refused` is our own policy: permanent for an address in a URL, and for a name while it
+ * resolves to such an address. `aborted` and `busy` say nothing about the receiver: the request was stopped, or there was no room
+ * for it. `cause` is for the gateway's log only.
  */
 export class OutboundError extends Error {
   readonly kind: OutboundErrorKind
@@ -26,8 +26,8 @@ export class OutboundError extends Error {
 }
 
 /**
- * The name in the URL led nowhere that may be reached. Whether it does not exist (`dns`) or leads inside the network (`refused`)
- * is for the operator to know: whoever may tell the two apart can list the names of a private network.
+ * The name in the URL has no address that may be reached. Only the operator learns whether it does not exist (`dns`) or is inside the
+ * network (`refused`): with that difference a caller could list the names of a private network.
  */
 export class NameError extends OutboundError {
   constructor(kind: 'dns' | 'refused', message: string, cause?: unknown) {
@@ -36,7 +36,7 @@ export class NameError extends OutboundError {
   }
 }
 
-/** The OutboundError that a failure of undici, of node:net or of node:tls is. */
+/** Translates a failure of undici, node:net or node:tls. */
 export function toOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error
   const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException

@@ -13,12 +13,12 @@ import { readSnippet } from './response-snippet.ts'
 import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 
 export interface OutboundFetchOptions {
-  /** CIDRs that may be reached beside public addresses. */
+  /** CIDRs that may be reached besides public addresses. */
   allow: readonly string[]
   /** TCP and TLS together. */
   connectTimeoutMs?: number
   connectionsPerOrigin?: number
-  /** How many origins keep connections; the least recently used idle one makes room. */
+  /** Number of origins with open connections; the least recently used idle one makes room. */
   originsMax?: number
   names?: NameResolverOptions
 }
@@ -27,12 +27,12 @@ export interface OutboundRequest {
   url: string
   headers: Record<string, string>
   body: Buffer | string
-  /** On whose behalf: look-ups and connections are shared out by it. */
+  /** On whose account the request runs. Look-ups and connections are shared fairly between accounts. */
   payer: Payer
-  /** For connecting, waiting in the pool, headers and body. Looking the name up comes before, and has a limit of its own. */
+  /** Covers connecting, waiting in the pool, headers and body. The look-up of the name comes before, with a limit of its own. */
   timeoutMs: number
   signal?: AbortSignal
-  /** How long a request that is under way when the signal aborts may take to finish. */
+  /** Time that a request in progress has to finish after the signal aborts. */
   graceMs?: number
 }
 
@@ -41,7 +41,7 @@ export interface OutboundResponse {
   retryAfter?: string
   /** The first 2 KiB of the body as text. */
   bodySnippet: string
-  /** Whether it came from an address that anybody may reach. */
+  /** Whether the answer came from a public address. */
   isPublic: boolean
   durationMs: number
 }
@@ -51,10 +51,10 @@ type Judged = UrlVerdict & {
   readonly literal: string | undefined
 }
 
-/** URLs that were judged before: one is written to thousands of times. */
+/** Number of cached verdicts on URLs: one URL is used thousands of times. */
 const judgedMax = 10_000
 
-/** The only door to the outside. It never follows a redirect: a 3xx could point inside the network. */
+/** The only way to send requests to the outside. It never follows a redirect: a 3xx could point inside the network. */
 export class OutboundFetch implements AsyncDisposable {
   readonly #policy: AddressPolicy
   readonly #names: NameResolver
@@ -68,7 +68,7 @@ export class OutboundFetch implements AsyncDisposable {
     this.#names = new NameResolver(options.names)
     const anybody = createAddressPolicy([])
     this.#pools = new OriginPools({
-      // What was looked up before the request is nearly always still known here.
+      // The look-up before the request is nearly always still cached here.
       lookup: (payer, dialling) =>
         guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer()), dialling),
       isPublic: (address) => anybody.check(address).allowed,
@@ -80,7 +80,7 @@ export class OutboundFetch implements AsyncDisposable {
   }
 
   /**
-   * The URL if a webhook may be registered for it, as far as its text tells; names are resolved when they are dialled.
+   * Checks the text of a webhook's URL and returns it parsed. Names are resolved, and their addresses checked, when they are dialled.
    * Throws `invalid-request` or `url-not-allowed`, naming `field`.
    */
   checkUrl(url: string, field = 'url'): URL {
@@ -130,13 +130,13 @@ export class OutboundFetch implements AsyncDisposable {
     return this.close()
   }
 
-  /** Looks the name up where a connection has to be opened: before the deadline begins, because a wait for a place is ours. */
+  /** Looks the name up if a connection has to be opened. The deadline begins later: a wait for room is not the receiver's fault. */
   async #lookUp({ hostname, origin }: URL, { payer, signal }: OutboundRequest): Promise<void> {
     if (this.#closed || signal?.aborted || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return
     await this.#names.resolve(hostname, payer, signal)
   }
 
-  /** What the text of a URL tells is the same each time; what its name leads to is looked at whenever it is dialled. */
+  /** Caches verdicts on the text of URLs. The addresses of names are checked at each dial. */
   #judge(url: string): Judged {
     const known = this.#judged.get(url)
     if (known) return known

@@ -1,13 +1,13 @@
 import { chmodSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
-/** Hears of a file whose mode was closed: its path, and the mode that it had. */
+/** Called for a file whose mode was corrected, with its path and its former mode. */
 export type Closed = (path: string, mode: string) => void
 
-/** `directory`: where keys are kept. `secret`: a file that is one. `store`: a file with mail in it. */
+/** `directory`: one that holds keys. `secret`: a file with a secret. `store`: a file with mail. */
 export type PrivateKind = 'directory' | 'secret' | 'store'
 
-/** What is to be done about the mode and the owner of a file. */
+/** What to do about a file's mode and owner. */
 export type Verdict = 'private' | 'close' | 'open' | 'foreign'
 
 const others = 0o007
@@ -15,9 +15,9 @@ const groupAndOthers = 0o077
 const writing = 0o022
 
 /**
- * Judges by mode and owner. A file of ours is closed, except for a secret that everybody could read: who has read it is not known.
- * A directory is never changed: it may be there for more than us. Others may look into it, but not change what is in it. What
- * is root's may be handed to one group, as Kubernetes does with a volume.
+ * Judges a file by mode and owner. The mode of a file of ours is corrected, except for a secret that every user could read: it may
+ * have been read already. A directory is never changed, because it may have other uses; other users may list it, but not change
+ * its content. A file of root may be open to one group, as in a Kubernetes volume.
  */
 export function judgePrivacy(kind: PrivateKind, { mode, uid }: { mode: number; uid: number }, ownUid: number): Verdict {
   const isOurs = uid === ownUid || ownUid === 0
@@ -30,8 +30,8 @@ export function judgePrivacy(kind: PrivateKind, { mode, uid }: { mode: number; u
 }
 
 /**
- * Makes sure that only its owner can use a file, or change a directory. Throws, with the command that mends it, when that is not so and
- * cannot be mended here. Does nothing where it does not exist, and on Windows.
+ * Makes sure that only its owner can use a file, or change a directory. Throws, with the command that repairs it, if that cannot be
+ * done here. Does nothing if the file does not exist, and on Windows.
  */
 export function requirePrivate(kind: PrivateKind, path: string, closed: Closed): void {
   const own = userInfo().uid

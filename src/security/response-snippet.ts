@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** A receiver that answers with more is cut off; up to here reading on is cheaper than a new connection. */
+/** A longer answer is cut off. Up to this size, reading to the end is cheaper than a new connection. */
 export const bodyBytesMax = 64 * 1024
 export const snippetBytesMax = 2 * 1024
 
@@ -17,7 +17,7 @@ export function readSnippet(body: Readable): Promise<string> {
       body.destroy()
     })
     body.once('end', () => resolve(toText(kept)))
-    // Stays for the whole life of the stream: destroying it reports an error too.
+    // The listener stays for the whole life of the stream, because destroying it emits an error too.
     body.on('error', reject)
   })
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** SHA-256 in hex: how a key of 256 random bits is kept. No salt and no stretching: it cannot be guessed. */
+/** SHA-256 in hex, the stored form of a key of 256 random bits. It cannot be guessed, so it needs neither salt nor stretching. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
@@ -10,7 +10,7 @@ export function secretsEqual(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 }
 
-/** The id of the encryption key that a text was encrypted with. */
+/** The id of the encryption key with which a text was encrypted. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.', 1)[0]!
 }
@@ -50,17 +50,17 @@ export class SecretBox {
     return this.#keys.map(({ id }) => id)
   }
 
-  /** Whether the key that a text was encrypted with is one of these. */
+  /** Whether a text was encrypted with one of these keys. */
   knows(text: string): boolean {
     return this.#keys.some(({ id }) => id === keyIdOf(text))
   }
 
-  /** The same secret under the newest key; the text itself where it is under that key. Throws as `open` does. */
+  /** Encrypts a secret again with the newest key. Returns a text that has that key unchanged. Throws as `open` does. */
   reseal(text: string, context: string): string {
     return keyIdOf(text) === this.#keys[0]!.id ? text : this.seal(this.open(text, context), context)
   }
 
-  /** Throws when the key is gone or the text was moved or changed. */
+  /** Throws if the key is not listed any more, or if the text was moved or changed. */
   open(text: string, context: string): string {
     const [id, iv, sealed] = text.split('.')
     const key = this.#keys.find((candidate) => candidate.id === id)?.key

@@ -19,12 +19,12 @@ const change = statement<{ name: string; known: string; sealed: string }>(
 const remove = statement<{ name: string; sealed: string }>(
   sql`delete from shared_secret where name = ${p('name')} and sealed = ${p('sealed')}`,
 )
-// The marks of encryption keys hold nothing.
+// The rows that record encryption keys hold no secret.
 const all = statement<object, { name: string; sealed: string }>(
   sql`select name, sealed from shared_secret where name < 'encryption-key ' or name >= 'encryption-key!'`,
 )
 
-/** Seals everything that is shared anew with the newest key. Answers how much, and the ids of keys that are not listed. */
+/** Seals all shared secrets again with the newest key. Returns their number, and the ids of keys that are not listed. */
 export async function resealShared(
   db: Database,
   box: SecretBox,
@@ -42,7 +42,7 @@ export async function resealShared(
   return { resealed, unreadable }
 }
 
-/** Removes what is shared and sealed with a key that is not listed: the next gateway that starts makes it anew. */
+/** Removes shared secrets that are sealed with a key that is not listed. The next gateway that starts makes new ones. */
 export async function removeUnreadableShared(db: Database, box: SecretBox): Promise<void> {
   const lost = (await db.all(all, {})).filter(({ sealed }) => !box.knows(sealed))
   await db.transaction(async (tx) => {
@@ -50,7 +50,7 @@ export async function removeUnreadableShared(db: Database, box: SecretBox): Prom
   })
 }
 
-/** What all gateways of one store have in common, sealed with the encryption key, which is not in the store. */
+/** A secret that all gateways of one store share, sealed with the encryption key, which is not in the store. */
 export class SharedSecret implements KeptSecret {
   readonly #db: Database
   readonly #box: SecretBox

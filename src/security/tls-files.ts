@@ -7,10 +7,10 @@ import type { Logger } from '../logger.ts'
 
 /** Paths of PEM files. */
 export interface TlsPaths {
-  /** The certificate, and those between it and its root. */
+  /** The certificate and its intermediate certificates. */
   readonly cert: string
   readonly key: string
-  /** Those who sign the certificates of clients; undefined: clients show none. */
+  /** The CAs of client certificates; undefined: clients present none. */
   readonly clientCa: string | undefined
 }
 
@@ -19,8 +19,8 @@ const lookEveryMs = 10_000
 const soonMs = 14 * 24 * 60 * 60 * 1000
 
 /**
- * The certificate that a gateway shows, from files that are replaced while it runs. A file that cannot be used changes nothing:
- * the certificate from before is shown, and the log says why.
+ * The gateway's certificate, from files that may be replaced while it runs. If a file cannot be used, the last certificate stays in
+ * use, and the log gives the reason.
  */
 export class TlsFiles implements AsyncDisposable {
   readonly #paths: TlsPaths
@@ -29,7 +29,7 @@ export class TlsFiles implements AsyncDisposable {
   readonly #stopping = new AbortController()
   #read: string
   #watching: Promise<void> | undefined
-  /** What `createServer` takes. */
+  /** Options for `createServer`. */
   readonly options: SecureContextOptions
 
   private constructor(paths: TlsPaths, clock: Clock, log: Logger, files: Files) {
@@ -40,7 +40,7 @@ export class TlsFiles implements AsyncDisposable {
     this.options = optionsOf(files)
   }
 
-  /** Reads the files. Errors: names the file or the variable that is wrong. */
+  /** Reads the files. Throws an Error that names the file or the variable that is wrong. */
   static async open(paths: TlsPaths, clock: Clock, log: Logger): Promise<TlsFiles> {
     const files = await readFiles(paths)
     check(files, paths)
@@ -49,7 +49,7 @@ export class TlsFiles implements AsyncDisposable {
     return new TlsFiles(paths, clock, log, files)
   }
 
-  /** Hands over the new certificate whenever the files have changed and can be used. */
+  /** Passes on the new certificate whenever the files have changed and can be used. */
   watch(changed: (options: SecureContextOptions) => void): void {
     this.#watching ??= this.#watch(changed)
   }
@@ -84,8 +84,8 @@ export class TlsFiles implements AsyncDisposable {
 }
 
 /**
- * Whether the client of a connection has shown a certificate that the CAs vouch for. `authorized` alone does not say so: Node sets
- * it for every session of TLS 1.3 that is resumed, one that began without a certificate too.
+ * Whether the client of a connection has presented a certificate signed by the CAs. `authorized` alone is not enough: Node sets it for
+ * every resumed session of TLS 1.3, even one that began without a certificate.
  */
 export function isVouchedFor(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined
@@ -118,7 +118,7 @@ function textOf({ cert, key, ca = '' }: Files): string {
   return `${cert}\n${key}\n${ca}`
 }
 
-/** Throws when the certificate or the key cannot be used, or they are no pair. */
+/** Throws if the certificate or the key cannot be used, or if they do not belong together. */
 function check(files: Files, paths: TlsPaths): void {
   try {
     createSecureContext(optionsOf(files))

@@ -7,8 +7,8 @@ export type UrlVerdict =
   | { ok: false; code: 'invalid-request' | 'url-not-allowed'; detail: string }
 
 /**
- * What can be said about a URL without asking DNS. The URL parser has already turned decimal, hexadecimal, octal, short
- * and full-width spellings of an IPv4 address into the dotted one, so literals are judged in one form.
+ * Checks a URL without DNS. The URL parser has already turned decimal, hexadecimal, octal, short and full-width spellings of an IPv4
+ * address into the dotted one, so literals have one form.
  */
 export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {
   if (text.length > inputLimits.url.max) {
@@ -33,7 +33,7 @@ export function isLocalhost(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** Whether a host, as a name, an address or in a URL's brackets, is this machine seen from itself. */
+/** Whether a host (a name, an address, or an address in a URL's brackets) is the loopback of this machine. */
 export function isLoopbackHost(host: string): boolean {
   return isLocalhost(host) || /^(\[?::1\]?|127(\.\d{1,3}){3})$/.test(host)
 }

@@ -1,13 +1,12 @@
 import { Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
-import { identityOf } from '../registry/agents/identity.ts'
 import type { Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
+import { encode } from './encoded.ts'
 import { agentMessage } from './message-input.ts'
-import { write } from './room.ts'
-import { stateChanged } from './task-events.ts'
-import { insertTaskMessage, lockTask, moveTaskRow } from './task-store.ts'
+import { lockTask } from './task-store.ts'
+import { transition } from './transition.ts'
 
 const sweepMs = 1_000
 const batchMax = 100
@@ -15,11 +14,11 @@ const batchMax = 100
 const expired = statement<{ now: number; limit: number }, { id: string }>(sql`select id from task
   where expires_at <= ${p('now')} and state = 'submitted' order by expires_at ${limited}`)
 
-/** Fails the tasks that nobody took in time, with the reason `expired`. Source: D8. */
+/** Fails the tasks that are still `submitted` at their deadline, with the reason `expired`. Source: D8. */
 export class ExpirySweeper extends Sweeper {
   readonly #context: TaskContext
 
-  /** `isTurn`: whether this gateway is the one to sweep. */
+  /** @param isTurn whether this gateway is the one to sweep; without it, it always is */
   constructor(context: TaskContext, log: Logger, isTurn?: (name: string) => Promise<boolean>) {
     super({
       clock: context.clock,
@@ -30,7 +29,7 @@ export class ExpirySweeper extends Sweeper {
     this.#context = context
   }
 
-  /** One pass. Returns how many tasks it failed. */
+  /** One pass. Returns the number of tasks that had expired. */
   async runOnce(): Promise<number> {
     const { db, clock } = this.#context
     const due = await db.all(expired, { now: clock.now(), limit: batchMax })
@@ -40,33 +39,12 @@ export class ExpirySweeper extends Sweeper {
 
   async #fail(tx: Transaction, id: string): Promise<void> {
     const task = await lockTask(tx, id)
-    // Somebody took it, or another gateway swept it, since the list was read.
+    // Since the list was read, the assignee may have taken the task, or another gateway may have failed it.
     if (task?.state !== 'submitted' || task.expiresAt === null || task.expiresAt > tx.now) return
     const parts = [{ text: `expired: nobody took the task before ${new Date(task.expiresAt).toISOString()}` }]
-    // The gateway's own word needs no room: a full task ends like any other.
-    const written = write(agentMessage({ parts }, task), 'message')
-    const seq = await insertTaskMessage(tx, task, written)
-    await moveTaskRow(tx, task, {
-      state: 'failed',
-      expectedVersion: task.version,
-      statusMessageSeq: seq,
-      messageCount: seq,
-      size: written.size,
-      reason: 'expired',
-    })
-    const change = stateChanged({
-      task,
-      previousState: task.state,
-      newState: 'failed',
-      version: task.version + 1,
-      statusMessageSeq: seq,
-      actor: '@gateway',
-      originator: await identityOf(tx, task.originatorId),
-      assignee: await identityOf(tx, task.assigneeId),
-      now: tx.now,
-      reason: 'expired',
-    })
-    await this.#context.append(tx, task.projectId, [change])
+    // A full task takes this message too: it has to end like any other.
+    const message = encode(agentMessage({ parts }, task), 'message')
+    await transition(tx, this.#context, task, { to: 'failed', actor: '@gateway', message, reason: 'expired' })
   }
 
   protected async sweep(): Promise<boolean> {

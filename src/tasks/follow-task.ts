@@ -13,8 +13,8 @@ const position = statement<{ taskId: string }, { logId: number | null }>(
 )
 
 /**
- * A task and the place in the log up to which it is told: what follows that place is not in it yet, and what comes
- * before is. Two reads that agree make it one moment.
+ * A task together with the logId of its last event: the task contains that event and none after it. It reads the position before
+ * and after the task, and again until both agree.
  */
 export async function readTaskMoment(db: Reader, taskId: string): Promise<{ task: Task; logId: number } | undefined> {
   for (;;) {
@@ -26,7 +26,7 @@ export async function readTaskMoment(db: Reader, taskId: string): Promise<{ task
   }
 }
 
-/** The task's events after a watermark, as they come, ending behind the one that finishes it or where `isLast` says. */
+/** Yields the task's events after a logId as they are appended. Ends after a change to a state that `isLast` accepts; default: final states. */
 export async function* followTask(
   context: TaskContext,
   taskId: string,
@@ -45,7 +45,7 @@ export async function* followTask(
   }
 }
 
-/** Waits until the task's state is one of those wanted, without polling. Answers the task as it is then, or at the time-out. */
+/** Waits, without polling, until `isDone` accepts the task's state. Returns the task at that time, or at the time-out or the abort. */
 export async function waitForTask(
   context: TaskContext,
   taskId: string,

@@ -6,14 +6,14 @@ import type { Task } from './task.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
-  /** Tasks of this project; where an agent is named, its tasks in whatever project they are, unless `isWithin`. */
+  /** Tasks of this project. With an assignee or an originator: their tasks in all projects, unless `isWithin`. */
   readonly projectId: string
   readonly isWithin?: boolean | undefined
   readonly assigneeId?: string | undefined
   readonly originatorId?: string | undefined
   readonly contextId?: string | undefined
   readonly state?: TaskState | undefined
-  /** ms since the epoch; only tasks whose status is this new or newer. */
+  /** ms since the epoch, inclusive: tasks whose status has not changed since then are left out. */
   readonly statusSince?: number | undefined
   readonly pageSize: number
   readonly pageToken?: string | undefined
@@ -43,10 +43,10 @@ export async function listTasks(db: Reader, query: TaskQuery): Promise<TaskPage>
   }
 }
 
-/** Where the next page begins when an answer told only the first of a page's tasks. */
-export function nextPageToken(page: TaskPage, told: readonly { readonly task: Task }[]): string {
-  const last = told.at(-1)
-  return last && told.length < page.tasks.length ? writePageToken(last.task) : page.nextPageToken
+/** The token of the page after an answer that has room for only the first tasks of a page. */
+export function nextPageToken(page: TaskPage, sent: readonly { readonly task: Task }[]): string {
+  const last = sent.at(-1)
+  return last && sent.length < page.tasks.length ? writePageToken(last.task) : page.nextPageToken
 }
 
 const filters = {
@@ -87,7 +87,7 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
 
 const newestFirst = sql`order by status_at desc, id desc ${limited}`
 
-/** Whether one index holds what is asked for in the order of the answer. The others have the state before the time. */
+/** Whether one index has the result in its order. For other filters the index has the state before the time: one range for each state. */
 function isOneRange(names: readonly FilterName[]): boolean {
   const has = (name: FilterName): boolean => names.includes(name)
   return has('state') || has('contextId') || (has('assigneeId') && has('originatorId'))
@@ -101,7 +101,7 @@ function newestOfEachState(range: SQL): SQL {
 }
 
 function conditions(names: readonly FilterName[]): SQL {
-  // A conversation is the smaller range: keep the planner from walking the whole project for it.
+  // coalesce() hides the project from the planner: the index by context reads fewer rows than the one by project.
   const project = names.includes('contextId') ? sql`coalesce(project_id, '') = ${p('projectId')}` : filters.projectId
   const terms = names.map((name) => (name === 'projectId' ? project : filters[name]))
   return sql.join(terms, sql` and `)

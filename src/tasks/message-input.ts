@@ -4,17 +4,17 @@ import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { firstLine, oneLine } from '../lib/words.ts'
 import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agents/agent.ts'
-import { requireModestConcepts } from './message-limits.ts'
+import { readBoundedConcepts } from './bounded-message.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 const subjectMax = 200
 
-/** A message as the store keeps it: the task's ids are the gateway's word, whatever the sender wrote. */
+/** A message as it is stored. The gateway sets the ids of task and context, whatever the sender wrote there. */
 export function stampMessage(message: A2aMessage, task: Pick<Task, 'id' | 'contextId'>): A2aMessage {
   return { ...message, taskId: task.id, contextId: task.contextId }
 }
 
-/** A status message of the assignee, from parts alone or from a whole message. */
+/** A status message of the assignee, made from parts alone or from a whole message. */
 export function agentMessage(message: JsonObject, task: Pick<Task, 'id' | 'contextId'>): A2aMessage {
   const messageId = typeof message.messageId === 'string' && message.messageId ? message.messageId : newUuid()
   return stampMessage({ ...message, messageId, role: 'ROLE_AGENT', parts: message.parts as JsonObject[] }, task)
@@ -31,7 +31,7 @@ export function subjectOf(message: A2aMessage): string {
   return (file && cutText(oneLine(String(file.filename)), subjectMax)) || '(no text)'
 }
 
-/** What a sender may say beside the message, as A2A metadata of the message or of the request. */
+/** Options of a send, which a sender gives as A2A metadata of the message or of the request. */
 export interface SendOptions {
   priority: Priority
   wakePolicy: WakePolicy
@@ -40,17 +40,17 @@ export interface SendOptions {
 }
 
 /**
- * Reads `priority`, `wakePolicy`, `taggedConcepts` and `expiresAt` from A2A metadata. Metadata is anybody's, so a value of
- * another shape is somebody else's and ignored; only `expiresAt`, whose loss would be silent, is refused when unreadable, and
- * more concepts than mail may have.
+ * Reads `priority`, `wakePolicy`, `taggedConcepts` and `expiresAt` from A2A metadata. Other software may use the same names in
+ * metadata, so values of another shape are ignored. An unreadable `expiresAt` is refused, because nobody would notice its loss,
+ * and so are more concepts than mail may have. Errors: `invalid-request`, `payload-too-large`.
  */
-export function readDelivery(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
+export function readSendOptions(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
   const { priority, wakePolicy, taggedConcepts, expiresAt } = given
   return {
     priority: priorities.find((known) => known === priority) ?? 'normal',
     wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
-    taggedConcepts: requireModestConcepts(taggedConcepts),
+    taggedConcepts: readBoundedConcepts(taggedConcepts),
     expiresAt: readInstant(expiresAt),
   }
 }
@@ -67,9 +67,9 @@ function readInstant(value: unknown): number | null {
   return instant
 }
 
-/** Refuses media types that the agent's card does not claim (specification §3.1.1). */
+/** Refuses media types that the agent's card does not list (specification §3.1.1). Errors: `unsupported-media-type`. */
 export function requireAcceptedModes(agent: Agent, message: A2aMessage): void {
-  // Each mode is judged once: there may be many parts, and many modes that an agent takes.
+  // Each mode is checked once: a message may have many parts, and an agent many modes.
   const known = new Set<string | undefined>([undefined])
   for (const [index, part] of message.parts.entries()) {
     const mode = modeOf(part)

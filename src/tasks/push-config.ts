@@ -3,8 +3,8 @@ import { inputLimits } from '../limits.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
+import { requireBoundedId } from './bounded-message.ts'
 import type { TaskContext } from './context.ts'
-import { requireModestId } from './message-limits.ts'
 
 /** An A2A push notification config (specification §4.3.1), flat as in v1.0. */
 export interface PushConfig {
@@ -35,7 +35,7 @@ export function requireSendable(
 ): void {
   const url = context.checkUrl(config.url, `${prefix}url`)
   const { scheme = '', credentials = '' } = config.authentication ?? {}
-  requireModestId(config.id, `${prefix}id`, inputLimits.pushConfigId)
+  requireBoundedId(config.id, `${prefix}id`, inputLimits.pushConfigId)
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
     throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')

@@ -3,22 +3,24 @@ import { inputLimits, outputLimits } from '../limits.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { readBoundedContent } from './bounded-content.ts'
+import { readArtifacts } from './artifact-store.ts'
+import { readContentWithin } from './content-within.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
-import { findTask, lockTask, readArtifacts, readHistory, readTaskMessage } from './task-store.ts'
+import { readHistory, readTaskMessage } from './task-message-store.ts'
+import { findTask, lockTask } from './task-store.ts'
 
 const historyMax = inputLimits.historyLength.max
 
-/** How much of a task's history an answer carries that was not asked for more: a task may have ten thousand messages. */
+/** Messages in an answer that was not asked for a number of them: a task may have ten thousand. */
 export const historyRecent = 100
 
-/** The task and what the caller is to it. A task of others is as absent as one that does not exist. */
+/** The task and the caller's roles in it. For a caller without a role the task does not exist. Errors: `task-not-found`. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
   return asSeenBy(caller, id, await findTask(db, id))
 }
 
-/** The same, for whoever is about to change it: nobody else does before the transaction ends. */
+/** The same, with the task locked until the transaction ends, for a change that depends on what is read. */
 export async function requireTaskToChange(
   tx: Transaction,
   caller: Caller,
@@ -38,16 +40,15 @@ function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: T
 }
 
 /**
- * A task with its history and artifacts, all as of this state of it: what came later is not in it.
- * @param historyLength undefined: as much as an answer carries; 0: none; else the newest so many (specification §3.2.4)
+ * A task with its history and artifacts as of this state of it: without what was added later.
+ * @param options.historyLength number of the newest messages; undefined: as many as an answer carries (specification §3.2.4)
  */
 export async function loadTaskDocument(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskDocument> {
   return named(await loadTaskContent(db, task, options), (id) => identityOf(db, id))
 }
 
 /**
- * A page of tasks: as many of them, from the first, as an answer has room for, and the first in any case. Each party is looked
- * up once.
+ * The first tasks of a page, as many as an answer has room for and at least one. Each party is looked up once.
  */
 export async function loadTaskDocuments(
   db: Reader,
@@ -74,15 +75,15 @@ async function named(content: TaskContent, identity: (id: string) => Promise<str
   return { ...content, originator: await identity(originatorId), assignee: await identity(assigneeId) }
 }
 
-/** What was said and made in a task, without the names of its parties. */
+/** A task with its messages and artifacts, without the identities of its parties. */
 export type TaskContent = Omit<TaskDocument, 'originator' | 'assignee'>
 
-/** Most tasks are smaller than an answer may be: those are read without a look at sizes. */
+/** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
   return (await loadWithin(db, task, options, outputLimits.task.max)).content
 }
 
-/** The same for a page of tasks, which ends where it has no more room. */
+/** The same as `loadTaskDocuments`, without the parties. */
 export async function loadTaskContents(
   db: Reader,
   tasks: readonly Task[],
@@ -110,8 +111,9 @@ async function loadWithin(
   sizeMax: number,
 ): Promise<{ content: TaskContent; size: number }> {
   const limit = Math.min(historyLength, historyMax)
+  // Most tasks fit into an answer as a whole. Only the others need their sizes to be read.
   if (task.size > sizeMax) {
-    const { size, omitted, ...read } = await readBoundedContent(db, task, {
+    const { size, omitted, ...read } = await readContentWithin(db, task, {
       historyLength: limit,
       artifacts,
       sizeMax,

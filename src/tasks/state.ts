@@ -3,15 +3,15 @@ import { isTerminal, type TaskState, taskStates } from '../log/task-state.ts'
 
 export { isTerminal, type TaskState, taskStates }
 
-/** What somebody is to a task. The operator is both. */
+/** The roles of a task's parties. The operator has both. */
 export type TaskRole = 'assignee' | 'originator'
 
 const outcomes = ['completed', 'failed', 'rejected'] as const
 const questions = ['input-required', 'auth-required'] as const
 
 /**
- * Who may move a task where: the assignee works, the originator replies and cancels. A reply puts the task back to
- * `submitted`, because nobody has taken it up yet. `working` to itself is a progress note.
+ * The moves that each role may make: the assignee works, the originator replies and cancels. A reply makes the task `submitted`
+ * again, until the assignee takes it up. A move from `working` to `working` is a progress note.
  */
 export const taskTransitions = {
   submitted: { assignee: ['working', ...questions, ...outcomes], originator: ['canceled'] },
@@ -28,7 +28,7 @@ const interrupted: ReadonlySet<string> = new Set(questions)
 
 export const isInterrupted = (state: TaskState): boolean => interrupted.has(state)
 
-/** Where a task can go from here, in the hands of these roles. */
+/** The states to which these roles may move a task. */
 export function allowedMoves(from: TaskState, roles: readonly TaskRole[]): TaskState[] {
   return [...new Set(roles.flatMap((role): readonly TaskState[] => taskTransitions[from][role]))]
 }

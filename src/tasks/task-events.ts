@@ -1,50 +1,45 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
+import type { Chunk } from './artifact.ts'
 import type { TaskState } from './state.ts'
 import type { Task } from './task.ts'
-import type { Chunk } from './task-store.ts'
 
 interface StateChange {
-  task: Task
-  previousState: TaskState | null
-  newState: TaskState
-  version: number
-  statusMessageSeq: number | null
-  actor: string
-  originator: string
-  assignee: string
-  now: number
-  reason?: string | null
-  /** The mail that caused the change, if a message did. */
-  mail?: NewEvent | undefined
+  /** null: the task is new. */
+  readonly previousState: TaskState | null
+  readonly actor: string
+  readonly originator: string
+  readonly assignee: string
+  /** The event of the mail that caused the change, if a message did. */
+  readonly mail?: NewEvent | undefined
 }
 
-/** The log's row for a change of state. Both parties hear of it. Source: S1-25. */
-export function stateChanged(change: StateChange): NewEvent {
-  const { task, mail } = change
+/** The event of a task's change of state; `task` is the task after it. Both parties are its audience. Source: S1-25. */
+export function stateChanged(task: Task, { previousState, actor, originator, assignee, mail }: StateChange): NewEvent {
   return {
     type: 'task.state_changed',
-    actor: change.actor,
+    actor,
     audience: partiesOf(task),
     taskId: task.id,
     data: {
       taskId: task.id,
       contextId: task.contextId,
-      previousState: change.previousState,
-      newState: change.newState,
-      version: change.version,
-      originator: change.originator,
-      assignee: change.assignee,
+      previousState,
+      newState: task.state,
+      version: task.version,
+      originator,
+      assignee,
       priority: task.priority,
       taggedConcepts: task.taggedConcepts,
-      lastModifiedAt: new Date(change.now).toISOString(),
-      ...(change.statusMessageSeq === null ? {} : { statusMessageSeq: change.statusMessageSeq }),
-      ...(change.reason ? { reason: change.reason } : {}),
+      lastModifiedAt: new Date(task.statusAt).toISOString(),
+      ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
+      ...(task.reason ? { reason: task.reason } : {}),
       ...(mail ? { message: mailSummary(mail.data), wakePolicy: mail.data.wakePolicy } : {}),
     },
   }
 }
 
+/** The event of a new artifact chunk. It points to the chunk by `seq`. */
 export function artifactAdded(task: Task, actor: string, seq: number, chunk: Chunk): NewEvent {
   return {
     type: 'task.artifact_added',
@@ -62,7 +57,7 @@ export function artifactAdded(task: Task, actor: string, seq: number, chunk: Chu
   }
 }
 
-/** The agents that a task concerns; an operator that sent it has no subscriptions. */
+/** The ids of the agents that take part in a task. The operator is left out: it has no subscriptions. */
 function partiesOf(task: Task): string[] {
   const ids = new Set([task.assigneeId, task.originatorId])
   ids.delete('operator')

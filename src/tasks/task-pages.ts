@@ -1,8 +1,9 @@
 import { outputLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
+import type { Chunk } from './artifact.ts'
+import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aMessage, Task } from './task.ts'
-import { type Chunk, type ChunkRow, chunkFromRow } from './task-store.ts'
 
 interface Range {
   readonly taskId: string
@@ -20,14 +21,14 @@ const messageSizes = statement<Range, Size>(sql`select coalesce(size, octet_leng
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const messages = statement<Range, { seq: number; message: string }>(sql`select seq, message from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const pieceSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
+const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const pieces = statement<Range, ChunkRow & { seq: number }>(sql`select seq, artifact_id as "artifactId", append,
+const chunks = statement<Range, ChunkRow & { seq: number }>(sql`select seq, artifact_id as "artifactId", append,
   last_chunk as "lastChunk", artifact from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 
 export interface PageQuery {
-  /** The place of the last one of the page before; 0 from the beginning. */
+  /** `seq` of the last item of the page before; 0: from the beginning. */
   readonly after: number
   readonly limit: number
 }
@@ -36,7 +37,7 @@ export interface TaskPart<Item> {
   readonly more: boolean
 }
 
-/** All messages of a task in their order, page by page: what an answer with the whole task has no room for. */
+/** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. */
 export async function readMessagePage(
   db: Reader,
   task: Task,
@@ -46,13 +47,13 @@ export async function readMessagePage(
   return { items: rows.map(({ seq, message }) => ({ seq, message: JSON.parse(message) as A2aMessage })), more }
 }
 
-/** The pieces of a task's artifacts in the order in which they came, page by page. */
-export async function readPiecePage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
-  const { rows, more } = await readPage(db, pieceSizes, pieces, { task, upTo: task.chunkCount, ...query })
+/** A page of a task's artifact chunks, in the order in which they were added. */
+export async function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
+  const { rows, more } = await readPage(db, chunkSizes, chunks, { task, upTo: task.chunkCount, ...query })
   return { items: rows.map((row) => ({ seq: row.seq, ...chunkFromRow(row) })), more }
 }
 
-/** The sizes first: what has no place in the page is not read. One item is, however large. */
+/** Reads the sizes first, and then only the items that fit into the page. The first item is read whatever its size. */
 async function readPage<Row>(
   db: Reader,
   sizes: Statement<Range, Size>,

@@ -3,7 +3,7 @@ import type { Priority } from '../registry/agents/agent.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import type { TaskRole, TaskState } from './state.ts'
 
-/** One task as its row says: the state machine, without history and artifacts. */
+/** A task's row: its state, without history and artifacts. */
 export interface Task {
   readonly id: string
   readonly projectId: string
@@ -12,30 +12,30 @@ export interface Task {
   /** The caller that sent the first message: an agent's id or `operator`. */
   readonly originatorId: string
   readonly state: TaskState
-  /** Counts state changes and messages. Artifacts do not move it, so that whoever streams them need not chase it. */
+  /** Counts state changes and messages; 0: not stored yet. Artifacts are not counted, so that a harness can stream them. */
   readonly version: number
-  /** The message of the current status, if it has one. */
+  /** The number of the status message; null: there is none. */
   readonly statusMessageSeq: number | null
   readonly statusAt: number
-  /** Why the gateway itself moved it: `expired`. */
+  /** Why the gateway moved the task by its own decision: `expired`. null: a party moved it. */
   readonly reason: string | null
   readonly priority: Priority
   readonly taggedConcepts: readonly string[]
   readonly metadata: JsonObject | null
   readonly messageCount: number
   readonly chunkCount: number
-  /** What its messages, pieces of artifacts and metadata are together, as `Written.size` counts it. */
+  /** Bytes of its messages, artifact chunks and metadata, as `Encoded.size` counts them. */
   readonly size: number
   readonly expiresAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** A2A messages and artifacts are kept as the ProtoJSON that they came in (specification §5.5). */
+/** A2A messages and artifacts are stored as the ProtoJSON that the client sent (specification §5.5). */
 export type A2aMessage = JsonObject & { messageId: string; role: string; parts: JsonObject[] }
 export type A2aArtifact = JsonObject & { artifactId: string; parts: JsonObject[] }
 
-/** A task with what was said and made. */
+/** A task with its parties, messages and artifacts. */
 export interface TaskDocument {
   readonly task: Task
   readonly originator: string
@@ -43,24 +43,24 @@ export interface TaskDocument {
   readonly statusMessage: A2aMessage | null
   readonly history: readonly A2aMessage[]
   readonly artifacts: readonly A2aArtifact[]
-  /** What was asked for and does not fit into an answer. */
+  /** Counts of what does not fit into an answer; absent: all of it fits. */
   readonly omitted?: Omitted
 }
 
-/** How many of the oldest messages, and of the newest pieces of artifacts, an answer leaves out. */
+/** Numbers of the oldest messages, and of the newest artifact chunks, that an answer leaves out. */
 export interface Omitted {
   readonly messages: number
   readonly artifactPieces: number
 }
 
-/** What tells whose a task is. */
+/** The fields that tell the caller's roles. */
 export type TaskParties = Pick<Task, 'id' | 'projectId' | 'assigneeId' | 'originatorId'>
 
-/** What a caller is to a task; empty: it must not learn that the task exists. */
+/** The caller's roles in a task. Empty: the caller must not learn that the task exists. */
 export function rolesOf(caller: Caller, task: TaskParties): TaskRole[] {
   if (caller.kind === 'operator') {
-    const concerns = caller.id === task.originatorId || caller.projectId === task.projectId
-    return concerns && operates(caller, task.projectId) ? ['assignee', 'originator'] : []
+    const isParty = caller.id === task.originatorId || caller.projectId === task.projectId
+    return isParty && operates(caller, task.projectId) ? ['assignee', 'originator'] : []
   }
   const roles: TaskRole[] = []
   if (caller.id === task.assigneeId) roles.push('assignee')

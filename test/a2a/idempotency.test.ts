@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
@@ -27,6 +28,13 @@ function request(text = 'hello', messageId: string = crypto.randomUUID()) {
     configuration: { returnImmediately: true },
   }
 }
+
+function replyTo(taskId: string): JsonObject {
+  const params = request('reply')
+  return { ...params, message: { ...params.message, taskId } }
+}
+
+const read = async (taskId: string) => (await gateway.call('GET', `/v1/tasks/${taskId}`, undefined, lucy)).body
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('Idempotency-Key over %s', (binding) => {
   const send = async (params: JsonObject, key?: string, apiKey?: string) => {
@@ -77,6 +85,36 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)('Idempotency-Key over %s', (bin
     const key = crypto.randomUUID()
     await send(params, key)
     expect((await send(params, key)).task.history).toHaveLength(2)
+  })
+
+  test('whatever is sent and repeated in between, each key has acted once', async () => {
+    const { task } = await send(request('first'))
+    const params = new Map<string, JsonObject>()
+    const tries = fc.array(fc.oneof(fc.nat(3), fc.constantFrom('working' as const, 'input-required' as const)), {
+      minLength: 1,
+      maxLength: 10,
+    })
+    await fc.assert(
+      fc.asyncProperty(tries, async (steps) => {
+        const run = crypto.randomUUID()
+        for (const step of steps) {
+          if (typeof step === 'string') {
+            await gateway.move(donna, task.id, step)
+            continue
+          }
+          const key = `${run}-${step}`
+          const reply = params.get(key) ?? replyTo(task.id)
+          const isRepeat = params.has(key)
+          params.set(key, reply)
+          const before = await read(task.id)
+          expect((await send(reply, key)).task.id).toBe(task.id)
+          const after = await read(task.id)
+          if (isRepeat) expect(after).toEqual(before)
+          else expect([after.version, after.messageCount]).toEqual([before.version + 1, before.messageCount + 1])
+        }
+      }),
+      { numRuns: 10 },
+    )
   })
 
   test('a key that is too long is refused', async () => {

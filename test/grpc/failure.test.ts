@@ -3,7 +3,7 @@ import { decodeErrorInfo, decodeStatus, grpcStatusFor } from '@a2a-js/sdk/errors
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { Problem, type ProblemCode } from '../../src/errors.ts'
-import { refusal, sayableStatus, toGrpcError } from '../../src/fronts/grpc/failure.ts'
+import { refusal, sendableStatus, toGrpcError } from '../../src/fronts/grpc/failure.ts'
 import { silentLogger } from '../../src/logger.ts'
 
 test.each<[ProblemCode, number]>([
@@ -49,7 +49,7 @@ test('the specification’s errors stay what they are', () => {
 })
 
 test('a status is cut and made well-formed: half a surrogate pair cannot be sent, and nor can a long text', () => {
-  const said = sayableStatus({ code: status.INTERNAL, details: `\ud800${'x'.repeat(100_000)}` })
+  const said = sendableStatus({ code: status.INTERNAL, details: `\ud800${'x'.repeat(100_000)}` })
   expect(() => encodeURI(said.details)).not.toThrow()
   expect(said.details.length).toBeLessThan(1_010)
   const refused = refusal(new Problem('agent-not-found', { detail: `\udc00${'y'.repeat(100_000)}` }), silentLogger)

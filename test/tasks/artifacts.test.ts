@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { assembleArtifacts, type Chunk } from '../../src/tasks/artifact.ts'
 import type { A2aArtifact } from '../../src/tasks/task.ts'
-import { assembleArtifacts, type Chunk } from '../../src/tasks/task-store.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const start = async () => {

@@ -98,6 +98,28 @@ test('a task that was taken does not expire, also not when its question is answe
   expect((await s.read(asking.id)).state).toBe('submitted')
 })
 
+test.each([
+  ['submitted', [], 'failed'],
+  ['working', ['working'], 'working'],
+  ['input-required', ['input-required'], 'input-required'],
+  ['auth-required', ['auth-required'], 'auth-required'],
+  ['completed', ['completed'], 'completed'],
+  ['rejected', ['rejected'], 'rejected'],
+] as const)('at its deadline a task that is %s is %s after it', async (_state, path, after) => {
+  await using s = await start()
+  const task = await s.send(minute)
+  for (const to of path) await s.gateway.move(s.donna, task.id, to)
+  const before = await s.read(task.id)
+  s.clock.advance(2 * minute)
+  await s.sweep()
+  const swept = await s.read(task.id)
+  expect([swept.state, swept.version]).toEqual([after, before.version + (after === before.state ? 0 : 1)])
+  if (after !== 'failed') return
+  const late = { to: 'working', expectedVersion: before.version }
+  const { body } = await s.gateway.call('POST', `/v1/tasks/${task.id}/transitions`, late, s.donna)
+  expect(body).toMatchObject({ code: 'version-conflict', current: { state: 'failed', reason: 'expired' }, allowed: [] })
+})
+
 test('an answer may set a new deadline', async () => {
   await using s = await start()
   const task = await s.send(minute)

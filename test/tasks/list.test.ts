@@ -53,7 +53,7 @@ function makeTask(statusAt: number): Task {
 async function insertMany(count: number, since = 0): Promise<void> {
   const added = Array.from({ length: count }, (_, i) => makeTask(since + Math.floor(i / 4)))
   await db.transaction(async (tx) => {
-    for (const task of added) await insertTask(tx, task, { text: '', size: 0 })
+    for (const task of added) await insertTask(tx, task)
   })
   tasks.push(...added)
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { loadTaskDocument } from '../../src/tasks/read-task.ts'
 import type { Task } from '../../src/tasks/task.ts'
-import { findTask, insertTaskMessage } from '../../src/tasks/task-store.ts'
+import { insertTaskMessage } from '../../src/tasks/task-message-store.ts'
+import { findTask } from '../../src/tasks/task-store.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { openStore } from '../support/store.ts'
 
@@ -62,7 +63,7 @@ test('a task of ten thousand messages is read by its newest, and as of the state
   await db.transaction(async (tx) => {
     for (let n = 1; n < 10_000; n++) {
       const text = JSON.stringify({ messageId: `${n}`, role: 'ROLE_USER', parts: [] })
-      await insertTaskMessage(tx, { ...before, messageCount: n }, { text, size: text.length })
+      await insertTaskMessage(tx, before.id, n + 1, { text, size: text.length })
     }
   })
   // What came after the row was read is not in the document: a follower is told of it by its own event.

@@ -13,9 +13,9 @@ import { takeShare } from '../door.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { parseJson } from '../json-body.ts'
 import { requireRead } from '../unsent-answers.ts'
-import { sendA2aProblem, tellWhenToRetry } from './answer.ts'
+import { addRetryHeaders, sendA2aProblem } from './answer.ts'
 import type { A2aCall, CallContext } from './call.ts'
-import { type AgentAddress, findCalledAgent, requireOpenAgent, requireWelcome } from './called-agent.ts'
+import { type AgentAddress, findCalledAgent, requireMayCall, requireOpenAgent } from './called-agent.ts'
 import { serveCard } from './cards.ts'
 import { checkEnvelope } from './envelope.ts'
 import { HttpCall } from './http-call.ts'
@@ -26,7 +26,7 @@ import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
 
 export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext, CallContext {
   readonly db: A2aContext['db']
-  /** Hears of everybody who showed a key: a sign of life. */
+  /** Called with each authenticated caller: its session counts as alive. */
   readonly saw: (caller: Caller) => void
   readonly failedTries: FailedTries
   /** What each agent and project may use of this gateway. */
@@ -35,7 +35,7 @@ export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext
 
 /**
  * An agent's A2A address: its card, JSON-RPC at the address itself and HTTP+JSON below it, both in v1.0 and v0.3.
- * One pair of routers serves every agent; who is called travels with the call.
+ * One pair of routers serves every agent; the called agent travels with the call.
  */
 export function agentRoutes(context: AgentFrontContext): Router {
   const router = Router({ mergeParams: true })
@@ -48,7 +48,7 @@ export function agentRoutes(context: AgentFrontContext): Router {
   })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
-  router.use(tellWhenToRetry)
+  router.use(addRetryHeaders)
   router.use(normaliseRequest)
   router.get(
     ['/.well-known/agent-card.json', '/.well-known/agent.json'],
@@ -81,13 +81,13 @@ function callOfRequest(req: Request): A2aCall {
   return call
 }
 
-/** Who calls, before anything of the agent is read: without a key nobody makes the gateway read what an agent may have made large. */
+/** Authenticates the caller before anything of the agent is read: a request without a key must not cost large reads. */
 function identify(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     try {
       res.locals.caller = await authenticate(context, bearerKey(req))
     } catch (error) {
-      // To them a private agent is as absent as one that does not exist.
+      // Without a key, a private agent looks as if it did not exist.
       await requireOpenAgent(context.db, addressIn(req))
       throw error
     }
@@ -100,7 +100,7 @@ function addressIn(req: Request): AgentAddress {
   return { project, handle }
 }
 
-/** Finds the agent that the path names. `authenticated` is asked where who calls makes a difference. */
+/** Finds the agent that the path names. `authenticated` is called only where the answer depends on the caller. */
 function findCalled(
   { db }: AgentFrontContext,
   authenticated: (req: Request, res: Response) => Promise<Caller>,
@@ -113,12 +113,12 @@ function findCalled(
   }
 }
 
-/** Sending takes a key, and for all but public agents one of the same project. */
+/** Refuses callers that may not call the agent: it takes a key, and unless the agent is public one of its project. */
 function admit(context: AgentFrontContext): RequestHandler {
   return async (_req, res, next) => {
     const caller = callerOf(res)
     context.saw(caller)
-    res.locals.caller = await requireWelcome(context.db, caller, calledAgent(res))
+    res.locals.caller = await requireMayCall(context.db, caller, calledAgent(res))
     next()
   }
 }

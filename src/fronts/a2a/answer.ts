@@ -8,7 +8,7 @@ import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
 
-/** google.rpc.Status names of the HTTP statuses that are answered before an operation begins (§11.6). */
+/** google.rpc.Status names of the HTTP statuses that refuse a request before its operation begins (§11.6). */
 const statusNames: Record<number, RpcStatusName> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -29,34 +29,35 @@ type RpcStatusName =
   | 'UNAVAILABLE'
   | 'INTERNAL'
 
-/** A problem as google.rpc.Status names it. */
+/** The google.rpc.Status name of a problem. */
 export function rpcStatusName({ status }: Problem): RpcStatusName {
   return statusNames[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 }
 
-/** A JSON-RPC error with an ErrorInfo (§9.5). */
-export function sendRpcError(
-  res: Response,
-  id: unknown,
-  code: number,
-  message: string,
-  reason = 'INVALID_REQUEST',
-  status = 200,
-  info: object = {},
-): void {
-  res.status(status).json(rpcError(id, code, message, reason, info))
+/** A JSON-RPC error and the reason in its ErrorInfo. */
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly reason: string
+  /** Further fields of the ErrorInfo. */
+  readonly info?: object
 }
 
-function rpcError(id: unknown, code: number, message: string, reason: string, info: object = {}): object {
+/** Sends a JSON-RPC error with an ErrorInfo (§9.5). JSON-RPC errors have the HTTP status 200. */
+export function sendRpcError(res: Response, id: string | number | null, error: RpcError): void {
+  res.status(200).json(rpcError(id, error))
+}
+
+function rpcError(id: string | number | null, { code, message, reason, info }: RpcError): object {
   const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain, ...info }]
   return { jsonrpc: '2.0', id, error: { code, message, data } }
 }
 
 /**
- * Whoever is told that a fault will pass, or that a limit is reached, is told when to try again: the SDK's transports set statuses
- * and no headers, and have no status name for a limit.
+ * Adds `WWW-Authenticate` to 401 answers and `Retry-After` to 503 and 429 answers, and the status name of 429. The SDK's
+ * transports set statuses but no headers, and have no status name for a limit.
  */
-export const tellWhenToRetry: RequestHandler = (_req, res, next) => {
+export const addRetryHeaders: RequestHandler = (_req, res, next) => {
   const status = res.status.bind(res)
   const json = res.json.bind(res)
   res.status = (code) => {
@@ -69,7 +70,7 @@ export const tellWhenToRetry: RequestHandler = (_req, res, next) => {
   next()
 }
 
-/** The error of JSON-RPC, or of HTTP+JSON. */
+/** The error object of JSON-RPC or of HTTP+JSON. */
 interface ErrorBody {
   readonly status?: string
   readonly data?: readonly unknown[]
@@ -84,7 +85,7 @@ function withRetry(res: Response, body: { error: ErrorBody }): object {
   return { ...body, error: { ...body.error, status: 'RESOURCE_EXHAUSTED' } }
 }
 
-/** Answers what went wrong before an operation began, in the words of the binding that was called. */
+/** Answers a request that was refused before its operation began, in the form of the binding that was called. */
 export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries: FailedTries }): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error)
@@ -96,25 +97,27 @@ export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries:
   }
 }
 
-/** Answers a problem in the form of the binding and the version that the request is in. */
+/** Answers a problem in the form of the request's binding and version. */
 export function answerA2aProblem(req: Request, res: Response, problem: Problem): void {
   const isRpc = isJsonRpc(req)
   if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
   if (!isRpc && !isLegacy(req)) res.type('application/a2a+json')
-  res.status(isRpc && isRequestsFault(problem) ? 200 : problem.status).json(a2aErrorBody(req, problem))
+  res.status(isRpc && isClientError(problem) ? 200 : problem.status).json(a2aErrorBody(req, problem))
 }
 
-/** A problem in the form of the binding and the version that the request is in. */
+/** The body of a problem in the form of the request's binding and version. */
 export function a2aErrorBody(req: Request, problem: Problem): object {
   if (isJsonRpc(req)) return rpcErrorBody(rpcId(req), problem)
   return isLegacy(req) ? legacyErrorBody(problem) : statusErrorBody(problem)
 }
 
 function rpcErrorBody(id: string | number | null, problem: Problem): object {
-  if (problem.code === 'invalid-json')
-    return rpcError(null, -32700, `Invalid JSON payload. ${problem.message}`, 'PARSE_ERROR')
-  const code = isRequestsFault(problem) ? -32600 : -32603
-  return rpcError(id, code, problem.message, reasonOf(problem), limitInfo(problem))
+  const { message } = problem
+  if (problem.code === 'invalid-json') {
+    return rpcError(null, { code: -32700, message: `Invalid JSON payload. ${message}`, reason: 'PARSE_ERROR' })
+  }
+  const code = isClientError(problem) ? -32600 : -32603
+  return rpcError(id, { code, message, reason: reasonOf(problem), info: limitInfo(problem) })
 }
 
 function statusErrorBody(problem: Problem): object {
@@ -124,9 +127,9 @@ function statusErrorBody(problem: Problem): object {
   return { error: { code: problem.status, status, message: problem.message, details } }
 }
 
-/** v0.3 answers REST errors as JSON-RPC's error object alone. */
+/** In v0.3 the body of a REST error is the error object of JSON-RPC. */
 function legacyErrorBody(problem: Problem): object {
-  const code = problem.code === 'invalid-json' ? -32700 : isRequestsFault(problem) ? -32600 : -32603
+  const code = problem.code === 'invalid-json' ? -32700 : isClientError(problem) ? -32600 : -32603
   return { code, message: problem.message }
 }
 
@@ -138,20 +141,21 @@ function isLegacy(req: Request): boolean {
   return req.path.startsWith('/v1/') && (req.get('a2a-version') || '0.3') === '0.3'
 }
 
-function isRequestsFault({ status }: Problem): boolean {
+/** True for a request that is wrong in itself: it gets the JSON-RPC code of an invalid request. */
+function isClientError({ status }: Problem): boolean {
   return status < 500 && ![401, 403, 404, 429].includes(status)
 }
 
-/** Which limit is reached, and when to try again. */
+/** For 429: the limit that is reached, and the seconds to wait. */
 function limitInfo(problem: Problem): { metadata?: Record<string, string> } {
   if (problem.status !== 429) return {}
   const { limit, limitName = limit, retryAfterSeconds } = problem.extra
-  const told = { code: problem.code, limitName, retryAfterSeconds }
-  const known = Object.entries(told).filter(([, value]) => value !== undefined)
+  const all = { code: problem.code, limitName, retryAfterSeconds }
+  const known = Object.entries(all).filter(([, value]) => value !== undefined)
   return { metadata: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) }
 }
 
-/** One reason for what an A2A sender may send; the metadata has the code. Source: D22. */
+/** The limits on sending share one reason; the ErrorInfo's metadata has the code. Source: D22. */
 const mailLimits: ReadonlySet<string> = new Set(['rate-limited', 'storm-breaker', 'recipient-storm'])
 
 /** The reason of a problem's google.rpc.ErrorInfo. */

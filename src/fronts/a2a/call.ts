@@ -6,7 +6,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { Unsent } from '../unsent.ts'
 
-/** What every call needs of the gateway. */
+/** The parts of the gateway that every call uses. */
 export interface CallContext {
   readonly openCalls: OpenCalls
   readonly unsent: Unsent
@@ -24,25 +24,25 @@ interface CallFacts {
   readonly lastEventId?: number | undefined
 }
 
-/** One A2A call: who calls whom, until when. It travels through the SDK's transports as their authenticated user. */
+/** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
 export abstract class A2aCall {
   readonly isAuthenticated = true
   readonly userName: string
   readonly caller: Caller
   readonly agent: Agent
-  /** What is asked for; the table of operations lets this caller do it. */
+  /** The operation that is called. The table of operations allows it to this caller. */
   readonly operation: A2aOperation
   readonly front: AuditFront
-  /** The IP address that it came from. */
+  /** The client's IP address. */
   readonly address: string
-  /** Whether the audit has it. */
+  /** Whether the audit has recorded the call. */
   isRecorded = false
   readonly idempotencyKey: string | undefined
-  /** Where a reconnecting stream left off: a logId. */
+  /** The logId of the last event that a reconnecting stream has seen. */
   readonly lastEventId: number | undefined
-  /** The logId of what the stream yields next: becomes its SSE id. */
+  /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
-  /** What the operation threw, for a transport that knows a better form for it. */
+  /** What the operation threw, for a transport with a form of its own for it. */
   failure: unknown
   protected readonly context: CallContext
   #held: OpenCall | undefined
@@ -61,28 +61,26 @@ export abstract class A2aCall {
     this.context = context
   }
 
-  /**
-   * Notes that the call stays open, until what is returned is disposed of. Errors: `limit-exceeded`, `unauthenticated`.
-   */
+  /** Counts the call as open until the returned object is disposed. Errors: `limit-exceeded`, `unauthenticated`. */
   hold(kind: OpenCallKind): Disposable {
     const held = this.context.openCalls.hold(this.caller, kind)
     this.#held = held
     return held
   }
 
-  /** Whether the key or its agent was taken away while the call was held open. */
+  /** Whether the key was revoked, or its agent removed, while the call was open. */
   get isRevoked(): boolean {
     return this.#held?.signal.aborted ?? false
   }
 
-  /** Errors: `unauthenticated` when the key or its agent was taken away while the call was held open. */
+  /** Errors: `unauthenticated` when the key was revoked, or its agent removed, while the call was open. */
   requireHeld(): void {
     if (this.isRevoked) throw revoked()
   }
 
   /**
-   * Aborts when the client goes away, the gateway stops or what is held is taken away: the SDK's transports do not say so. Made
-   * when somebody waits: most calls do not.
+   * Aborts when the client goes away, the gateway stops or the key is revoked: the SDK's transports report none of these. Created
+   * on first use, because most calls never wait.
    */
   get signal(): AbortSignal {
     const { stopping } = this.context
@@ -90,34 +88,34 @@ export abstract class A2aCall {
     return this.#signal
   }
 
-  /** Waits until one more event may be loaded; it counts as being loaded until the transport has written it. */
+  /** Waits until one more event may be loaded. It counts as loading until `noteLoaded`. */
   async startLoading(): Promise<void> {
     this.#loaded = await this.context.unsent.load(this.caller.keyId, this.signal)
   }
 
-  /** Notes that what was loaded is written, or not told at all. */
+  /** Notes that the transport has written the loaded event, or that the event is not sent. */
   noteLoaded(): void {
     this.#loaded()
   }
 
-  /** Notes that the answer is a stream, before its first event. */
+  /** Prepares the transport for a stream, before its first event. */
   abstract beginStream(): void
 
-  /** Called at the end of a stream. Throws when it ended before its time and the client has not been told. */
+  /** Called at the end of a stream. Throws if the stream was cut off and the client does not know yet. */
   abstract finishStream(): void
 
-  /** Resolves when the client has taken what was written to it, or the call is over. */
+  /** Resolves when the client has read what was written to it, or the call is over. */
   abstract taken(): Promise<void>
 
   protected get revokedSignal(): AbortSignal {
     return this.#held!.signal
   }
 
-  /** A signal that aborts when the client goes away, or one of the others does. */
+  /** A signal that aborts when the client goes away, or when one of the others aborts. */
   protected abstract untilClosed(others: AbortSignal[]): AbortSignal
 }
 
-/** The call behind an SDK context; the front put it there. */
+/** The A2A call of an SDK context. The front has put it there. */
 export function callOf(context: ServerCallContext): A2aCall {
   if (context.user instanceof A2aCall) return context.user
   throw new Error('An A2A call came without its caller.')

@@ -5,16 +5,15 @@ import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { findGrant, findGrantBetween } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
 
-/** Where an address points. */
+/** The agent that an address names. */
 export interface AgentAddress {
   readonly project: string
   readonly handle: string
 }
 
 /**
- * The agent at an address. To all but its project's callers a private agent is as absent as one that does not exist, to
- * the letter (§3.3.2); `authenticated` is asked only then. So is one of a project that does not exist. Errors:
- * `agent-not-found`.
+ * The agent at an address. A private agent is hidden from callers of other projects: they get exactly the answer for an agent,
+ * or a project, that does not exist (§3.3.2). `authenticated` is called for private agents only. Errors: `agent-not-found`.
  */
 export async function findCalledAgent(
   db: Reader,
@@ -30,7 +29,7 @@ export async function findCalledAgent(
   throw absent(handle)
 }
 
-/** Whether there is an agent that hides from nobody, by as little of it as that takes. Errors: `agent-not-found`. */
+/** Checks that an agent exists and is not private, and reads no more of it than that. Errors: `agent-not-found`. */
 export async function requireOpenAgent(db: Reader, { project, handle }: AgentAddress): Promise<void> {
   const access = await findAccess(db, project, handle)
   if (access === undefined || access === 'private') throw absent(handle)
@@ -43,23 +42,23 @@ function absent(handle: string): Problem {
 }
 
 async function mayKnow(db: Reader, caller: Caller, agent: Agent): Promise<boolean> {
-  return isAtHome(caller, agent) || findGrantBetween(db, agent.id, caller.id)
+  return isOfProject(caller, agent) || findGrantBetween(db, agent.id, caller.id)
 }
 
 /**
- * Sending takes a key of the same project for all but public agents, or the agent's grant of CAN_REPLY_TO. Answers the caller
- * as it acts there: the operator's key is every project's. Errors: `forbidden`. Source: S1-26.
+ * A caller may call public agents, agents of its own project, and agents that granted it CAN_REPLY_TO. Returns the caller as it
+ * acts there: an operator acts in the agent's project. Errors: `forbidden`. Source: S1-26.
  */
-export async function requireWelcome(db: Reader, caller: Caller, agent: Agent): Promise<Caller> {
+export async function requireMayCall(db: Reader, caller: Caller, agent: Agent): Promise<Caller> {
   if (operates(caller, agent.projectId)) return { ...caller, projectId: agent.projectId }
   if (caller.kind === 'operator') {
     throw new Problem('forbidden', { detail: `This operator key is not for the project of ${agent.handle}.` })
   }
-  if (agent.access === 'public' || isAtHome(caller, agent)) return caller
+  if (agent.access === 'public' || isOfProject(caller, agent)) return caller
   if (await findGrant(db, agent.id, caller.id, 'CAN_REPLY_TO')) return caller
   throw new Problem('forbidden', { detail: `${agent.handle} takes messages from its own project only.` })
 }
 
-function isAtHome(caller: Caller, agent: Agent): boolean {
+function isOfProject(caller: Caller, agent: Agent): boolean {
   return operates(caller, agent.projectId) || caller.projectId === agent.projectId
 }

@@ -5,7 +5,7 @@ import type { Task } from '../../tasks/task.ts'
 import type { A2aCall } from './call.ts'
 import { requireId } from './params.ts'
 
-/** A task is reached through its assignee's address only, and only by those whom it concerns. */
+/** A task is reached through its assignee's address only, and only by its parties. Errors: `task-not-found`. */
 export async function requireCalledTask(db: Reader, call: A2aCall, id: string, field = 'id'): Promise<Task> {
   requireId(id, field)
   const { task } = await requireTask(db, call.caller, id)

@@ -3,34 +3,29 @@ import type { Request, RequestHandler } from 'express'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
-import { sendRpcError } from './answer.ts'
+import { type RpcError, sendRpcError } from './answer.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
-import { noValue, oddField, partsFlaw } from './message-parts.ts'
+import { partsFlaw, unreadableField, unreadableHint } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 
 const versions = ['1.0', '0.3']
 /** The operations that take no parameters. */
 const bare = ['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']
 
-/** Answers what is no JSON-RPC request with the codes that the specification keeps for that (§9.5), and says what to do. */
+/** Answers a request that is not valid JSON-RPC with the specification's error codes (§9.5), and says what to change. */
 export const checkEnvelope: RequestHandler = (req, res, next) => {
   if (req.path !== '/' || req.method !== 'POST') return next()
   const flaw = flawOf(req)
   if (!flaw) return next()
-  sendRpcError(res, rpcId(req), ...flaw)
+  sendRpcError(res, rpcId(req), flaw)
 }
 
-type Flaw = readonly [code: number, message: string, reason: string]
-
-function flawOf(req: Request): Flaw | undefined {
+function flawOf(req: Request): RpcError | undefined {
   const { body } = req
   const contentType = req.get('content-type')
   if (body === undefined && contentType) {
-    return [
-      -32005,
-      `Content-Type ${contentType} is not supported. Send application/json.`,
-      'CONTENT_TYPE_NOT_SUPPORTED',
-    ]
+    const message = `Content-Type ${contentType} is not supported. Send application/json.`
+    return { code: -32005, message, reason: 'CONTENT_TYPE_NOT_SUPPORTED' }
   }
   if (Array.isArray(body)) return invalid('batches are not supported. Send one request object.')
   if (!isJsonObject(body)) return invalid('the body must be a JSON-RPC 2.0 request object.')
@@ -42,32 +37,33 @@ function flawOf(req: Request): Flaw | undefined {
   if (typeof method !== 'string' || !method) return invalid('method is required.')
   const version = req.get('a2a-version') || '0.3'
   if (!versions.includes(version)) {
-    return [
-      -32009,
-      `A2A-Version "${version}" is not supported; ${versions.join(' and ')} are.`,
-      'VERSION_NOT_SUPPORTED',
-    ]
+    const message = `A2A-Version "${version}" is not supported; ${versions.join(' and ')} are.`
+    return { code: -32009, message, reason: 'VERSION_NOT_SUPPORTED' }
   }
-  const legacy = version === '0.3'
-  // The SDK looks methods up in an object, which also has what every object has.
-  const isNamed = !(method in Object.prototype)
-  if (!isNamed || !(legacy ? isLegacyJsonRpcMethod(method) : isV1JsonRpcMethod(method))) {
-    return [-32601, `Method not found: ${cutText(method, 100)}. ${methodHint(method, legacy)}`, 'METHOD_NOT_FOUND']
-  }
-  return paramsFlawOf(method, body)
+  return methodFlaw(method, version === '0.3') ?? paramsFlaw(method, body)
 }
 
-function paramsFlawOf(method: string, { params }: JsonObject): Flaw | undefined {
+function methodFlaw(method: string, legacy: boolean): RpcError | undefined {
+  // The SDK looks methods up in an object literal, which also has the properties of Object.prototype.
+  const isOwn = !(method in Object.prototype)
+  if (isOwn && (legacy ? isLegacyJsonRpcMethod(method) : isV1JsonRpcMethod(method))) return undefined
+  const message = `Method not found: ${cutText(method, 100)}. ${methodHint(method, legacy)}`
+  return { code: -32601, message, reason: 'METHOD_NOT_FOUND' }
+}
+
+function paramsFlaw(method: string, { params }: JsonObject): RpcError | undefined {
+  const invalidParams = (message: string): RpcError => ({ code: -32602, message, reason: 'INVALID_PARAMS' })
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
-  if (!isJsonObject(params)) return [-32602, `params is required: an object, as ${method} takes it.`, 'INVALID_PARAMS']
-  const odd = oddField(params)
-  const flaw = odd === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${odd}: ${noValue}`
-  return flaw === undefined ? undefined : [-32602, `params.${flaw}`, 'INVALID_PARAMS']
+  if (!isJsonObject(params)) return invalidParams(`params is required: an object, as ${method} takes it.`)
+  const field = unreadableField(params)
+  const flaw =
+    field === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${field}: ${unreadableHint}`
+  return flaw === undefined ? undefined : invalidParams(`params.${flaw}`)
 }
 
-function invalid(reason: string): Flaw {
-  return [-32600, `Request payload validation error: ${reason}`, 'INVALID_REQUEST']
+function invalid(reason: string): RpcError {
+  return { code: -32600, message: `Request payload validation error: ${reason}`, reason: 'INVALID_REQUEST' }
 }
 
 function methodHint(method: string, legacy: boolean): string {

@@ -12,7 +12,7 @@ import { reasonOf } from './answer.ts'
 
 type ErrorClass = new (options: { message: string; metadata: Record<string, string>; cause?: unknown }) => A2AError
 
-/** Which of the specification's errors (§3.3.2) a problem is. Anything else is the request's own fault, or ours. */
+/** The specification's error (§3.3.2) for a problem. Other problems are an invalid request, or an internal error. */
 const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'task-not-found': TaskNotFoundError,
   'push-config-not-found': TaskNotFoundError,
@@ -21,7 +21,7 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'unsupported-media-type': ContentTypeNotSupportedError,
 }
 
-/** What is not the operation's failure: a key that is no good any more, a limit, an outage. Over REST the SDK answers with its status. */
+/** A failure outside the operation: a revoked key, a limit, an outage. Over REST the SDK answers with `statusCode`. */
 class StatusError extends A2AError {
   readonly transport = 'rest'
   readonly statusCode: number
@@ -37,7 +37,7 @@ class StatusError extends A2AError {
 const ownStatuses = new Set([401, 429, 503])
 
 /**
- * The A2A error that a thrown value is, with what to do in its message and the field in its ErrorInfo. The SDK maps it to
+ * Translates a thrown value to an A2A error. Its message says what to do, its ErrorInfo names the field. The SDK maps it to
  * JSON-RPC codes, HTTP statuses and gRPC statuses (§5.4).
  */
 export function toA2aError(error: unknown, log: Logger, operation: string): A2AError {
@@ -53,7 +53,7 @@ export function toA2aError(error: unknown, log: Logger, operation: string): A2AE
   return new ErrorType({ message: problem.message, metadata: metadataOf(problem) })
 }
 
-/** google.rpc.ErrorInfo carries texts only. */
+/** The metadata of a problem's google.rpc.ErrorInfo, whose values are strings. */
 export function metadataOf(problem: Problem): Record<string, string> {
   const metadata: Record<string, string> = { code: problem.code }
   if (problem.field) metadata.field = problem.field

@@ -8,13 +8,13 @@ import { EventStream, untilClosed } from '../sse.ts'
 import { a2aErrorBody } from './answer.ts'
 import { A2aCall, type CallContext } from './call.ts'
 
-/** An A2A call that came over JSON-RPC or HTTP+JSON. */
+/** An A2A call over JSON-RPC or HTTP+JSON. */
 export class HttpCall extends A2aCall {
   readonly #req: Request
   readonly #res: Response
   #stream: EventStream | undefined
 
-  /** `address` is the client's. */
+  /** @param address the client's IP address */
   constructor(req: Request, res: Response, context: CallContext, address: string) {
     const lastEventId = req.get('last-event-id')
     super(
@@ -34,8 +34,8 @@ export class HttpCall extends A2aCall {
   }
 
   /**
-   * Takes over what the SDK writes, one whole event a call: it gives each event an SSE id, its logId, so that a client can
-   * reconnect with Last-Event-ID and miss nothing.
+   * Replaces the `write` of the response, which the SDK calls once for each event. Each event gets its logId as SSE id, so that a
+   * client can reconnect with Last-Event-ID and miss nothing.
    */
   override beginStream(): void {
     const res = this.#res
@@ -50,7 +50,7 @@ export class HttpCall extends A2aCall {
     this.#stream = stream
   }
 
-  /** A stream that has begun ended at the moment at which its key was taken away, with a last event. */
+  /** A stream that has begun needs nothing here: `EventStream` ends it with a last event when its key is revoked. */
   override finishStream(): void {
     if (!this.#res.headersSent) this.requireHeld()
   }

@@ -6,8 +6,8 @@ import { streamHeaders } from '../sse.ts'
 import type { A2aCall } from './call.ts'
 
 /**
- * JSON-RPC in both versions, by the SDK's transport handlers. Its Express router is not used: that prints every stream
- * which is refused, a mistyped task id included, with a stack to the console.
+ * JSON-RPC in both versions, by the SDK's transport handlers. The SDK's Express router is not used, because it prints a stack to
+ * the console for every refused stream, such as one for a mistyped task id.
  */
 export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) => A2aCall): RequestHandler {
   const current = new JsonRpcTransportHandler(handler)
@@ -38,12 +38,12 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
   }
 }
 
-/** A key that is no good any more is told as at the door: by the status. */
+/** A call whose key was revoked meanwhile gets the same 401 as a call without a valid key. */
 function isRevoked(failure: unknown): boolean {
   return failure instanceof Problem && failure.status === 401
 }
 
-/** A stream that fails before its first event is answered as any call; one that fails later ends with an error event. */
+/** Writes the events. If the first one fails, no headers are sent yet, so the caller can answer with a plain error. */
 async function sendStream(res: Response, events: AsyncGenerator<unknown, void, undefined>): Promise<void> {
   for await (const event of events) {
     if (!res.headersSent) start(res)

@@ -4,15 +4,15 @@ import type { JsonObject } from '../../lib/json.ts'
 import { parse } from '../validate.ts'
 
 /**
- * What v0.3's translator takes for granted. Where it would stumble, the caller is told which field is wrong; what it reads
- * leniently, such as a number for an id, stays as it is.
+ * The shapes that the SDK's v0.3 translator assumes without a check. They turn its exceptions into an error that names the field.
+ * What the translator reads leniently, such as a number for an id, passes here too.
  */
 const metadata = z.record(z.string(), z.unknown()).nullish()
 const list = z.array(z.unknown()).nullish()
 const text = z.string().nullish()
 
 const file = z.looseObject({ bytes: z.string().optional(), uri: z.string().optional(), name: text, mimeType: text })
-// The translator looks into a part's metadata, so that null is none of it.
+// The translator reads fields of a part's metadata, so null is refused here.
 const partMetadata = z.record(z.string(), z.unknown()).optional()
 const part = z.discriminatedUnion(
   'kind',
@@ -38,7 +38,7 @@ const schemas: Record<string, z.ZodType> = {
   'tasks/pushNotificationConfig/set': z.looseObject({ pushNotificationConfig: pushConfig }),
 }
 
-/** Which field of a v0.3 call's parameters cannot be read, and why. */
+/** Names the field of a v0.3 call's parameters that cannot be read, and says why. Undefined: all can be read. */
 export function legacyParamsFlaw(method: string, params: JsonObject): string | undefined {
   try {
     if (Object.hasOwn(schemas, method)) parse(schemas[method]!, params)

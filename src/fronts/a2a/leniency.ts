@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { isJsonObject } from '../../lib/json.ts'
 import { decodeSegment } from '../decode-segment.ts'
 
-/** ProtoJSON lets a client spell query parameters as in the .proto file; the SDK reads camelCase alone. */
+/** ProtoJSON allows the spelling of the .proto file in query parameters; the SDK reads camelCase only. */
 const camelNames: ReadonlyMap<string, string> = new Map([
   ['context_id', 'contextId'],
   ['page_size', 'pageSize'],
@@ -13,8 +13,8 @@ const camelNames: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Makes a request what the SDK's routers expect, where the specification allows more than they take: the version as a
- * parameter or with a patch number (§3.6), doubled slashes, snake_case names.
+ * Rewrites requests that the specification allows and the SDK's routers do not accept: the version as a parameter or with a
+ * patch number (§3.6), doubled slashes, snake_case names.
  */
 export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const [path = '/', search = ''] = splitUrl(req.url)
@@ -23,7 +23,7 @@ export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const version = req.get('a2a-version') || query.get('A2A-Version') || query.get('a2a-version') || impliedBy(plainPath)
   if (version)
     req.headers['a2a-version'] = /^\d+\.\d+\.\d+$/.test(version) ? version.split('.').slice(0, 2).join('.') : version
-  // No parameter of A2A repeats. Of one that does, the last counts, as in ProtoJSON.
+  // A2A has no repeated parameters. If one repeats, the last value counts, as in ProtoJSON.
   const renamed = new URLSearchParams()
   for (const [name, value] of query) renamed.set(camelNames.get(name) ?? name, value)
   const text = renamed.toString()
@@ -31,7 +31,7 @@ export const normaliseRequest: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** No version means v0.3 (§3.6.2), but v0.3 has its REST operations below /v1 only: another one is v1.0's. */
+/** No version means v0.3 (§3.6.2). But v0.3 has its REST operations below /v1 only, so any other path is v1.0. */
 function impliedBy(path: string): string | undefined {
   return path === '/' || /^\/(v1|\.well-known)\//.test(path) ? undefined : '1.0'
 }
@@ -41,7 +41,7 @@ function splitUrl(url: string): [string, string] {
   return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
 }
 
-/** A push config made over v0.3's REST binding names its task in the path only; the SDK looks for it in the body. */
+/** Over v0.3's REST binding a new push config names its task in the path only; the SDK reads it from the body. */
 export const completePushConfig: RequestHandler = (req, _res, next) => {
   const [, taskId] = /^\/v1\/tasks\/([^/]+)\/pushNotificationConfigs\/?$/.exec(req.path) ?? []
   if (taskId && req.method === 'POST' && isJsonObject(req.body)) {

@@ -3,30 +3,32 @@ import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
-/** Refuses over HTTP+JSON a body that is no object, and what `oddField` and `partsFlaw` find. */
+/** Refuses an HTTP+JSON body that is not an object, or in which `unreadableField` or `partsFlaw` finds a flaw. */
 export const checkParts: RequestHandler = (req, _res, next) => {
   if (req.path !== '/' && req.body != null && !isJsonObject(req.body)) {
     next(new Problem('invalid-request', { detail: 'The body is a JSON object, as the operation takes it.' }))
     return
   }
   if (req.path === '/' || !isJsonObject(req.body)) return next()
-  const odd = oddField(req.body)
-  if (odd !== undefined) return next(new Problem('invalid-request', { field: odd, detail: `${odd}: ${noValue}` }))
+  const field = unreadableField(req.body)
+  if (field !== undefined) {
+    return next(new Problem('invalid-request', { field, detail: `${field}: ${unreadableHint}` }))
+  }
   const sends = req.method === 'POST' && /\/message:(send|stream)\/?$/.test(req.path)
   const flaw = sends ? partsFlaw(req.body) : undefined
   next(flaw && new Problem('invalid-request', { field: 'message.parts', detail: flaw }))
 }
 
-export const noValue = 'is an object with "toString", which no field of A2A is. Send the value itself.'
+export const unreadableHint = 'is an object with "toString", which no field of A2A is. Send the value itself.'
 
-/** What a client keeps as it likes: nothing reads it as a text or a number. */
+/** Fields with the client's own content: nothing converts their values to a string or a number. */
 const free = new Set(['metadata', 'data'])
 
 /**
- * The field in which an object stands that cannot be made a text: ProtoJSON's reader makes texts and numbers of whatever stands
- * in their place. Undefined: there is none. Without recursion.
+ * Finds a field whose value is an object with a `toString` of its own. ProtoJSON's reader converts such a value to a string or a
+ * number, and the conversion would throw. Undefined: there is none. Without recursion.
  */
-export function oddField(body: JsonObject): string | undefined {
+export function unreadableField(body: JsonObject): string | undefined {
   const open: JsonObject[] = [body]
   for (let value = open.pop(); value; value = open.pop()) {
     for (const key in value) {
@@ -39,7 +41,7 @@ export function oddField(body: JsonObject): string | undefined {
   return Object.hasOwn(body, 'toString') ? 'toString' : undefined
 }
 
-/** What ProtoJSON's reader would stumble over in a message's parts: null, and bytes that are no text. */
+/** Describes the first part of a message at which ProtoJSON's reader would throw: null, or bytes that are not a string. */
 export function partsFlaw({ message }: JsonObject): string | undefined {
   const parts: unknown = isJsonObject(message) ? (message.parts ?? message.content) : undefined
   if (!Array.isArray(parts)) return undefined
@@ -52,7 +54,7 @@ export function partsFlaw({ message }: JsonObject): string | undefined {
   return undefined
 }
 
-/** In v1.0 a part has its bytes itself; in v0.3's protobuf its file has them. */
+/** In v1.0 a part holds its bytes itself; in v0.3's protobuf its file does. */
 function bytesOf({ raw, file }: JsonObject): unknown {
   return raw ?? (isJsonObject(file) ? (file.fileWithBytes ?? file.file_with_bytes) : undefined)
 }

@@ -7,18 +7,18 @@ import {
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
-import { requireModestId, requireModestMessage, requireModestModes } from '../../tasks/message-limits.ts'
+import { requireBoundedId, requireBoundedMessage, requireBoundedModes } from '../../tasks/bounded-message.ts'
 import { type TaskState, taskStates } from '../../tasks/state.ts'
 import { protoState } from './task-view.ts'
 
 const pageSizeDefault = 50
 const pageSizeMax = 100
 
-/** The message of a request, with everything that the specification requires of it (§4.1.4), and no more than a message may be. */
+/** The message of a request, checked against the specification (§4.1.4) and the limits on messages. Errors: `invalid-request`, `payload-too-large`. */
 export function requireMessage({ message, configuration, metadata }: SendMessageRequest): Message {
   if (!message) throw invalid('message', 'is required: an A2A message with messageId, role and parts.')
-  requireModestMessage(message, metadata)
-  requireModestModes(configuration?.acceptedOutputModes)
+  requireBoundedMessage(message, metadata)
+  requireBoundedModes(configuration?.acceptedOutputModes)
   if (!message.messageId) throw invalid('message.messageId', 'is required: an id that you make, e.g. a UUID.')
   if (message.role !== Role.ROLE_USER) throw invalid('message.role', 'must be ROLE_USER: a client speaks for its user.')
   if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
@@ -28,20 +28,20 @@ export function requireMessage({ message, configuration, metadata }: SendMessage
   return message
 }
 
-/** v0.3's translator hands values of any type on; ProtoJSON's reader makes them what the schema says. */
+/** Converts values to the types of the schema: the SDK's v0.3 translator passes on values of any type. */
 export function typed<T>(schema: { fromJSON(json: unknown): T; toJSON(value: T): unknown }, value: T): T {
   return schema.fromJSON(schema.toJSON(value))
 }
 
 export function requireId(id: string, field: string): void {
   if (typeof id !== 'string' || !id) throw invalid(field, 'is required: the id of a task.')
-  requireModestId(id, field)
+  requireBoundedId(id, field)
 }
 
-/** The largest number that the specification's int32 can say. */
+/** The largest value of the specification's int32. */
 const int32Max = 2 ** 31 - 1
 
-/** undefined: as many as an answer carries; 0: none (§3.2.4). */
+/** undefined: as many messages as an answer carries; 0: none (§3.2.4). */
 export function historyLimit(historyLength: number | undefined): number | undefined {
   if (historyLength === undefined) return undefined
   if (Number.isInteger(historyLength) && historyLength >= 0 && historyLength <= int32Max) {
@@ -62,7 +62,7 @@ export function listQuery(params: ListTasksRequest): {
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageSizeMax) {
     throw invalid('pageSize', `is a number from 1 to ${pageSizeMax}.`)
   }
-  if (params.contextId) requireModestId(params.contextId, 'contextId')
+  if (params.contextId) requireBoundedId(params.contextId, 'contextId')
   return {
     contextId: params.contextId || undefined,
     state: stateFilter(params.status),

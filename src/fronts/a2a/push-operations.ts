@@ -8,7 +8,7 @@ import {
 import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
 import { lockLog } from '../../log/event-store.ts'
-import { requireModestId } from '../../tasks/message-limits.ts'
+import { requireBoundedId } from '../../tasks/bounded-message.ts'
 import { type PushConfig, type PushContext, type PushInput, requireSendable } from '../../tasks/push-config.ts'
 import {
   createPushConfig,
@@ -81,7 +81,7 @@ export function keepingConfig(
 /** An empty id means the only config of the task. Over v0.3 an id may be of any type. */
 function requireConfigId(id: unknown): string {
   if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: is a text.' })
-  requireModestId(id, 'id', inputLimits.pushConfigId)
+  requireBoundedId(id, 'id', inputLimits.pushConfigId)
   return id
 }
 

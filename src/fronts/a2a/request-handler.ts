@@ -53,21 +53,21 @@ export interface A2aContext extends PushContext, AuditContext {
 }
 
 const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
-/** A message's stream ends where its sender must act; `auth-required` is settled elsewhere and the task goes on by itself. */
+/** A message's stream ends when its sender has to act. After `auth-required` the task continues without the sender. */
 const endsMessageStream = (state: TaskState): boolean => isTerminal(state) || state === 'input-required'
 
-/** The SDK's request handler over the durable store: any gateway can serve any call, and nothing is answered before it is kept. */
+/** The SDK's request handler on the durable store: any gateway can serve any call, and answers only what is stored. */
 export class DurableRequestHandler implements A2ARequestHandler {
   readonly #context: A2aContext
   readonly #tools: OperationTools
 
-  /** `toError` is for a binding that has more to say of a failure than the specification's errors. */
+  /** @param toError for a binding that has other errors than the specification's */
   constructor(context: A2aContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
     this.#tools = { audit: context.audit, log: context.log, toError }
   }
 
-  /** The SDK asks this for versions and capabilities alone, which all agents share. Cards are served elsewhere. */
+  /** The SDK reads only versions and capabilities from this card, and all agents share those. `serveCard` serves the cards. */
   async getAgentCard(): Promise<AgentCard> {
     return sharedCard
   }
@@ -85,7 +85,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#run('SendMessage', context, '', async (call) => {
       const historyLength = historyLimit(params.configuration?.historyLength)
       const waits = !params.configuration?.returnImmediately
-      // Before anything is sent: whoever may not wait is told so, and nothing has happened.
+      // First of all, so that a call that may not wait is refused before anything is sent.
       using _held = waits ? call.hold('blockingCalls') : undefined
       let task = await this.#send(params, call, context.requestedVersion)
       if (waits && !isSettled(task.state)) {
@@ -238,7 +238,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   }
 }
 
-/** What a repeat must repeat: the whole request, whatever transport it came by. */
+/** Identifies a repeat: the whole request, the same over all transports. */
 function fingerprint(params: SendMessageRequest): string {
   return createHash('sha256')
     .update(JSON.stringify([params.message, params.configuration, params.metadata]))

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { isJsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
 
-/** The id that an answer repeats: null when the request's own cannot be told (JSON-RPC 2.0 §5), or is too long to be. */
+/** The id that an answer repeats. null: the request has no valid id (JSON-RPC 2.0 §5), or it is too long to repeat. */
 export function rpcId(req: Request): string | number | null {
   const id = isJsonObject(req.body) ? req.body.id : null
   if (typeof id === 'string') return id.length <= inputLimits.jsonRpcId.max ? id : null

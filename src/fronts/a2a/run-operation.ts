@@ -7,46 +7,46 @@ import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { AuditContext } from '../access/rest-access.ts'
 import { type A2aCall, callOf } from './call.ts'
 
-/** What runs an operation: the audit, and how a binding tells of a failure. */
+/** The audit, and how a binding reports a failure. */
 export interface OperationTools extends Pick<AuditContext, 'audit'> {
   readonly log: Logger
   readonly toError: (error: unknown, log: Logger, operation: string) => A2AError
 }
 
-/** An operation as it was asked for. */
-export interface AskedOperation {
+/** An operation that a client calls. */
+export interface CalledOperation {
   readonly name: A2aOperationName
   readonly context: ServerCallContext
-  /** The id of the task that it is about; `''`: it is about the agent. */
+  /** The id of the task that it is about. `''`: it is about the agent. */
   readonly target: string
 }
 
-/** Runs an operation that the door has let in, and has the audit know how it ended before it is answered. */
+/** Runs an authorised operation. The audit records its outcome before the call is answered. */
 export async function runOperation<T>(
   tools: OperationTools,
-  asked: AskedOperation,
+  called: CalledOperation,
   act: (call: A2aCall) => Promise<T>,
 ): Promise<T> {
-  const call = admittedCall(asked)
+  const call = authorisedCall(called)
   try {
     const result = await act(call)
-    await recordCall(tools, call, 'ok', asked.target || call.agent.handle)
+    await recordCall(tools, call, 'ok', called.target || call.agent.handle)
     return result
   } catch (error) {
-    throw await refused(tools, call, asked, error)
+    throw await refused(tools, call, called, error)
   }
 }
 
 /**
- * The same for a stream, which waits for its reader: the SDK's transports write one event after the other, whether or not it is
- * taken. One that sends is recorded when it has sent.
+ * The same for a stream. It waits for its reader after each event: the SDK's transports write without looking at back-pressure.
+ * The audit records a stream that sends a message when the message is stored.
  */
 export async function* streamOperation<T>(
   tools: OperationTools,
-  asked: AskedOperation,
+  called: CalledOperation,
   events: (call: A2aCall) => AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
-  const call = admittedCall(asked)
+  const call = authorisedCall(called)
   try {
     using _held = call.hold('streams')
     call.beginStream()
@@ -58,7 +58,7 @@ export async function* streamOperation<T>(
     }
     call.finishStream()
   } catch (error) {
-    throw await refused(tools, call, asked, error)
+    throw await refused(tools, call, called, error)
   } finally {
     call.noteLoaded()
   }
@@ -67,7 +67,7 @@ export async function* streamOperation<T>(
 async function refused(
   tools: OperationTools,
   call: A2aCall,
-  { target }: AskedOperation,
+  { target }: CalledOperation,
   error: unknown,
 ): Promise<A2AError> {
   call.failure = error
@@ -75,9 +75,9 @@ async function refused(
   return tools.toError(error, tools.log, call.operation.name)
 }
 
-/** The call of an operation. The door has looked its row up by what the request names: it must be this one. */
-function admittedCall({ name, context }: AskedOperation): A2aCall {
+/** The call of an operation. It was authorised by what the request names, which must be the operation that the SDK calls. */
+function authorisedCall({ name, context }: CalledOperation): A2aCall {
   const call = callOf(context)
   if (call.operation.name === name) return call
-  throw new Error(`A call was let in as ${call.operation.name} and came as ${name}.`)
+  throw new Error(`A call was authorised as ${call.operation.name} and runs as ${name}.`)
 }

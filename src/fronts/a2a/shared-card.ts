@@ -1,6 +1,6 @@
 import { AgentCard } from '@a2a-js/sdk'
 
-/** What every agent's card says of protocols and capabilities: the SDK's transports check requests against it. */
+/** The protocols and capabilities of every agent. The SDK's transports check requests against them. */
 export const sharedCard: AgentCard = AgentCard.fromJSON({
   name: 'Rouse',
   supportedInterfaces: ['1.0', '0.3'].flatMap((protocolVersion) =>

@@ -14,7 +14,7 @@ type Responses = AsyncGenerator<StreamResponse, void, undefined>
 
 const pageSize = 200
 
-/** The task as it is, then everything after that moment: no event is told twice and none is missed. */
+/** The current task, then every event after that moment: none is sent twice and none is missed. */
 export async function* streamFromNow(
   context: TaskContext,
   call: A2aCall,
@@ -27,18 +27,22 @@ export async function* streamFromNow(
   call.position = moment.logId
   yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, historyLength) } }
   if (isLast(moment.task.state)) return
-  yield* tell(context.db, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
+  yield* toResponses(
+    context.db,
+    call,
+    followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }),
+  )
 }
 
-/** What a reconnecting client has not seen yet, and what follows it, if anything can. */
+/** The events after a reconnecting client's position, and those that follow unless the task is finished. */
 export function streamSince(context: TaskContext, call: A2aCall, task: Task, position: number): Responses {
   const events = isTerminal(task.state)
     ? readToEnd(context.db, task.id, position)
     : followTask(context, task.id, { after: position, signal: call.signal })
-  return tell(context.db, call, events)
+  return toResponses(context.db, call, events)
 }
 
-/** Where a reconnecting client left off. A position that the task's log has not reached is not one of ours. */
+/** The position of a reconnecting client. Undefined for one beyond the end of the task's log: this gateway has not sent it. */
 export async function positionSeen(
   { db }: TaskContext,
   { lastEventId }: A2aCall,
@@ -49,7 +53,7 @@ export async function positionSeen(
   return moment && lastEventId <= moment.logId ? lastEventId : undefined
 }
 
-async function* tell(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
+async function* toResponses(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
   for await (const event of events) {
     await call.startLoading()
     const response = await toStreamResponse(db, event)
@@ -59,7 +63,7 @@ async function* tell(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>)
   }
 }
 
-/** The log of a finished task behind a position. It may end in events that no stream tells, so nothing waits for more. */
+/** The events of a finished task after a position. The last ones may be of a kind that streams leave out, so this never waits. */
 async function* readToEnd(db: Reader, taskId: string, position: number): AsyncGenerator<LogEvent, void, undefined> {
   let after = position
   for (;;) {

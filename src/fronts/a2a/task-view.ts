@@ -2,17 +2,19 @@ import { Task as A2aTask, type StreamResponse, TaskArtifactUpdateEvent, TaskStat
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
+import { readChunk } from '../../tasks/artifact-store.ts'
 import { loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
-import { findTask, readChunk, readTaskMessage } from '../../tasks/task-store.ts'
+import { readTaskMessage } from '../../tasks/task-message-store.ts'
+import { findTask } from '../../tasks/task-store.ts'
 
 /** `input-required` is `TASK_STATE_INPUT_REQUIRED` on the wire (specification §5.5). */
 export function protoState(state: TaskState): string {
   return `TASK_STATE_${state.toUpperCase().replace('-', '_')}`
 }
 
-/** A task as the SDK's transports take it. What does not fit into an answer is counted in its metadata, as `omitted`. */
+/** A task as the SDK's transports take it. Its metadata counts what does not fit into an answer, as `omitted`. */
 export function toA2aTask(document: TaskContent): A2aTask {
   const { task, statusMessage, history, artifacts, omitted } = document
   return A2aTask.fromJSON({
@@ -32,8 +34,8 @@ export async function loadA2aTask(db: Reader, task: Task, historyLength?: number
 }
 
 /**
- * An event of a task's log as a stream and a push notification tell it; undefined for one that they do not tell.
- * Source: specification §4.2, §4.3.3.
+ * A task's event in the form of streams and push notifications; undefined for an event that they leave out. Source:
+ * specification §4.2, §4.3.3.
  */
 export async function toStreamResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
   const { data, taskId } = event
@@ -50,7 +52,7 @@ export async function toStreamResponse(db: Reader, event: LogEvent): Promise<Str
   return undefined
 }
 
-/** A push starts as a stream does, with the task itself when it is new. */
+/** The same for push notifications, which start like a stream: the first event of a new task becomes the task itself. */
 export async function toPushResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
   const isNew = event.type === 'task.state_changed' && event.data.previousState === null
   const task = isNew && event.taskId ? await findTask(db, event.taskId) : undefined

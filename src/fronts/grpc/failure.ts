@@ -15,11 +15,11 @@ import { reasonOf, rpcStatusName } from '../a2a/answer.ts'
 import { metadataOf, toA2aError } from '../a2a/errors.ts'
 import { retrySecondsOf } from '../problem.ts'
 
-/** A failure that is none of the specification's errors, with the status that the SDK sends for it. */
+/** A failure that is not one of the specification's errors, with the gRPC status that the SDK sends for it. */
 export class GrpcFailure extends A2AError {
-  /** What goes with the status; the SDK sends none for an error of ours. */
+  /** Sent with the status. The SDK sends none for an error that is not its own. */
   readonly trailers: Metadata | undefined
-  /** What the SDK knows an error by whose status is set. */
+  /** The SDK reads `status` from errors with this transport. */
   readonly transport = 'grpc'
   readonly status: number
 
@@ -30,38 +30,39 @@ export class GrpcFailure extends A2AError {
   }
 }
 
-/** What an operation threw, for the SDK to send: the specification's error (§5.4), or our own failure with its status. */
+/** Translates what an operation threw: to the specification's error (§5.4), or to a `GrpcFailure`. */
 export function toGrpcError(error: unknown, log: Logger, operation: string): A2AError {
-  const told = toA2aError(error, log, operation)
-  told.message = sayable(told.message)
-  const isSpecified = told === error || buildGrpcErrorMetadata(Metadata, told) !== undefined
-  if (isSpecified) return told
+  const failure = toA2aError(error, log, operation)
+  failure.message = sendableText(failure.message)
+  const isSpecified = failure === error || buildGrpcErrorMetadata(Metadata, failure) !== undefined
+  if (isSpecified) return failure
   const problem = toProblem(error)
-  return new GrpcFailure(rpcStatusName(problem), told.message, problem.status === 429 ? trailersOf(problem) : undefined)
+  const trailers = problem.status === 429 ? trailersOf(problem) : undefined
+  return new GrpcFailure(rpcStatusName(problem), failure.message, trailers)
 }
 
-/** What refuses a call before its operation begins, with a google.rpc.ErrorInfo in its details. */
+/** The status that refuses a call before its operation begins, with a google.rpc.ErrorInfo in its details. */
 export function refusal(error: unknown, log: Logger): StatusObject {
-  return sayableStatus(statusOf(error, log))
+  return sendableStatus(statusOf(error, log))
 }
 
 /**
- * A status that can be sent. grpc-js writes the details as a header: it cannot encode half a surrogate pair, and a client
- * that is sent more header than HTTP/2 allows never gets an answer.
+ * Cuts a status to a form that can be sent. grpc-js writes the details as a header: it cannot encode half a surrogate pair, and a
+ * client never gets an answer whose headers are larger than HTTP/2 allows.
  */
-export function sayableStatus<Status extends Pick<StatusObject, 'code' | 'details'> & { metadata?: Metadata | null }>(
+export function sendableStatus<Status extends Pick<StatusObject, 'code' | 'details'> & { metadata?: Metadata | null }>(
   status: Status,
 ): Status {
   const { details, metadata } = status
   const info = metadata?.get(GRPC_STATUS_DETAILS_BIN)[0]
   if (info && info.length > detailsBinMax) metadata?.remove(GRPC_STATUS_DETAILS_BIN)
-  return typeof details === 'string' ? { ...status, details: sayable(details) } : status
+  return typeof details === 'string' ? { ...status, details: sendableText(details) } : status
 }
 
 /** The ErrorInfo repeats the message and adds a few fields. */
 const detailsBinMax = 4 * outputLimits.grpcDetails.max
 
-function sayable(text: string): string {
+function sendableText(text: string): string {
   const { max } = outputLimits.grpcDetails
   return text.length <= max ? wellFormed(text) : `${wellFormed(text.slice(0, max))} …`
 }
@@ -77,13 +78,13 @@ function statusOf(error: unknown, log: Logger): StatusObject {
   return { code, details: problem.message, metadata: trailersOf(problem) }
 }
 
-/** The ErrorInfo of a problem, and how long a client waits before it tries again by itself (gRPC proposal A6). */
+/** The ErrorInfo of a problem, and the time after which gRPC clients retry on their own (gRPC proposal A6). */
 export function trailersOf(problem: Problem): Metadata {
   const code = GRPC_STATUS_CODE[rpcStatusName(problem)]
   const metadata = new Metadata()
   metadata.set(
     GRPC_STATUS_DETAILS_BIN,
-    encodeGrpcStatusDetails(code, sayable(problem.message), reasonOf(problem), metadataOf(problem)),
+    encodeGrpcStatusDetails(code, sendableText(problem.message), reasonOf(problem), metadataOf(problem)),
   )
   if (problem.status === 429) metadata.set('grpc-retry-pushback-ms', `${retrySecondsOf(problem)}000`)
   return metadata

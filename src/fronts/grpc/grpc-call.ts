@@ -6,9 +6,9 @@ import { GrpcFailure } from './failure.ts'
 
 type Wire = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
-/** An A2A call that came over gRPC. It ends when the client cancels it, its deadline passes or the gateway stops. */
+/** An A2A call over gRPC. It ends when the client cancels it, its deadline passes or the gateway stops. */
 export class GrpcCall extends A2aCall {
-  /** What the call came with. */
+  /** The metadata that the client sent. */
   readonly metadata: Metadata
   readonly #wire: Wire
   readonly #leave: () => void
@@ -23,7 +23,7 @@ export class GrpcCall extends A2aCall {
     this.#leave = leave
   }
 
-  /** The SDK writes one event a call, and never waits for it to leave. */
+  /** Counts the unsent events of the stream: the SDK calls `write` once for each event and never waits. */
   override beginStream(): void {
     const wire = this.#wire as ServerWritableStream<unknown, unknown>
     const write = wire.write.bind(wire)
@@ -37,7 +37,7 @@ export class GrpcCall extends A2aCall {
     }) as typeof wire.write
   }
 
-  /** A stream that ended by itself is complete. One that a revocation or a stop has cut is not, and its client has to know. */
+  /** Fails a stream that was cut off because the key was revoked or the gateway stops. Otherwise its client would take it for complete. */
   override finishStream(): void {
     this.requireHeld()
     if (this.context.stopping.aborted) {
@@ -56,10 +56,10 @@ export class GrpcCall extends A2aCall {
   }
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
-    // A call that stays open gives back its room: it is counted as a stream, or as a call that waits.
+    // A call that stays open is counted as a stream or a blocking call from here on, so it returns its room.
     this.#leave()
     const closed = new AbortController()
-    // With a reason of its own: whoever was answered is told so too, and an exception with its stack costs.
+    // 'cancelled' is also emitted after an answer. A string as the reason avoids the cost of an exception with its stack.
     const cancel = (): void => closed.abort('cancelled')
     if (this.#wire.cancelled) cancel()
     this.#wire.once('cancelled', cancel)
@@ -67,7 +67,7 @@ export class GrpcCall extends A2aCall {
   }
 }
 
-/** The gRPC call behind an SDK context; the services put it there. */
+/** The gRPC call of an SDK context. The services have put it there. */
 export function grpcCallOf(context: ServerCallContext): GrpcCall {
   if (context.user instanceof GrpcCall) return context.user
   throw new Error('A gRPC call came without its caller.')

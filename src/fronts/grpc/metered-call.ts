@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js'
 import type { Unsent } from '../unsent.ts'
 
-/** What a call is counted with. */
+/** The counters and limits of a call's answers. */
 export interface Meter {
   readonly unsent: Unsent
   readonly stallMs: number
@@ -15,10 +15,10 @@ export interface Meter {
 }
 
 type Definition = ServerMethodDefinition<unknown, unknown>
-/** What an interceptor does with what goes out. */
+/** The handlers of an interceptor. */
 export type Responder = NonNullable<ConstructorParameters<typeof ServerInterceptingCall>[1]>
 
-/** A call whose answers are counted until its client has taken them. A client that takes nothing for a while is cut off. */
+/** A call whose answers are counted until its client has read them. A client that reads nothing for `stallMs` is cut off. */
 export class MeteredCall extends ServerInterceptingCall {
   readonly #wire: ServerInterceptingCallInterface
   readonly #method: Definition
@@ -32,7 +32,7 @@ export class MeteredCall extends ServerInterceptingCall {
     this.#meter = meter
   }
 
-  /** Counts its answers for a key. */
+  /** Counts the call's answers for a key. */
   count(keyId: string): void {
     this.#keyId = keyId
   }
@@ -40,7 +40,7 @@ export class MeteredCall extends ServerInterceptingCall {
   override sendMessage(message: unknown, callback: () => void): void {
     const { unsent, stallMs, refusal } = this.#meter
     const keyId = this.#keyId ?? ''
-    // Encoded here, where its size can be refused; what writes it leaves bytes as they are.
+    // Encoded here, where its size can be refused. `countingBytes` lets bytes pass when the message is written.
     const bytes = this.#method.responseSerialize(message)
     try {
       if (!this.#method.responseStream) unsent.requireRoom(keyId, bytes.length)
@@ -51,7 +51,7 @@ export class MeteredCall extends ServerInterceptingCall {
     const taken = unsent.add(keyId, bytes.length)
     const stream = streamOf(this.#wire)
     stream.once('close', taken)
-    // Node looks at what the stream has sent: a slow client is not one that takes nothing.
+    // Node's time-out runs from the last byte sent, so a slow client is not cut off.
     if (stream.listenerCount('timeout') === 0) {
       stream.setTimeout(stallMs, () => {
         if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
@@ -65,7 +65,7 @@ export class MeteredCall extends ServerInterceptingCall {
   }
 }
 
-/** grpc-js has no way to end a call whose client reads nothing: a status waits behind what it has not read. */
+/** The HTTP/2 stream of a call. grpc-js cannot end a call whose client reads nothing: a status is queued after the unread answers. */
 function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = wire as unknown as { stream?: ServerHttp2Stream }
   if (!stream) throw new Error('This version of @grpc/grpc-js keeps the HTTP/2 stream of a call elsewhere.')
@@ -76,13 +76,13 @@ type Service = Readonly<Record<string, Definition>>
 
 const sizes = new WeakMap<object, number>()
 
-/** How many bytes a message had on the wire, of a service that `takingBytes` has prepared. */
+/** The size of a request on the wire, if its service was prepared by `countingBytes`; otherwise 0. */
 export function bytesOf(message: object): number {
   return sizes.get(message) ?? 0
 }
 
-/** The service, for calls that encode their answers themselves and want to know how large their requests are. */
-export function takingBytes<S extends object>(service: S): S {
+/** Prepares a service for `MeteredCall` and `bytesOf`: encoded answers pass as they are, and the sizes of requests are kept. */
+export function countingBytes<S extends object>(service: S): S {
   const methods = Object.entries(service as Service).map(([name, method]) => {
     const { responseSerialize, requestDeserialize } = method
     const serialize = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : responseSerialize(value))

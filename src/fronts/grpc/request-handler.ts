@@ -1,11 +1,11 @@
 import type { Task as A2aTask, GetTaskRequest, SendMessageRequest } from '@a2a-js/sdk'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { type A2aContext, DurableRequestHandler } from '../a2a/request-handler.ts'
-import { sendWith } from './admission.ts'
+import { setTrailers } from './admission.ts'
 import { GrpcFailure, toGrpcError } from './failure.ts'
 import { grpcCallOf } from './grpc-call.ts'
 
-/** The operations as gRPC has them, with statuses of its own. */
+/** The A2A operations over gRPC. Failures have gRPC statuses. */
 export class GrpcRequestHandler extends DurableRequestHandler {
   constructor(context: A2aContext) {
     super(context, toGrpcError)
@@ -15,12 +15,12 @@ export class GrpcRequestHandler extends DurableRequestHandler {
     try {
       return await super.sendMessage(params, context)
     } catch (error) {
-      if (error instanceof GrpcFailure && error.trailers) sendWith(grpcCallOf(context).metadata, error.trailers)
+      if (error instanceof GrpcFailure && error.trailers) setTrailers(grpcCallOf(context).metadata, error.trailers)
       throw error
     }
   }
 
-  /** In v0.3's protobuf an unset history length is 0, and 0 is no limit. */
+  /** In v0.3's protobuf an unset history length is read as 0, and means no limit. */
   override getTask(params: GetTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     const isUnset = context.requestedVersion === '0.3' && params.historyLength === 0
     return super.getTask(isUnset ? { ...params, historyLength: undefined } : params, context)

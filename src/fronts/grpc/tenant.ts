@@ -8,8 +8,8 @@ import { decodeSegment } from '../decode-segment.ts'
 const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/
 
 /**
- * The agent that a tenant names: `agents/donna`, or `projects/blue/agents/donna` for one of another project. Errors:
- * `invalid-request` where there is none, `agent-not-found` where it has another form.
+ * Parses a tenant: `agents/donna`, or `projects/blue/agents/donna` in another project. Errors: `invalid-request` for an empty
+ * tenant, `agent-not-found` for one of another form.
  */
 export function parseTenant(tenant: string): AgentAddress {
   if (!tenant) {

@@ -5,7 +5,7 @@ import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
 import { moveTask } from '../../../tasks/move-task.ts'
 import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
-import { readMessagePage, readPiecePage } from '../../../tasks/task-pages.ts'
+import { readChunkPage, readMessagePage } from '../../../tasks/task-pages.ts'
 import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
 import { artifactInput, taskPartQuery, taskQuery, taskReadQuery, transitionInput } from './input.ts'
@@ -89,7 +89,7 @@ export const taskRoutes = [
     handle: async ({ caller, params, query }, { db }: TaskContext) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
-      const { items, more } = await readPiecePage(db, task, { after: pageToken, limit })
+      const { items, more } = await readChunkPage(db, task, { after: pageToken, limit })
       const pieces: ArtifactPieceView[] = items.map(({ artifact, append, lastChunk }) => ({
         artifact,
         append,

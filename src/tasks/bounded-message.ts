@@ -3,7 +3,7 @@ import { isJsonObject } from '../lib/json.ts'
 import { isOneLine } from '../lib/words.ts'
 import { inputLimits, type Limit } from '../limits.ts'
 
-/** What is counted of a message before anything is done with it. The fields of an A2A message, of any version and binding. */
+/** The fields of an A2A message, of any version and binding, that are counted before anything else is done with it. */
 interface Counted {
   readonly messageId?: unknown
   readonly contextId?: unknown
@@ -15,13 +15,13 @@ interface Counted {
 }
 
 /**
- * Refuses a message that is more than a message may be, or whose ids are no ids. Counts and lengths only: it costs the same
- * whatever the message carries, but for its metadata. Errors: `invalid-request`, `payload-too-large`.
+ * Refuses a message that exceeds the limits on messages, or whose ids are not valid. It reads counts and lengths only, so that its
+ * cost does not grow with the content, except for metadata. Errors: `invalid-request`, `payload-too-large`.
  */
-export function requireModestMessage(message: Counted, requestMetadata?: unknown): void {
+export function requireBoundedMessage(message: Counted, requestMetadata?: unknown): void {
   for (const field of ['messageId', 'contextId', 'taskId'] as const) {
     const id = message[field]
-    if (typeof id === 'string') requireModestId(id, `message.${field}`)
+    if (typeof id === 'string') requireBoundedId(id, `message.${field}`)
   }
   requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest with another message.')
   requireFew(message.extensions, 'message.extensions', inputLimits.messageExtensions, 'Name those that matter here.')
@@ -32,22 +32,22 @@ export function requireModestMessage(message: Counted, requestMetadata?: unknown
   requireModestMetadata(requestMetadata, 'metadata')
 }
 
-/** Errors: `invalid-request`. The id is not repeated: it may be long, and it may hold anything. */
-export function requireModestId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
+/** Errors: `invalid-request`. The error does not repeat the id, which may be long and hold any character. */
+export function requireBoundedId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
   requireShort(id, field, limit)
   if (isOneLine(id)) return
   throw refused(field, 'is an id in one line of text, without control or bidirectional characters.')
 }
 
 /** Errors: `invalid-request`. */
-export function requireModestModes(modes: unknown): void {
+export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
   requireFew(modes, field, inputLimits.outputModes, 'Name those that you prefer.')
   for (const mode of listOf(modes)) requireShort(mode, field, inputLimits.outputMode)
 }
 
-/** What a message is about, out of metadata; what is no text is somebody else's. Errors: `invalid-request`. */
-export function requireModestConcepts(given: unknown): string[] {
+/** The `taggedConcepts` of a metadata object. Entries that are not strings are ignored. Errors: `invalid-request`, `payload-too-large`. */
+export function readBoundedConcepts(given: unknown): string[] {
   const field = 'metadata.taggedConcepts'
   requireFew(given, field, inputLimits.concepts, 'Name those that matter most.')
   const concepts = listOf(given).filter((concept) => typeof concept === 'string')

@@ -4,7 +4,7 @@ import { Problem } from '../../errors.ts'
 import { isStorable } from '../../lib/words.ts'
 import { inputLimits } from '../../limits.ts'
 
-/** A request that was refused while it was read. It takes the message's place until the call can be answered. */
+/** Stands in for a request that was refused while it was decoded, until the call can be answered. */
 export class RefusedMessage {
   readonly problem: Problem
 
@@ -14,33 +14,33 @@ export class RefusedMessage {
 }
 
 /**
- * A service whose requests are read with the bounds of JSON bodies: the number of values before they are made, the depth, and
- * texts that can be stored. A request beyond them is read as a `RefusedMessage`.
+ * Gives a service the limits of JSON bodies: the number of values, counted before they are created, the depth, and strings that
+ * can be stored. A request beyond them is decoded to a `RefusedMessage`.
  */
-export function modest<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
+export function bounded<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {
     const decode = method.requestDeserialize as (bytes: Buffer) => object
-    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readModestly(decode, bytes) }]
+    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readBounded(decode, bytes) }]
   })
   return Object.fromEntries(methods) as Service
 }
 
-function readModestly(decode: (bytes: Buffer) => object, bytes: Buffer): object {
+function readBounded(decode: (bytes: Buffer) => object, bytes: Buffer): object {
   try {
-    // The generated readers take a reader in the place of the bytes, and read everything through it.
+    // The generated decoders also accept a reader in place of the bytes.
     const message = decode(new CountingReader(bytes) as unknown as Buffer)
-    if (isDeep(message)) throw tooDeep()
+    if (isTooDeep(message)) throw tooDeep()
     return message
   } catch (error) {
     if (error instanceof Problem) return new RefusedMessage(error)
-    // Depth beyond the stack.
+    // The nesting was deeper than the stack.
     if (error instanceof RangeError && /call stack/.test(error.message)) return new RefusedMessage(tooDeep())
     const detail = 'The request is not a message of this method in the wire format of protocol buffers.'
     return new RefusedMessage(new Problem('invalid-request', { detail, cause: error }))
   }
 }
 
-/** Counts what is read: every field begins with a tag, and every text and message with its length. */
+/** Counts reads of tags and lengths: every field begins with a tag, every string and message with its length. */
 class CountingReader extends BinaryReader {
   #left = 2 * inputLimits.jsonValues.max
 
@@ -60,8 +60,8 @@ class CountingReader extends BinaryReader {
   }
 }
 
-/** Whether objects and arrays lie deeper within each other than in a body of JSON. Without recursion. */
-function isDeep(message: object): boolean {
+/** Whether objects and arrays are nested deeper than a JSON body may be. Without recursion. */
+function isTooDeep(message: object): boolean {
   let level: object[] = [message]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > inputLimits.jsonDepth.max) return true

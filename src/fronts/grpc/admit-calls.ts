@@ -1,0 +1,162 @@
+import { type Metadata, type ServerInterceptingCallInterface, type ServerInterceptor, status } from '@grpc/grpc-js'
+import { tenantMetadata } from '../../agent-card/card.ts'
+import { Problem, toProblem } from '../../errors.ts'
+import type { AgentFrontContext } from '../a2a/agent-routes.ts'
+import { anyCall, callEntry } from '../access/a2a-access.ts'
+import { grpcOperation } from '../access/a2a-operations.ts'
+import { isRefusal } from '../access/when-to-record.ts'
+import { bearerKeyOf } from '../auth.ts'
+import type { ConnectionBounds } from '../connection-bounds.ts'
+import {
+  type Admission,
+  admitCaller,
+  findCalled,
+  type IncomingCall,
+  metadataText,
+  setAdmission,
+  trailersFor,
+} from './admission.ts'
+import { RefusedMessage } from './bounded-messages.ts'
+import { refusal, sendableStatus } from './failure.ts'
+import { bytesOf, MeteredCall, type Responder } from './metered-call.ts'
+
+/**
+ * Admits calls of authenticated callers to agents that they may call. The key is checked before the message is read: a client
+ * without one must not cost the gateway anything.
+ * @param onAuthenticated called with the peer (`host:port`) of each call with a valid key
+ */
+export function admitCalls(
+  context: AgentFrontContext,
+  { readerStall }: Pick<ConnectionBounds, 'readerStall'>,
+  onAuthenticated: (peer: string) => void,
+): ServerInterceptor {
+  const { unsent, log } = context
+  const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
+  return (method, call) => {
+    const gate = new CallGate(context, call, method.path, (keyId) => {
+      onAuthenticated(call.getPeer())
+      metered.count(keyId)
+    })
+    const metered = new MeteredCall(call, gate.responder, method, meter)
+    return metered
+  }
+}
+
+type Status = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
+
+/** Admits or refuses one call. */
+class CallGate {
+  readonly #context: AgentFrontContext
+  readonly #call: ServerInterceptingCallInterface
+  readonly #onAuthenticated: (keyId: string) => void
+  readonly #incoming: IncomingCall
+  readonly #canceled = new AbortController()
+  #bearer: string | undefined
+  #forwardedFor: string | undefined
+  #admitted: (Omit<Admission, 'agent'> & { metadata: Metadata }) | undefined
+  #isOver = false
+
+  constructor(
+    context: AgentFrontContext,
+    call: ServerInterceptingCallInterface,
+    path: string,
+    onAuthenticated: (keyId: string) => void,
+  ) {
+    this.#context = context
+    this.#call = call
+    this.#onAuthenticated = onAuthenticated
+    this.#incoming = { path, address: '', caller: undefined, agent: undefined }
+  }
+
+  /** What the call does with its events. */
+  get responder(): Responder {
+    return {
+      sendStatus: (status, next) => next(this.#finish(status)),
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, next) => this.#orRefuse(this.#onMetadata(metadata, next)),
+          onReceiveMessage: (message: { tenant?: string } | RefusedMessage, next) =>
+            this.#orRefuse(this.#onMessage(message, next)),
+          onReceiveHalfClose: (next) => next(),
+          onCancel: () => {
+            this.#canceled.abort('cancelled')
+            this.#end()
+          },
+        }),
+    }
+  }
+
+  async #onMetadata(metadata: Metadata, next: (metadata: Metadata) => void): Promise<void> {
+    this.#bearer = bearerKeyOf(metadataText(metadata, 'authorization'))
+    this.#forwardedFor = metadataText(metadata, 'x-forwarded-for')
+    const address = this.#context.clientAddress(hostOf(this.#call.getPeer()), this.#forwardedFor)
+    this.#incoming.address = address
+    const admitted = await admitCaller(this.#context, this.#incoming, metadata, this.#bearer)
+    this.#admitted = { metadata, address, front: 'grpc', ...admitted }
+    // The client may have canceled meanwhile: then nothing else returns the room that the call has taken.
+    if (this.#isOver) return admitted.leave()
+    this.#onAuthenticated(admitted.caller.keyId)
+    next(metadata)
+  }
+
+  async #onMessage<Message extends { tenant?: string } | RefusedMessage>(
+    message: Message,
+    next: (message: Message) => void,
+  ): Promise<void> {
+    if (!this.#admitted) return
+    const { metadata, ...admitted } = this.#admitted
+    this.#context.shares.noteBytes(admitted.caller, bytesOf(message))
+    if (message instanceof RefusedMessage) throw message.problem
+    const tenant = message.tenant || metadataText(metadata, tenantMetadata)
+    const called = await findCalled(this.#context, this.#incoming, admitted.caller, tenant)
+    setAdmission(metadata, { ...admitted, ...called })
+    next(message)
+  }
+
+  /** The final status of the call: with the trailers that were set for it, and in a form that can be sent. */
+  #finish(status: Status): Status {
+    this.#end()
+    const trailers = this.#admitted && trailersFor(this.#admitted.metadata)
+    return sendableStatus(trailers ? { ...status, metadata: trailers } : status)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#admitted?.leave()
+  }
+
+  /** A failure to send a refusal concerns this call only. */
+  #orRefuse(step: Promise<void>): void {
+    const { log } = this.#context
+    step
+      .catch((error: unknown) => this.#refuse(error))
+      .catch((cause: unknown) => log.error({ err: cause, path: this.#incoming.path }, 'grpc.refusal_failed'))
+  }
+
+  async #refuse(error: unknown): Promise<void> {
+    this.#end()
+    const { shares, failedTries, log } = this.#context
+    const { caller } = this.#incoming
+    if (caller && isRateLimit(error) && !(await shares.mayRefuse(caller, this.#canceled.signal))) {
+      return this.#call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: 'Too many calls are refused.' })
+    }
+    recordRefused(this.#context, error, this.#incoming)
+    const from = { remote: hostOf(this.#call.getPeer()), forwardedFor: this.#forwardedFor }
+    this.#call.sendStatus(refusal(failedTries.judge(error, from, this.#bearer), log))
+  }
+}
+
+function isRateLimit(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'rate-limited'
+}
+
+function recordRefused({ audit }: AgentFrontContext, error: unknown, incoming: IncomingCall): void {
+  const { code: outcome } = toProblem(error)
+  const operation = grpcOperation(incoming.path)?.name ?? anyCall
+  if (isRefusal(outcome)) audit.refuse(callEntry({ ...incoming, front: 'grpc', operation, outcome }))
+}
+
+/** The address of `127.0.0.1:4711` and of `::1:4711`, the two forms in which grpc-js writes a peer. */
+function hostOf(peer: string): string {
+  return peer.slice(0, Math.max(0, peer.lastIndexOf(':')))
+}

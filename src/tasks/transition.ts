@@ -1,0 +1,122 @@
+import { Problem } from '../errors.ts'
+import type { NewEvent } from '../log/event.ts'
+import { identityOf } from '../registry/agents/identity.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { type NewChunk, withChunks } from './artifact.ts'
+import { insertChunk } from './artifact-store.ts'
+import type { TaskContext } from './context.ts'
+import type { Encoded } from './encoded.ts'
+import { requireMove, type TaskState } from './state.ts'
+import type { Task } from './task.ts'
+import { artifactAdded, stateChanged } from './task-events.ts'
+import { insertTaskMessage } from './task-message-store.ts'
+import { findTask, insertTask, moveTaskRow, updateMessageCount } from './task-store.ts'
+import { versionConflict } from './version-conflict.ts'
+
+export interface Transition {
+  readonly to: TaskState
+  /** The identity of the one who moves the task: `@donna`, `@gateway`. */
+  readonly actor: string
+  /** Joins the history. It is the task's status message, unless it came as mail. */
+  readonly message?: Encoded | undefined
+  /** Checked by `prepareChunks`. */
+  readonly artifacts?: readonly NewChunk[] | undefined
+  /** Why the gateway moves the task by its own decision. */
+  readonly reason?: string | undefined
+  /** The event of the originator's mail that causes the move. */
+  readonly mail?: NewEvent | undefined
+  /** The new deadline in ms since the epoch; null: none. Without it the old one stays. */
+  readonly expiresAt?: number | null | undefined
+  /** Identities by agent id, where they are known already: each saves a read. */
+  readonly identities?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Moves a task: its row, the message and artifacts that come with the move, and the events of all of them. A task of version 0
+ * is stored by its first move. Returns the task as it is stored.
+ *
+ * The caller has read the task with `lockTask` in this transaction, and has checked roles and room. Errors: `invalid-transition`
+ * for a move that nobody may make, `version-conflict` for a task that is not as it was read; neither writes anything.
+ */
+export async function transition(
+  tx: Transaction,
+  context: Pick<TaskContext, 'append'>,
+  task: Task,
+  change: Transition,
+): Promise<Task> {
+  const { artifacts = [], message, mail, actor, identities } = change
+  const moved = afterTransition(task, change, tx.now)
+  if (isNew(task)) await insertTask(tx, moved)
+  else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
+  const events: NewEvent[] = []
+  for (const [index, chunk] of artifacts.entries()) {
+    const seq = task.chunkCount + index + 1
+    await insertChunk(tx, task.id, seq, chunk)
+    events.push(artifactAdded(task, actor, seq, chunk))
+  }
+  if (message) await insertTaskMessage(tx, task.id, moved.messageCount, message)
+  if (mail) events.push(mail)
+  const previousState = isNew(task) ? null : task.state
+  const parties = await partiesOf(tx, task, identities)
+  events.push(stateChanged(moved, { previousState, actor, mail, ...parties }))
+  await context.append(tx, task.projectId, events)
+  return moved
+}
+
+/** The task after a move. Pure. Throws `invalid-transition` where neither party may make the move. */
+export function afterTransition(task: Task, change: Transition, now: number): Task {
+  const { to, artifacts = [], message, mail, reason = null, expiresAt = task.expiresAt } = change
+  if (!isNew(task)) requireMove(task.state, to, ['assignee', 'originator'])
+  const counted = withMessage(withChunks(task, artifacts), message)
+  return {
+    ...counted,
+    state: to,
+    version: task.version + 1,
+    statusMessageSeq: message && !mail ? counted.messageCount : null,
+    statusAt: now,
+    reason,
+    expiresAt,
+    updatedAt: now,
+  }
+}
+
+/**
+ * Adds mail of the originator to a task's history and leaves its state as it is. Returns the task as it is stored. The caller has
+ * read it with `lockTask` in this transaction. Errors: `version-conflict`.
+ */
+export async function addMessage(
+  tx: Transaction,
+  context: Pick<TaskContext, 'append'>,
+  task: Task,
+  { message, mail }: { readonly message: Encoded; readonly mail: NewEvent },
+): Promise<Task> {
+  if (!(await updateMessageCount(tx, task, message))) throw await staleTask(tx, task)
+  const next = { ...withMessage(task, message), version: task.version + 1, updatedAt: tx.now }
+  await insertTaskMessage(tx, task.id, next.messageCount, message)
+  await context.append(tx, task.projectId, [mail])
+  return next
+}
+
+const isNew = (task: Task): boolean => task.version === 0
+
+function withMessage(task: Task, message: Encoded | undefined): Task {
+  if (!message) return task
+  return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
+}
+
+async function staleTask(db: Reader, read: Task): Promise<Problem> {
+  const current = await findTask(db, read.id)
+  if (current) return versionConflict(db, current, read.version)
+  return new Problem('task-not-found', { detail: `No task ${read.id}.` })
+}
+
+async function partiesOf(
+  db: Reader,
+  { originatorId, assigneeId }: Task,
+  known: Readonly<Record<string, string>> = {},
+): Promise<{ originator: string; assignee: string }> {
+  return {
+    originator: known[originatorId] ?? (await identityOf(db, originatorId)),
+    assignee: known[assigneeId] ?? (await identityOf(db, assigneeId)),
+  }
+}
