@@ -15,6 +15,7 @@ const rounds = numberFromEnv('ROUSE_MISUSE_ROUNDS', 3)
 /** What any attack may make of a machine that is shared with it; the ratio itself is printed. */
 const memoryMaxMb = 900
 const diskMaxMb = 2_500
+const attackMaxMs = 1_800_000
 
 const rows: string[] = []
 afterAll(() => {
@@ -25,9 +26,11 @@ afterAll(() => {
   )
 })
 
-test.each(Object.keys(attacks) as AttackName[])('one agent that %s harms nobody else', async (attack) => {
-  await using names = await startDeafNameServer()
-  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: names.address })
+const names = Object.keys(attacks) as AttackName[]
+test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }, async (attack) => {
+  await using nameServer = await startDeafNameServer()
+  const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address }
+  await using gateway = await startProcessGateway(env)
   const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)
   await victims.feel(3)

@@ -1,4 +1,4 @@
-/** Lets one through at a time, first come first served; nobody waits longer than `patienceMs`. */
+/** Lets one group at a time take rows, first come first served; nobody waits longer than `patienceMs`. */
 export class Gate {
   readonly #patienceMs: number
   readonly #waiting: (() => void)[] = []
@@ -25,15 +25,15 @@ export class Gate {
     })
   }
 
-  /** Resolves when all is done that follows from whoever left last. */
+  /** Resolves when all is done that follows from the log of whoever left last. */
   get before(): Promise<unknown> {
     return this.#before
   }
 
-  /** Lets the next one in, while what follows from this one may still be under way. */
-  leave(done: Promise<unknown>): void {
+  /** Lets the next one in. `done`: resolves when what follows from this one's part of the log is done, if it has one. */
+  leave(done: Promise<unknown> | undefined): void {
     this.#inside--
-    this.#before = done
+    if (done) this.#before = done
     this.#waiting.shift()?.()
   }
 }

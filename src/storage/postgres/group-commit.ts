@@ -3,11 +3,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { Collision, type Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
 import { Gate } from './gate.ts'
-import { Group, groupMax, type Loss, type Queue, type Result, type Writer } from './group.ts'
+import { Group, groupMax } from './group.ts'
 import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
+import type { Loss, Queue, Result, Writer } from './writer.ts'
 
-/** How long a group waits for the one before it to be done with the log. Then it waits in the database, where others see it. */
+/** How long a group waits for its turn to take rows. Then it waits in the database, where others see it. */
 const patienceMs = 1_000
 /** How often a writer is run when others come in its way. */
 const triesMax = 4
@@ -89,9 +90,9 @@ export class GroupCommit {
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
-    const group = new Group(connection, this.#gate, this.#clock.now())
+    const group = new Group(connection, this.#gate, queue, this.#clock.now())
     try {
-      this.#tell(connection, group, await group.run(writers, queue))
+      this.#tell(connection, group, await group.run(writers))
     } finally {
       group.end()
     }

@@ -1,44 +1,14 @@
 import { BeforeCommitWork } from '../before-commit.ts'
-import { Collision, type Pipelined, type Transaction } from '../database.ts'
+import type { Pipelined, Transaction } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
-import type { Statement } from '../statement.ts'
+import { AtWork } from './at-work.ts'
 import type { Gate } from './gate.ts'
-import { isWrite, type Query, toQuery } from './query.ts'
+import { PlaceInLine } from './place-in-line.ts'
 import { RowLocks } from './row-locks.ts'
+import { runWriter, type Shared } from './run-writer.ts'
 import { isCertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
-
-export interface Writer {
-  readonly work: (tx: Transaction) => Promise<unknown>
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-  /** How often it was run in vain. */
-  tries: number
-}
-
-export type Result =
-  | {
-      readonly writer: Writer
-      readonly value: unknown
-      readonly hooks: readonly (() => void)[]
-      readonly closings: BeforeCommitWork
-    }
-  | { readonly writer: Writer; readonly error: unknown }
-
-/** Why nothing of a group was kept: whose fault it is, where it is one writer's; `uncertain` where perhaps it was kept. */
-export interface Loss {
-  readonly cause: unknown
-  readonly culprit: Writer | undefined
-  readonly uncertain: boolean
-}
-
-/** Writers that queue, for a group that has time for more. */
-export interface Queue {
-  /** Takes up to `room` of them. */
-  take(room: number): readonly Writer[]
-  /** Hears of the next one, until it is told to stop. Whoever listens takes it, or has a lane that does. */
-  listen(): { readonly heard: Promise<void>; stop(): void }
-}
+import type { Loss, Queue, Result, Writer } from './writer.ts'
 
 /** How many writers share a commit at the most: bounds how long the first of them waits, and who else waits for their rows. */
 export const groupMax = 128
@@ -46,26 +16,33 @@ export const groupMax = 128
 /**
  * Writers that share one transaction and run at the same time, so that the statements of all travel together. There is no
  * savepoint between them: one that fails behind something it wrote fails them all, and they are run again without it.
+ *
+ * A group takes no row before it is its turn in the line, and asks for no row after it has asked for its commit. So no two groups
+ * of a gateway wait for each other: whoever has the turn waits for commits at the most.
  */
-export class Group {
-  readonly #connection: WriteConnection
-  readonly #now: number
-  readonly #gate: Gate
-  readonly #locks = new RowLocks<object>()
+export class Group implements Shared {
+  readonly connection: WriteConnection
+  readonly now: number
+  readonly atWork = new AtWork()
+  readonly locks = new RowLocks<object>(this.atWork)
+  readonly #queue: Queue
+  readonly #place: PlaceInLine
   readonly #writers: Writer[] = []
+  readonly #running: Promise<Result>[] = []
+  /** Resolves when nobody else is taken in. */
+  #takingIn: Promise<void> | undefined
   readonly #over: Promise<void>
   /** Says that whoever is told of its end has been told: hooks have run. */
   end = (): void => {}
-  #leave = (): void => {}
-  /** Set once it stands in the line for the log; resolves when it is its turn. */
-  #turn: Promise<void> | undefined
+  #appends = false
   #loss: Loss | undefined
 
-  /** `gate` is for those that leave something for the end: there they wait for the log, which one of them holds at a time. */
-  constructor(connection: WriteConnection, gate: Gate, now: number) {
-    this.#connection = connection
-    this.#gate = gate
-    this.#now = now
+  /** `gate` is where the groups of a gateway wait for their turn; `queue`, whom this one takes in meanwhile. */
+  constructor(connection: WriteConnection, gate: Gate, queue: Queue, now: number) {
+    this.connection = connection
+    this.now = now
+    this.#queue = queue
+    this.#place = new PlaceInLine(gate)
     this.#over = new Promise((resolve) => {
       this.end = resolve
     })
@@ -76,82 +53,93 @@ export class Group {
     return this.#writers
   }
 
+  get loss(): Loss | undefined {
+    return this.#loss
+  }
+
+  lose(cause: unknown, culprit: Writer | undefined): void {
+    this.#loss ??= { cause, culprit, uncertain: false }
+  }
+
   /** Runs the writers, and with them those that queue while it waits, and commits. Nothing is kept when it answers a loss. */
-  async run(writers: readonly Writer[], queue: Queue): Promise<readonly Result[] | Loss> {
+  async run(writers: readonly Writer[]): Promise<readonly Result[] | Loss> {
     let last = pipelined()
-    const begun = this.#connection.query('begin isolation level read committed')
-    begun.catch((error) => this.#lose(error, undefined))
-    const results = await this.#runAll(writers)
+    const begun = this.connection.query('begin isolation level read committed')
+    begun.catch((error) => this.lose(error, undefined))
+    // Somebody came in the way of what they had read: now nobody of this gateway does.
+    if (writers.some(({ tries }) => tries > 0)) await this.enterLine()
+    this.#start(writers)
+    let results = await this.#results()
     if (!this.#loss && results.some(leavesWork)) {
-      results.push(...(await this.#takeTurn(queue)))
+      await this.enterLine()
+      results = await this.#results()
       if (!this.#loss) {
         const closed = await this.#close(results)
-        results.push(closed)
+        results = [...results, closed]
         if ('value' in closed) last = closed.value as Pipelined
       }
     }
     await begun.catch(() => {})
-    if (!this.#loss) await Promise.all([this.#commit(), last.answered.catch((error) => this.#lose(error, undefined))])
+    if (!this.#loss) await Promise.all([this.#commit(), last.answered.catch((error) => this.lose(error, undefined))])
     else await this.#rollBack()
     this.#leave()
     return this.#loss ?? results
   }
 
-  #runAll(writers: readonly Writer[]): Promise<Result[]> {
-    this.#writers.push(...writers)
-    return Promise.all(writers.map((writer) => this.#runWriter(writer)))
+  enterLine(): Promise<void> | undefined {
+    const turn = this.#place.enter()
+    if (turn) this.#takingIn ??= this.#takeIn(turn)
+    return turn
   }
 
-  /** Waits for the group that is at the log, and takes in who comes meanwhile: the fewer the groups, the shorter the line. */
-  async #takeTurn(queue: Queue): Promise<Result[]> {
-    const results: Result[] = []
-    const turn = this.#enterLine()
-    let isMine = turn === undefined
-    void turn?.then(() => {
+  #start(writers: readonly Writer[]): void {
+    this.#writers.push(...writers)
+    for (const writer of writers) this.#running.push(runWriter(this, writer))
+  }
+
+  /** What became of all of them. */
+  async #results(): Promise<Result[]> {
+    await Promise.all(this.#running)
+    await this.#takingIn
+    return Promise.all(this.#running)
+  }
+
+  /** Takes in who comes while it waits for its turn: the fewer the groups, the shorter the line. */
+  async #takeIn(turn: Promise<void>): Promise<void> {
+    let isMine = false
+    void turn.then(() => {
       isMine = true
     })
     while (!isMine && !this.#loss) {
       const room = groupMax - this.#writers.length
-      const arrival = room > 0 ? queue.listen() : undefined
+      const arrival = room > 0 ? this.#queue.listen() : undefined
       await Promise.race([turn, ...(arrival ? [arrival.heard] : [])])
       arrival?.stop()
-      results.push(...(await this.#runAll(queue.take(room))))
+      this.#start(this.#queue.take(isMine ? 0 : room))
     }
-    return results
-  }
-
-  /** Stands in the line for the log, once. Undefined: it is its turn. */
-  #enterLine(): Promise<void> | undefined {
-    if (this.#turn) return this.#turn
-    const turn = this.#gate.enter()
-    this.#turn = turn ?? Promise.resolve()
-    this.#leave = () => {
-      this.#leave = () => {}
-      this.#gate.leave(this.#over)
-    }
-    return turn
   }
 
   /** Does what the writers left for the end, as one more writer that nobody waits for. */
   async #close(results: readonly Result[]): Promise<Result> {
+    this.#appends = true
     const left = new BeforeCommitWork()
-    for (const result of results) if ('closings' in result) left.join(result.closings)
+    for (const result of results) if ('deferred' in result) left.join(result.deferred)
     const work = (tx: Transaction): Promise<Pipelined> => left.run(tx)
     // What it learns of the log is news to nobody here: the hooks of those before it have run.
-    const result = await this.#runWriter({ work, resolve: () => {}, reject: () => {}, tries: 0 }, this.#gate.before)
-    if ('error' in result) this.#lose(result.error, undefined)
+    const result = await runWriter(this, { work, resolve: () => {}, reject: () => {}, tries: 0 }, this.#place.before)
+    if ('error' in result) this.lose(result.error, undefined)
     return result
   }
 
   async #commit(): Promise<void> {
     // A connection that was gone before anybody asked for the commit has kept nothing.
-    const { isOpen } = this.#connection
+    const { isOpen } = this.connection
     try {
-      const committing = this.#connection.query('commit')
-      // The next one asks for the log behind this commit, and has it as soon as the server is done.
+      const committing = this.connection.query('commit')
+      // The next one asks for its rows behind this commit, and has them as soon as the server is done.
       this.#leave()
       const { command } = await committing
-      if (command !== 'COMMIT') this.#lose(new Error('The transaction was rolled back.'), undefined)
+      if (command !== 'COMMIT') this.lose(new Error('The transaction was rolled back.'), undefined)
     } catch (cause) {
       this.#loss = { cause, culprit: undefined, uncertain: isOpen && !isCertain(cause) }
     }
@@ -159,79 +147,18 @@ export class Group {
 
   async #rollBack(): Promise<void> {
     try {
-      await this.#connection.query('rollback')
+      await this.connection.query('rollback')
     } catch {
       // Then there is no connection any more, and no transaction; what brought us here is the error to tell.
-      this.#connection.discard()
+      this.connection.discard()
     }
   }
 
-  async #runWriter(writer: Writer, before?: Promise<unknown>): Promise<Result> {
-    const hooks: (() => void)[] = []
-    const closings = new BeforeCommitWork()
-    const state = { over: false, wrote: false, locked: false, unanswered: 0 }
-    const ask = async (query: Query) => {
-      // Work that its writer did not wait for would land in a transaction that is not its own, or in none.
-      if (state.over) throw new Error('A transaction was used after its end: something in it was not awaited.')
-      if (this.#loss) throw this.#loss.cause
-      state.unanswered++
-      try {
-        const result = await this.#connection.query(query)
-        if (before) await before
-        if (isWrite(query) && (result.rowCount ?? 0) > 0) state.wrote = true
-        return result
-      } catch (error) {
-        this.#lose(error, writer)
-        throw error
-      } finally {
-        state.unanswered--
-      }
-    }
-    const read = async (statement: Statement, params: object): Promise<unknown[]> => {
-      if (statement.locks !== undefined) {
-        const row = `${statement.locks} ${(params as { id: string }).id}`
-        // Who holds nothing can wait for whoever does: no two then wait for each other.
-        if (!(await this.#locks.take(row, state, !state.wrote && !state.locked))) throw this.#collide(writer)
-        state.locked = true
-      }
-      // The line of this process first, then the row: who had the row and not the turn would keep whoever has the turn waiting.
-      if (statement.takesLog) await this.#enterLine()
-      return (await ask(toQuery(statement, params))).rows
-    }
-    const tx: Transaction = {
-      now: this.#now,
-      all: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
-        (await read(statement as Statement, params)) as Row[],
-      get: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
-        (await read(statement as Statement, params))[0] as Row | undefined,
-      run: async (statement, params) => (await ask(toQuery(statement, params))).rowCount ?? 0,
-      onCommit: (work) => hooks.push(work),
-      beforeCommit: (closing, item) => closings.add(closing, item),
-    }
-    try {
-      const value = await writer.work(tx)
-      return { writer, value, hooks, closings }
-    } catch (error) {
-      // What it wrote cannot be taken back alone.
-      if (state.wrote || state.unanswered > 0) this.#lose(error, writer)
-      return { writer, error }
-    } finally {
-      state.over = true
-      this.#locks.release(state)
-    }
-  }
-
-  #collide(writer: Writer): Error {
-    const error = new Collision('Two writers of one transaction wait for each other.')
-    this.#lose(error, writer)
-    return error
-  }
-
-  #lose(cause: unknown, culprit: Writer | undefined): void {
-    this.#loss ??= { cause, culprit, uncertain: false }
+  #leave(): void {
+    this.#place.leave(this.#appends ? this.#over : undefined)
   }
 }
 
 function leavesWork(result: Result): boolean {
-  return 'closings' in result && !result.closings.isEmpty
+  return 'deferred' in result && !result.deferred.isEmpty
 }

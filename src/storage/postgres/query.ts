@@ -10,12 +10,15 @@ export interface Query {
   readonly text: string
   readonly values: SqlValue[]
   readonly isFirst: boolean
+  /** Whether it takes rows that others may wait for until the transaction ends: it changes them, or reads them with a lock. */
+  readonly takesRows: boolean
 }
 
 interface Compiled {
   readonly name: string
   readonly text: string
   readonly isFirst: boolean
+  readonly takesRows: boolean
   readonly binding: Binding
 }
 
@@ -24,8 +27,8 @@ let count = 0
 
 /** Throws a TypeError that names a parameter which is missing. */
 export function toQuery<Params extends object>(statement: Statement<Params, unknown>, params: Params): Query {
-  const { name, text, isFirst, binding } = compile(statement as Statement)
-  return { name, text, isFirst, values: bindValues(binding, params) }
+  const { name, text, isFirst, takesRows, binding } = compile(statement as Statement)
+  return { name, text, isFirst, takesRows, values: bindValues(binding, params) }
 }
 
 /** Whether a query changes rows when it answers some: a `returning` counts as well as a count. */
@@ -37,10 +40,12 @@ function compile(statement: Statement): Compiled {
   const known = compiled.get(statement)
   if (known) return known
   const { sql, params } = dialect.sqlToQuery(statement.sql)
+  const text = uncomment(statement.locks === undefined ? sql : `${sql} for update`)
   const made = {
     name: `rouse_${++count}`,
-    text: uncomment(statement.locks === undefined ? sql : `${sql} for update`),
+    text,
     isFirst: statement.isFirst ?? false,
+    takesRows: /\b(insert|update|delete)\b/i.test(text),
     binding: bindingOf(params),
   }
   compiled.set(statement, made)

@@ -14,6 +14,7 @@ const lanes = 6
 const hangMs = 1_000
 /** A try of a receiver waits for the receiver, at most this. */
 const webhookMs = 1_000
+const runMaxMs = 1_800_000
 
 /** Limits of rate would answer in the place of what is tried. */
 const env = {
@@ -26,7 +27,8 @@ const env = {
   ROUSE_LOG_LEVEL: 'error',
 }
 
-test(`${requests} hostile requests find no 5xx, no hang, no growth and nothing of anybody else's`, async () => {
+const name = `${requests} hostile requests find no 5xx, no hang, no growth and nothing of anybody else's`
+test(name, { timeout: runMaxMs }, async () => {
   console.log(`fuzz on ${engine}: seed ${seed} (ROUSE_FUZZ_SEED), ${requests} requests (ROUSE_FUZZ_REQUESTS)`)
   await using gateway = await startProcessGateway(env)
   const world = await populate(gateway)
@@ -37,6 +39,7 @@ test(`${requests} hostile requests find no 5xx, no hang, no growth and nothing o
   const faults: string[] = []
   const statuses = new Map<number, number>()
   const memory: number[] = []
+  const durations: number[] = []
   let slowest: Shot | undefined
   let fired = 0
   const lane = async (): Promise<void> => {
@@ -45,6 +48,7 @@ test(`${requests} hostile requests find no 5xx, no hang, no growth and nothing o
       // What the client itself refuses to make was never sent.
       if (shot.status === 0) continue
       if (++fired % Math.ceil(requests / 30) === 0) memory.push(residentMb(gateway.pid))
+      durations.push(shot.ms)
       statuses.set(shot.status, (statuses.get(shot.status) ?? 0) + 1)
       if (slowest === undefined || shot.ms > slowest.ms) slowest = shot
       const fault = faultOf(shot, world.canary)
@@ -61,7 +65,7 @@ test(`${requests} hostile requests find no 5xx, no hang, no growth and nothing o
         .sort(([a], [b]) => a - b)
         .map(([status, count]) => `${status}: ${count}`)
         .join(', ')}`,
-      `slowest ${Math.round(slowest?.ms ?? 0)} ms (${slowest?.what})`,
+      `p50 ${quantile(durations, 0.5)} ms, p99 ${quantile(durations, 0.99)} ms, slowest ${Math.round(slowest?.ms ?? 0)} ms (${slowest?.what})`,
       `resident memory ${early} MB in the first half, ${late} MB at the end`,
     ].join('\n'),
   )
@@ -79,6 +83,11 @@ function faultOf(shot: Shot, canary: string): string | undefined {
   if (shot.answer.includes(canary)) return 'data of somebody else'
   const patience = shot.what === 'test' ? hangMs + webhookMs * 2 : hangMs
   return shot.ms > patience ? 'a hang' : undefined
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return Math.round(sorted[Math.floor(sorted.length * part)] ?? 0)
 }
 
 function residentMb(pid: number): number {
