@@ -11,3 +11,6 @@ export interface Core {
   /** Appends events in the caller's transaction; the agents that they concern are woken after the commit. */
   readonly append: AppendEvents
 }
+
+/** What a part works with that appends no events. */
+export type Base = Omit<Core, 'append'>

@@ -6,12 +6,13 @@ import { type CardKey, createCardSigningKey } from './agent-card/signing.ts'
 import type { Config } from './config.ts'
 import { findKeyIds } from './identity/reseal.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Sweep } from './lib/sweeper.ts'
 import type { Logger } from './logger.ts'
 import { AdminKey, type AdminKeyPlace, givenAdminKeys, openAdminKeys, readAdminKeys } from './security/admin-key.ts'
 import type { KeptSecret } from './security/kept-secret.ts'
 import { KeyFile, readKeyFile } from './security/key-files.ts'
 import { markedKeyIds, markKeys } from './security/key-marks.ts'
-import { KeyWatch } from './security/key-watch.ts'
+import { keyWatch } from './security/key-watch.ts'
 import { type Closed, requirePrivate } from './security/private-files.ts'
 import { SecretBox } from './security/secret.ts'
 import { SharedSecret } from './security/shared-secret.ts'
@@ -109,13 +110,8 @@ export async function openKeys(
 }
 
 /** Reads keys that are replaced while the gateway runs. `adminKeyEnded` is called when an admin key is no longer accepted. */
-export function watchKeys(
-  keys: Keys,
-  signer: LiveSigner,
-  world: { clock: Clock; log: Logger },
-  adminKeyEnded: () => void,
-): KeyWatch {
-  return new KeyWatch(world, async () => {
+export function keySweepOf(keys: Keys, signer: LiveSigner, adminKeyEnded: () => void): Sweep {
+  return keyWatch(async () => {
     const found = await keys.refresh()
     await signer.use(found.cardKeys)
     if (found.adminKeyEnded) adminKeyEnded()

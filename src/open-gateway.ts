@@ -3,7 +3,6 @@ import type { Express } from 'express'
 import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
-import { pruneAudit } from './audit/audit-store.ts'
 import { openCluster } from './cluster/cluster.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
@@ -13,13 +12,14 @@ import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import type { Unsent } from './fronts/unsent.ts'
-import { KeySweeper } from './identity/key-sweeper.ts'
+import { keySweep } from './identity/end-expired-keys.ts'
 import { KeyUse } from './identity/key-use.ts'
-import { OpenCallSweeper } from './identity/open-call-sweeper.ts'
+import { OpenCallCheck } from './identity/open-call-check.ts'
 import { OpenCalls } from './identity/open-calls.ts'
-import { openKeys, requirePrivateDirectory, watchKeys } from './key-ring.ts'
+import { keySweepOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import type { Clock } from './lib/clock.ts'
+import { Sweeper } from './lib/sweeper.ts'
 import { LogNotifier } from './log/log-notifier.ts'
 import type { Logger } from './logger.ts'
 import { createFindDelivered } from './mailbox/delivery/already-delivered.ts'
@@ -27,7 +27,6 @@ import { drain } from './mailbox/delivery/drain.ts'
 import { markDelivered } from './mailbox/delivery/mark-delivered.ts'
 import { strategies } from './mailbox/delivery/strategies.ts'
 import { SendLimiter } from './mailbox/limits/send-limiter.ts'
-import { pruneMessages } from './mailbox/retention.ts'
 import { createAnnounce } from './mailbox/sending/announce.ts'
 import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
@@ -36,16 +35,16 @@ import { defaultProject, ensureProject } from './registry/projects/project-store
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
 import { Shares } from './registry/shares/shares.ts'
 import { Usage } from './registry/shares/usage.ts'
-import { RetentionSweeper } from './retention.ts'
+import { retentionSweep } from './retention.ts'
 import { createClientAddress } from './security/client-address.ts'
 import { JwtVerifier } from './security/jwt-verifier.ts'
 import type { NameResolverOptions } from './security/name-resolver.ts'
 import { createAskName } from './security/name-servers.ts'
 import { OutboundFetch } from './security/outbound-fetch.ts'
 import { SessionActivity } from './sessions/activity.ts'
-import { SessionSweeper } from './sessions/sweeper.ts'
+import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { ExpirySweeper } from './tasks/expiry-sweeper.ts'
+import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import type { Channels } from './wakes/channel.ts'
 import { createEngine } from './wakes/engine.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
@@ -144,30 +143,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
 
   // callers
   const openCalls = new OpenCalls()
-  const openCallSweeper = new OpenCallSweeper(core, openCalls)
-  cluster.on({ revoked: (ids) => openCalls.end(ids), missed: () => openCallSweeper.look() })
-  const { notifyRevoked: revoked, holdsSweepLease } = cluster
+  const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
+  cluster.on({ revoked: (ids) => openCalls.end(ids), missed: () => openCallCheck.checkNow() })
+  const { notifyRevoked: revoked } = cluster
   const activity = undo.use(new SessionActivity(core))
   const keyUse = undo.use(new KeyUse(core))
   const tokens = openVerifier(config, world, undo)
   const shares = new Shares(clock)
   const clientAddress = createClientAddress(config.trustedProxies)
-
-  // sweeps
-  const pruneMail = (now: number, ms: number, signal: AbortSignal) => pruneMessages(db, now, ms, signal)
-  const sweepers = [
-    new ExpirySweeper(tasks, log, holdsSweepLease),
-    new RetentionSweeper({
-      ...core,
-      retention: config.retention,
-      pruneMessages: pruneMail,
-      pruneAudit,
-      isTurn: holdsSweepLease,
-    }),
-    new SessionSweeper(sessions, clock, log, holdsSweepLease),
-    new KeySweeper({ ...core, revoked, sessions }, clock, log, holdsSweepLease),
-    openCallSweeper,
-  ].map((sweeper) => undo.use(sweeper))
 
   // fronts
   const a2a = {
@@ -200,13 +183,27 @@ export async function openGateway(config: Config, world: World): Promise<Running
     sessions,
     isReady: () => engine.isRunning,
   })
-  const keyWatch = undo.use(watchKeys(keys, signer, world, () => openCalls.interrupt([operator.keyId])))
+
+  // sweeps: every gateway does its own, and one gateway of the cluster does each of the shared ones
+  const failed = (err: unknown, sweep: string): void => log.error({ err, sweep }, 'sweep.failed')
+  const own = [openCallCheck.sweep, keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId]))]
+  const shared = [
+    expirySweep(tasks),
+    silenceSweep(sessions),
+    keySweep({ ...core, revoked, sessions }),
+    retentionSweep(core, config.retention),
+  ]
+  const { holdsSweepLease: holdsLease } = cluster
+  const sweepers = [
+    ...own.map((sweep) => new Sweeper(sweep, { clock, failed })),
+    ...shared.map((sweep) => new Sweeper(sweep, { clock, failed, holdsLease })),
+  ]
+  for (const sweeper of sweepers) undo.use(sweeper)
 
   // start
   await cluster.start()
   engine.start()
   for (const sweeper of sweepers) sweeper.start()
-  keyWatch.start()
   ports.serve(front, async (bounds, proved) =>
     (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, bounds, proved),
   )

@@ -1,7 +1,8 @@
-import type { Clock } from './lib/clock.ts'
-import { Sweeper } from './lib/sweeper.ts'
+import { pruneAudit } from './audit/audit-store.ts'
+import type { Base } from './core.ts'
+import type { Sweep } from './lib/sweeper.ts'
 import { pruneEvents } from './log/prune-events.ts'
-import type { Logger } from './logger.ts'
+import { pruneMessages } from './mailbox/retention.ts'
 import { pruneIdempotencyKeys } from './registry/idempotency.ts'
 import type { Database } from './storage/database.ts'
 import { pruneDeliveries } from './wakes/store/delivery-store.ts'
@@ -17,53 +18,44 @@ export interface Retention {
   readonly auditMs: number
 }
 
-interface RetentionContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-  readonly retention: Retention
-  /** Whether this gateway is the one to sweep. */
-  readonly isTurn?: (name: string) => Promise<boolean>
-  /** Takes away the mail that is older than it is kept, and answers how much. */
-  readonly pruneMessages?: (now: number, retentionMs: number, signal: AbortSignal) => Promise<number>
-  /** Takes away the audit's records from before an instant, and returns how many. */
-  readonly pruneAudit?: (db: Database, before: number, signal: AbortSignal) => Promise<number>
+/** Removes one kind of old rows and returns how many. `keptMs` 0: the rows are kept for ever. */
+interface Prune {
+  readonly name: string
+  readonly keptMs: (retention: Retention) => number
+  readonly prune: (db: Database, now: number, keptMs: number, signal: AbortSignal) => Promise<number>
 }
 
-/** Takes away the events of the log, the records of deliveries and of the audit, and the mail, that are older than they are kept. */
-export class RetentionSweeper extends Sweeper {
-  readonly #context: RetentionContext
+type PruneBefore = (db: Database, before: number, signal: AbortSignal) => Promise<number>
 
-  constructor(context: RetentionContext) {
-    const { clock, log, isTurn } = context
-    super({
-      clock,
-      everyMs: sweepMs,
-      // What a gateway that was down for long still has to send goes out before it.
-      firstAfterMs: sweepMs,
-      isTurn: isTurn && (() => isTurn('retention')),
-      failed: (err) => log.error({ err }, 'retention.sweep_failed'),
-    })
-    this.#context = context
-  }
+/** Prunes what is older than it is kept; nothing if it is kept for ever. */
+const olderThan =
+  (prune: PruneBefore): Prune['prune'] =>
+  async (db, now, keptMs, signal) =>
+    keptMs > 0 ? prune(db, now - keptMs, signal) : 0
 
-  /** One pass. Answers how many of each went. */
-  async runOnce(): Promise<{ events: number; deliveries: number; messages: number; audit: number }> {
-    const { db, clock, retention, pruneMessages, pruneAudit } = this.#context
-    const { signal } = this
-    const now = clock.now()
-    const events = retention.eventsMs > 0 ? await pruneEvents(db, now - retention.eventsMs, signal) : 0
-    if (retention.eventsMs > 0) await pruneHeld(db, now - retention.eventsMs, signal)
-    const deliveries = retention.deliveriesMs > 0 ? await pruneDeliveries(db, now - retention.deliveriesMs, signal) : 0
-    await pruneIdempotencyKeys(db, now, signal)
-    const messages = (await pruneMessages?.(now, retention.messagesMs, signal)) ?? 0
-    const audit = retention.auditMs > 0 ? ((await pruneAudit?.(db, now - retention.auditMs, signal)) ?? 0) : 0
-    return { events, deliveries, messages, audit }
-  }
+const prunes: readonly Prune[] = [
+  { name: 'events', keptMs: ({ eventsMs }) => eventsMs, prune: olderThan(pruneEvents) },
+  { name: 'held', keptMs: ({ eventsMs }) => eventsMs, prune: olderThan(pruneHeld) },
+  { name: 'deliveries', keptMs: ({ deliveriesMs }) => deliveriesMs, prune: olderThan(pruneDeliveries) },
+  // Mail counters are pruned also where mail is kept for ever.
+  { name: 'messages', keptMs: ({ messagesMs }) => messagesMs, prune: pruneMessages },
+  { name: 'audit', keptMs: ({ auditMs }) => auditMs, prune: olderThan(pruneAudit) },
+  { name: 'idempotencyKeys', keptMs: () => 0, prune: (db, now, _, signal) => pruneIdempotencyKeys(db, now, signal) },
+]
 
-  protected async sweep(): Promise<boolean> {
-    const pruned = await this.runOnce()
-    if (Object.values(pruned).some((count) => count > 0)) this.#context.log.info(pruned, 'retention.pruned')
-    return false
+/** Removes events, held events, deliveries, mail, audit records and idempotency keys that are older than they are kept. */
+export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
+  return {
+    name: 'retention',
+    everyMs: sweepMs,
+    // A gateway that was down for long first sends what is still due.
+    firstAfterMs: sweepMs,
+    async run(signal) {
+      const now = clock.now()
+      const pruned: Record<string, number> = {}
+      for (const { name, keptMs, prune } of prunes) pruned[name] = await prune(db, now, keptMs(retention), signal)
+      if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'retention.pruned')
+      return false
+    },
   }
 }

@@ -14,7 +14,7 @@ const floors: Record<string, number> = {
   'key-ring.ts': 8,
   fronts: 7,
   identity: 6,
-  'retention.ts': 6,
+  'retention.ts': 6.5,
   'agent-card': 5,
   audit: 5,
   claims: 5,

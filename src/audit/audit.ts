@@ -1,10 +1,8 @@
-import type { Clock } from '../lib/clock.ts'
+import type { Base } from '../core.ts'
 import { ulidSequence } from '../lib/ids.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
 import { auditLimits } from '../limits.ts'
-import type { Logger } from '../logger.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
-import type { Database } from '../storage/database.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
@@ -17,26 +15,20 @@ const retryMs = 1_000
 /** How many unwritten records go to the program's log at a stop. */
 const loggedMax = 100
 
-interface AuditContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-}
-
 /**
  * Records who did what. `keep` resolves when the entry is durable; `note` returns at once and the entry is written soon, with
  * others; `refuse` counts repeated refused attempts. The number of waiting records is bounded: when the store accepts nothing
  * for long, the oldest ones are dropped and counted.
  */
 export class Audit implements AsyncDisposable {
-  readonly #context: AuditContext
+  readonly #context: Base
   readonly #newId = ulidSequence()
   readonly #refused = new RefusedAttempts()
   readonly #writer: WriteBehind
   #waiting: AuditRecord[] = []
   #lost = 0
 
-  constructor(context: AuditContext) {
+  constructor(context: Base) {
     this.#context = context
     const failed = (err: unknown) => context.log.warn({ err }, 'audit.write_failed')
     this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs, failed })

@@ -1,16 +1,11 @@
+import type { Core } from '../core.ts'
 import { Problem } from '../errors.ts'
-import type { AppendEvents } from '../log/append.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Database, Reader, Transaction } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
 import { findClaim, removeClaim, removeStaleClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
-
-export interface ClaimContext {
-  readonly db: Database
-  readonly append: AppendEvents
-}
 
 /** The result of claiming: `claimed`, `renewed` (the caller had it), or `taken_over` (the claim was stale). */
 export interface Claimed {
@@ -25,7 +20,7 @@ export interface Claimed {
  * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
  * Errors: `claim-conflict` with the claim as it is. Source: S4-7, S4-8.
  */
-export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
+export function claimRef(context: Core, caller: Caller, ref: string): Promise<Claimed> {
   return context.db.transaction(async (tx) => {
     // A try fails only when another transaction changed the claim after it was read: the next try reads that change.
     for (;;) {
@@ -36,12 +31,7 @@ export function claimRef(context: ClaimContext, caller: Caller, ref: string): Pr
 }
 
 /** Reads the claim and changes it; undefined when another transaction changed it in between. */
-async function tryClaim(
-  { append }: ClaimContext,
-  tx: Transaction,
-  caller: Caller,
-  ref: string,
-): Promise<Claimed | undefined> {
+async function tryClaim({ append }: Core, tx: Transaction, caller: Caller, ref: string): Promise<Claimed | undefined> {
   const { projectId } = caller
   const before = await findClaim(tx, projectId, ref)
   const step = nextStep(before, caller.id, tx.now)
@@ -66,7 +56,7 @@ async function tryClaim(
  * says why.
  * Errors: `claim-not-found`, `claim-conflict` with the claim as it is.
  */
-export function releaseRef(context: ClaimContext, caller: Caller, ref: string): Promise<void> {
+export function releaseRef(context: Core, caller: Caller, ref: string): Promise<void> {
   return context.db.transaction(async (tx) => {
     const claim = await requireClaim(tx, caller, ref)
     const isOwn = claim.ownerId === caller.id

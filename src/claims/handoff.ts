@@ -1,3 +1,4 @@
+import type { Core } from '../core.ts'
 import { Problem } from '../errors.ts'
 import { resolveAddress } from '../registry/agents/addresses.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -7,9 +8,9 @@ import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { findClaim, moveClaim } from './claim-store.ts'
-import { type ClaimContext, claimEvent, conflict, requireClaim } from './claims.ts'
+import { claimEvent, conflict, requireClaim } from './claims.ts'
 
-export interface HandoffContext extends ClaimContext {
+export interface HandoffContext extends Core {
   readonly sendHandoffMail: SendHandoffMail
 }
 

@@ -1,10 +1,8 @@
-import type { Clock } from '../lib/clock.ts'
+import type { Base } from '../core.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
-import type { Logger } from '../logger.ts'
 import { noteKeyUse } from '../registry/callers/api-key-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { noteOperatorKeyUse } from '../registry/callers/operator-key-store.ts'
-import type { Database } from '../storage/database.ts'
 
 /** A use is written only when the last written use of the key is this old. */
 const usedAgainMs = 60_000
@@ -12,20 +10,14 @@ const usedAgainMs = 60_000
 const writeMs = 1_000
 const keysMax = 20_000
 
-interface UseContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-}
-
 /** Records when keys were last used: at most once a minute for each key, many in one transaction, never within a request. */
 export class KeyUse implements AsyncDisposable {
-  readonly #context: UseContext
+  readonly #context: Base
   readonly #writer: WriteBehind
   readonly #notedAt = new Map<string, number>()
   #waiting = new Set<string>()
 
-  constructor(context: UseContext) {
+  constructor(context: Base) {
     this.#context = context
     const failed = (err: unknown) => context.log.warn({ err }, 'key.use_unwritten')
     this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs: usedAgainMs, failed })

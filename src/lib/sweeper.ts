@@ -1,32 +1,35 @@
 import { type Clock, sleep } from './clock.ts'
 
-interface Sweeping {
-  readonly clock: Clock
+/** Work that is repeated. */
+export interface Sweep {
+  /** Its name, in the log and as a lease: `retention`. */
+  readonly name: string
+  /** Time between two passes, in ms. */
   readonly everyMs: number
-  /** Delay of the first pass after the start. */
+  /** Delay of the first pass after the start, in ms. Default 0. */
   readonly firstAfterMs?: number
-  /** Whether this gateway does the sweep now. */
-  readonly isTurn?: (() => Promise<boolean>) | undefined
-  /** Called when a pass has failed. The next pass comes as planned. */
-  readonly failed: (error: unknown) => void
+  /** Does one pass. True: there is more to do at once. `signal` aborts when the sweeper stops. */
+  run(signal: AbortSignal): Promise<boolean>
 }
 
-/** Repeats one piece of work until it is stopped. */
-export abstract class Sweeper implements AsyncDisposable {
-  readonly #sweeping: Sweeping
+interface SweeperOptions {
+  readonly clock: Clock
+  /** Called when a pass has failed. The next pass comes as planned. */
+  readonly failed: (error: unknown, sweep: string) => void
+  /** Whether this gateway does the sweep now. Default: always. */
+  readonly holdsLease?: (sweep: string) => Promise<boolean>
+}
+
+/** Repeats a sweep until it is stopped. */
+export class Sweeper implements AsyncDisposable {
+  readonly #sweep: Sweep
+  readonly #options: SweeperOptions
   readonly #stopping = new AbortController()
   #loop: Promise<void> | undefined
 
-  protected constructor(sweeping: Sweeping) {
-    this.#sweeping = sweeping
-  }
-
-  /** Does one pass. True: there is more to do at once. */
-  protected abstract sweep(): Promise<boolean>
-
-  /** Aborts when the sweeper stops. */
-  protected get signal(): AbortSignal {
-    return this.#stopping.signal
+  constructor(sweep: Sweep, options: SweeperOptions) {
+    this.#sweep = sweep
+    this.#options = options
   }
 
   start(): void {
@@ -43,16 +46,18 @@ export abstract class Sweeper implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { clock, everyMs, firstAfterMs = 0, isTurn, failed } = this.#sweeping
-    if (firstAfterMs > 0) await sleep(clock, firstAfterMs, this.signal)
-    while (!this.signal.aborted) {
+    const { name, everyMs, firstAfterMs = 0 } = this.#sweep
+    const { clock, failed, holdsLease } = this.#options
+    const { signal } = this.#stopping
+    if (firstAfterMs > 0) await sleep(clock, firstAfterMs, signal)
+    while (!signal.aborted) {
       try {
-        const isMine = isTurn === undefined || (await isTurn())
-        if (isMine && (await this.sweep())) continue
+        const isMine = holdsLease === undefined || (await holdsLease(name))
+        if (isMine && (await this.#sweep.run(signal))) continue
       } catch (error) {
-        failed(error)
+        failed(error, name)
       }
-      await sleep(clock, everyMs, this.signal)
+      await sleep(clock, everyMs, signal)
     }
   }
 }

@@ -1,26 +1,18 @@
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Base } from '../core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { newestLiveSession, seeSession } from '../registry/sessions/session-store.ts'
-import type { Database } from '../storage/database.ts'
 
 /** A sign of life is worth a write only when the last one is this old. */
 const seenAgainMs = 15_000
 const agentsMax = 20_000
 
-interface ActivityContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-}
-
 /** Takes any call of an agent for a sign of life of its session, behind the call and never in front of it. Source: S4-8. */
 export class SessionActivity implements AsyncDisposable {
-  readonly #context: ActivityContext
+  readonly #context: Base
   readonly #notedAt = new Map<string, number>()
   readonly #writing = new Set<Promise<void>>()
 
-  constructor(context: ActivityContext) {
+  constructor(context: Base) {
     this.#context = context
   }
 

@@ -1,16 +1,11 @@
-import type { Clock } from '../lib/clock.ts'
-import type { AppendEvents } from '../log/append.ts'
+import type { Core } from '../core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { RecordTaskMail } from '../registry/mail/task-mail.ts'
 import type { Usage } from '../registry/shares/usage.ts'
-import type { Database } from '../storage/database.ts'
 
-export interface TaskContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly append: AppendEvents
+export interface TaskContext extends Core {
   readonly notifier: LogNotifier
   /** Puts a message into the mailbox within the task's own transaction. Source: D9. */
   readonly recordMail: RecordTaskMail

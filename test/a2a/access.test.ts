@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/logger.ts'
 import { registerAgent } from '../../src/registry/agents/agents.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { ensureProject } from '../../src/registry/projects/project-store.ts'
@@ -42,9 +43,13 @@ async function addStranger(directory: string): Promise<TestAgent> {
   await ensureProject(db, 'default')
   await ensureProject(db, 'elsewhere')
   const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent({ db, append: async () => [], revoked() {} }, caller, {
-    handle: 'stranger',
-  })
+  const { agent, apiKey } = await registerAgent(
+    { db, clock: systemClock, log: silentLogger, append: async () => [], revoked() {} },
+    caller,
+    {
+      handle: 'stranger',
+    },
+  )
   await db[Symbol.asyncDispose]()
   return { handle: agent.handle, key: apiKey }
 }

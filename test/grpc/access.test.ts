@@ -5,6 +5,7 @@ import { SendMessageRequest } from '@a2a-js/sdk'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/logger.ts'
 import { registerAgent } from '../../src/registry/agents/agents.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { ensureProject } from '../../src/registry/projects/project-store.ts'
@@ -44,9 +45,13 @@ async function addStranger(directory: string): Promise<TestAgent> {
   await ensureProject(db, 'default')
   await ensureProject(db, 'elsewhere')
   const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent({ db, append: async () => [], revoked() {} }, caller, {
-    handle: 'stranger',
-  })
+  const { agent, apiKey } = await registerAgent(
+    { db, clock: systemClock, log: silentLogger, append: async () => [], revoked() {} },
+    caller,
+    {
+      handle: 'stranger',
+    },
+  )
   await db[Symbol.asyncDispose]()
   return { handle: agent.handle, key: apiKey }
 }

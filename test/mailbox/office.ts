@@ -1,3 +1,4 @@
+import { silentLogger } from '../../src/logger.ts'
 import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
 import { type MailInput, sendMail } from '../../src/mailbox/sending/send-mail.ts'
@@ -18,9 +19,9 @@ export async function openOffice(...handles: string[]) {
   const db = await openStore(directory.path, clock)
   await ensureProject(db, 'default')
   const sessions = new Map<string, LiveSession>()
+  const core = { db, clock, log: silentLogger, append: insertEvents }
   const context = {
-    db,
-    append: insertEvents,
+    ...core,
     limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     usage: { requireRoom() {}, add() {} },
     strategies,
@@ -28,7 +29,7 @@ export async function openOffice(...handles: string[]) {
   }
   const callers: Record<string, Caller> = {}
   for (const handle of handles) {
-    const { agent } = await registerAgent({ db, append: insertEvents, revoked() {} }, operator, { handle })
+    const { agent } = await registerAgent({ ...core, revoked() {} }, operator, { handle })
     callers[handle] = { ...operator, kind: 'agent', id: agent.id, identity: agent.handle, keyId: `key of ${handle}` }
   }
   return {

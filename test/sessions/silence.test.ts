@@ -4,7 +4,7 @@ import { operator } from '../../src/registry/callers/caller.ts'
 import type { Announcement } from '../../src/registry/mail/announcement.ts'
 import { endSilentSession, findSession } from '../../src/registry/sessions/session-store.ts'
 import { SessionActivity } from '../../src/sessions/activity.ts'
-import { SessionSweeper } from '../../src/sessions/sweeper.ts'
+import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -145,14 +145,15 @@ test('of several gateways that sweep at once one tells', async () => {
   const told: Announcement[] = []
   const context = {
     db,
+    clock,
+    log: silentLogger,
     append: async () => [],
     timeoutMs: 5 * minute,
     drain: async () => [],
     announce: async (_: unknown, announcement: Announcement) => void told.push(announcement),
     changed: () => {},
   }
-  const sweepers = Array.from({ length: 4 }, () => new SessionSweeper(context, clock, silentLogger))
-  const ended = await Promise.all(sweepers.map((sweeper) => sweeper.runOnce()))
+  const ended = await Promise.all(Array.from({ length: 4 }, () => endSilentSessions(context)))
   expect(ended.reduce((sum, count) => sum + count)).toBe(2)
   expect(told.map(({ payload }) => payload.identity).sort()).toEqual(['@donna', '@mike'])
 })

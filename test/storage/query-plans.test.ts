@@ -4,7 +4,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
-import { SessionSweeper } from '../../src/sessions/sweeper.ts'
+import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { pruneDeliveries } from '../../src/wakes/store/delivery-store.ts'
@@ -183,9 +183,17 @@ async function pruneEverything(dataDir: string): Promise<void> {
 async function sweepSessions(db: Database): Promise<void> {
   const clock = { ...systemClock, now: () => Date.now() + 40 * 86_400_000 }
   const nothing = async () => []
-  const context = { db, append: nothing, timeoutMs: 1, drain: nothing, announce: async () => {}, changed: () => {} }
-  const sweeper = new SessionSweeper(context, clock, silentLogger)
-  expect(await sweeper.runOnce()).toBeGreaterThan(0)
+  const context = {
+    db,
+    clock,
+    log: silentLogger,
+    append: nothing,
+    timeoutMs: 1,
+    drain: nothing,
+    announce: async () => {},
+    changed: () => {},
+  }
+  expect(await endSilentSessions(context)).toBeGreaterThan(0)
 }
 
 function closing(raw: Sqlite.Database): Disposable & { readonly raw: Sqlite.Database } {

@@ -52,6 +52,7 @@ export async function openEngine(deliver: Deliver) {
   const subscriptions: SubscriptionContext = {
     db,
     clock,
+    log: silentLogger,
     append,
     channels,
     secrets: new SecretBox([Buffer.alloc(32).toString('base64')]),

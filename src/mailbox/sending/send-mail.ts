@@ -1,14 +1,14 @@
+import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { newMessageId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { firstLine } from '../../lib/words.ts'
-import type { AppendEvents } from '../../log/append.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
 import { rowBytes, type Usage } from '../../registry/shares/usage.ts'
-import type { Database, Transaction } from '../../storage/database.ts'
+import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
 import { checkLimits } from '../limits/check-limits.ts'
@@ -21,9 +21,7 @@ import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
 
-export interface MailContext {
-  readonly db: Database
-  readonly append: AppendEvents
+export interface MailContext extends Core {
   readonly limits: MailLimits
   /** Counts what agents and projects have stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>

@@ -1,8 +1,8 @@
+import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { newAgentId } from '../../lib/ids.ts'
 import { inputLimits } from '../../limits.ts'
-import type { AppendEvents } from '../../log/append.ts'
-import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
 import { lastEnd } from '../callers/new-key.ts'
@@ -21,9 +21,7 @@ import {
 } from './agent.ts'
 import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
-export interface RegistryContext {
-  readonly db: Database
-  readonly append: AppendEvents
+export interface RegistryContext extends Core {
   /**
    * Called after a commit that removes keys or agents, with their ids: their open streams and calls end on every gateway.
    */

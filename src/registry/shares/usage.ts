@@ -1,8 +1,7 @@
+import type { Base } from '../../core.ts'
 import { Problem } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { WriteBehind } from '../../lib/write-behind.ts'
-import type { Logger } from '../../logger.ts'
-import type { Database, Transaction } from '../../storage/database.ts'
+import type { Transaction } from '../../storage/database.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './shares.ts'
 import { type AgentUsage, addUsage, readAgentUsage, readProjectUsage } from './usage-store.ts'
@@ -31,25 +30,19 @@ interface Known {
   reading: Promise<void> | undefined
 }
 
-interface UsageContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-}
-
 /**
  * Counts the bytes that agents and projects have stored. A write adds to a number in memory; the numbers go to the store every
  * two seconds, all in one statement, so that storing costs no extra query. Gateways of one store see each other's counts within
  * a minute.
  */
 export class Usage implements AsyncDisposable {
-  readonly #context: UsageContext
+  readonly #context: Base
   readonly #writer: WriteBehind
   readonly #agents = new Map<string, Known>()
   readonly #projects = new Map<string, Known>()
   readonly #unwritten = new Map<string, { projectId: string; bytes: number }>()
 
-  constructor(context: UsageContext) {
+  constructor(context: Base) {
     this.#context = context
     const failed = (err: unknown) => context.log.error({ err }, 'usage.write_failed')
     this.#writer = new WriteBehind({ clock: context.clock, write: () => this.#write(), retryMs: writeMs, failed })

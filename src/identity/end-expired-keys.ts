@@ -1,0 +1,58 @@
+import type { Sweep } from '../lib/sweeper.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
+import { listExpiredKeys, revokeApiKey } from '../registry/callers/api-key-store.ts'
+import { listRevokedKeysInUse } from '../registry/callers/live-key.ts'
+import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
+import { removeExpiredTokens } from '../registry/callers/revoked-token-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
+
+/** A key is refused from the instant of its end; what depends on it ends at most this much later. */
+const sweepMs = 15_000
+const batchMax = 100
+/** Rows that were written at the same time as a revocation are visible after this long. */
+const lateMs = 60_000
+const revokedMax = 5_000
+
+/** Ends what depends on keys whose end has come, as a revocation does. */
+export function keySweep(context: KeyContext): Sweep {
+  return {
+    name: 'keys',
+    everyMs: sweepMs,
+    async run() {
+      const ended = await endExpiredKeys(context)
+      if (ended > 0) context.log.info({ ended }, 'key.expired')
+      return ended >= batchMax
+    },
+  }
+}
+
+/** Ends a batch of expired keys. Safe on several gateways at once. Returns how many keys it ended. */
+export async function endExpiredKeys(context: KeyContext): Promise<number> {
+  const { db, clock } = context
+  const now = clock.now()
+  let ended = 0
+  for (const key of await listExpiredKeys(db, now, batchMax)) {
+    if (await end(context, key, (tx) => revokeApiKey(tx, key.keyId))) ended++
+  }
+  for (const keyId of await listExpiredOperatorKeys(db, now, batchMax)) {
+    if (await end(context, { keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended++
+  }
+  for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax)) await endLateComers(context, { keyId })
+  await removeExpiredTokens(db, now, batchMax)
+  return ended
+}
+
+/** Ends one key in its own transaction, so that no key waits for another. False: it had ended already. */
+function end(context: KeyContext, key: EndedKey, revoke: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    if (!(await revoke(tx))) return false
+    await endKeys(context, tx, [key], { reason: 'key-expired', actor: gatewayIdentity })
+    return true
+  })
+}
+
+function endLateComers(context: KeyContext, key: EndedKey): Promise<void> {
+  const ending = { reason: 'key-revoked', actor: gatewayIdentity, isAgain: true } as const
+  return context.db.transaction((tx) => endKeys(context, tx, [key], ending))
+}
