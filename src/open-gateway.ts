@@ -216,8 +216,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     adminKeyFile: keys.adminKeyFile,
     warnings,
     async close() {
-      // The ports first: nothing new comes in while the rest stops.
-      await ports[Symbol.asyncDispose]()
+      // Both at once: from now on no request comes in, and no wake is started.
+      await Promise.all([ports[Symbol.asyncDispose](), engine.stop()])
       await resources[Symbol.asyncDispose]()
     },
   }
