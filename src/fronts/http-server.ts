@@ -6,6 +6,7 @@ import { silentLogger } from '../logger.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
+import { ExpressMessages } from './express-messages.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
 const drainMs = 5_000
@@ -22,6 +23,8 @@ export interface ListeningOptions {
 
 /** The listening socket. It can listen before there is anything to serve: the first requests wait. */
 export class HttpServer implements AsyncDisposable {
+  /** The classes of its requests and responses. */
+  readonly messages = new ExpressMessages()
   readonly #server: Server
   readonly #isSecure: boolean
   readonly #bodies: BodyWatch
@@ -38,7 +41,7 @@ export class HttpServer implements AsyncDisposable {
     })
     this.#isSecure = tls !== undefined
     this.#bodies = new BodyWatch(bounds)
-    this.#server = boundedServer(bounds, tls)
+    this.#server = boundedServer(bounds, tls, this.messages)
     // Node looks at what the socket has taken: a slow reader is not an idle one. Its other idle connections it leaves to us.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
       if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
@@ -126,8 +129,14 @@ export class HttpServer implements AsyncDisposable {
   }
 }
 
-function boundedServer(bounds: ConnectionBounds, tls: SecureContextOptions | undefined): Server {
+function boundedServer(
+  bounds: ConnectionBounds,
+  tls: SecureContextOptions | undefined,
+  { IncomingMessage, ServerResponse }: ExpressMessages,
+): Server {
   const options = {
+    IncomingMessage,
+    ServerResponse,
     headersTimeout: bounds.headers * 1000,
     requestTimeout: bounds.request * 1000,
     keepAliveTimeout: bounds.keepAlive * 1000,

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { Express } from 'express'
 import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
@@ -36,7 +36,7 @@ export interface Ports extends AsyncDisposable {
   /** What an operator should know of them, a sentence each. */
   readonly warnings: readonly string[]
   /** Answers from now on, what waits first. */
-  serve(front: RequestListener, loadGrpc: LoadGrpc): void
+  serve(front: Express, loadGrpc: LoadGrpc): void
 }
 
 /** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
@@ -69,6 +69,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
     grpcTarget,
     warnings,
     serve(front, loadGrpc) {
+      server.messages.adopt(front)
       server.serve(guardEdge(edge, front))
       grpcServer.serve(() => loadGrpc(bounds, (peer) => grpcServer.prove(peer)))
     },

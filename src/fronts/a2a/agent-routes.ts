@@ -11,6 +11,7 @@ import type { AuditContext } from '../access/rest-access.ts'
 import { bearerKey, callerOf } from '../auth.ts'
 import { takeShare } from '../door.ts'
 import type { FailedTries } from '../failed-tries.ts'
+import { inOrder } from '../in-order.ts'
 import { parseJson } from '../json-body.ts'
 import { requireRead } from '../unsent-answers.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
@@ -48,26 +49,29 @@ export function agentRoutes(context: AgentFrontContext): Router {
   })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
-  router.use(addRetryHeaders)
-  router.use(normaliseRequest)
+  router.use(inOrder([addRetryHeaders, normaliseRequest]))
   router.get(
     ['/.well-known/agent-card.json', '/.well-known/agent.json'],
     findCalled(context, (req) => authenticate(context, bearerKey(req))),
     serveCard(context.cards),
   )
-  router.use(identify(context))
-  router.use(findCalled(context, async (_req, res) => callerOf(res)))
-  router.use(admit(context))
-  router.use(requireRead(context.unsent))
-  router.use(takeShare(context.shares))
-  router.use(parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false))
-  router.use(completePushConfig)
-  router.use(checkEnvelope)
-  router.use(authoriseA2a())
-  router.use(checkParts)
-  router.use(beginCall(context))
-  router.use(atAddress)
-  router.use(refuseOther)
+  router.use(
+    inOrder([
+      identify(context),
+      findCalled(context, async (_req, res) => callerOf(res)),
+      admit(context),
+      requireRead(context.unsent),
+      takeShare(context.shares),
+      parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false),
+      completePushConfig,
+      checkEnvelope,
+      ...authoriseA2a(),
+      checkParts,
+      beginCall(context),
+      atAddress,
+      refuseOther,
+    ]),
+  )
   router.use(recordRefusedA2a(context))
   router.use(sendA2aProblem(context))
   return router

@@ -1,0 +1,21 @@
+import type { RequestHandler } from 'express'
+
+/**
+ * One handler that runs several in order. A router would match the path again for each of them, which costs more than most of
+ * them do. What a handler throws, rejects with or passes to `next` goes to the error handlers of the router.
+ */
+export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
+  return (req, res, next) => {
+    let position = 0
+    const run = (error?: unknown): void => {
+      const handler = error === undefined ? handlers[position++] : undefined
+      try {
+        const running: unknown = handler ? handler(req, res, run) : next(error)
+        if (running instanceof Promise) running.catch(next)
+      } catch (thrown) {
+        next(thrown)
+      }
+    }
+    run()
+  }
+}
