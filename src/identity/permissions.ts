@@ -157,7 +157,7 @@ async function tell(
   grantorId: string,
   more: readonly NewEvent[] = [],
 ): Promise<void> {
-  const told = { ...event, actor: caller.identity }
+  const told = { ...event, actor: caller.identity, actorId: caller.id }
   const here = caller.projectId
   const there = grantee && (await mayTell(tx, caller, grantee, grantorId)) ? grantee.projectId : here
   // Two logs are locked in one order, whoever grants whom.

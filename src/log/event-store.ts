@@ -8,7 +8,16 @@ import { type EventType, eventTypes, type LogEvent, type NewEvent } from './even
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
 )
-const eventRows = rowsInsert('event', ['project_id', 'log_id', 'type', 'task_id', 'actor', 'data', 'created_at'])
+const eventRows = rowsInsert('event', [
+  'project_id',
+  'log_id',
+  'type',
+  'task_id',
+  'actor',
+  'actor_id',
+  'data',
+  'created_at',
+])
 const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
 
 /**
@@ -23,9 +32,9 @@ export async function numberEvents(
   const row = await tx.get(takeLogIds, { projectId, count: events.length })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
   const first = row.head - events.length + 1
-  return events.map(({ type, taskId = null, actor, data }, index) => {
+  return events.map(({ type, taskId = null, actor, actorId = null, data }, index) => {
     const trigger = eventTypes[type]
-    return { projectId, logId: first + index, type, trigger, taskId, actor, data, createdAt: tx.now }
+    return { projectId, logId: first + index, type, trigger, taskId, actor, actorId, data, createdAt: tx.now }
   })
 }
 
@@ -35,8 +44,8 @@ export async function writeEvents(
   numbered: readonly LogEvent[],
   events: readonly NewEvent[],
 ): Promise<void> {
-  const rows = numbered.map(({ projectId, logId, type, taskId, actor, data, createdAt }) => {
-    return [projectId, logId, type, taskId, actor, JSON.stringify(data), createdAt]
+  const rows = numbered.map(({ projectId, logId, type, taskId, actor, actorId, data, createdAt }) => {
+    return [projectId, logId, type, taskId, actor, actorId, JSON.stringify(data), createdAt]
   })
   const audiences = numbered.flatMap(({ projectId, logId, trigger }, index) =>
     events[index]!.audience.map((audience) => [audience, projectId, logId, trigger]),
@@ -45,7 +54,7 @@ export async function writeEvents(
 }
 
 const columns = sql.raw(
-  'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.data, e.created_at as "createdAt"',
+  'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt"',
 )
 
 interface EventRow {
@@ -54,6 +63,7 @@ interface EventRow {
   type: EventType
   taskId: string | null
   actor: string
+  actorId: string | null
   data: string
   createdAt: number
 }

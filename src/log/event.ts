@@ -68,6 +68,8 @@ export interface NewEvent {
   readonly type: EventType
   /** The identity that caused it, such as `@donna` or `@operator`. */
   readonly actor: string
+  /** The id of the agent, or `operator`, whose call caused it: it is not woken by it. Absent: nobody's. Source: D17. */
+  readonly actorId?: string
   /** Ids of the agents that the event concerns; each may be named once. */
   readonly audience: readonly string[]
   readonly taskId?: string
@@ -82,6 +84,7 @@ export interface LogEvent {
   readonly trigger: Trigger | null
   readonly taskId: string | null
   readonly actor: string
+  readonly actorId: string | null
   readonly data: JsonObject
   /** ms since the epoch */
   readonly createdAt: number

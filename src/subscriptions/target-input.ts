@@ -15,6 +15,8 @@ export interface TargetMetadata {
   daemonSocketPath?: string
   /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: one after the other. */
   maxInFlight?: number
+  /** Wakes the agent for what it did itself too. Default: no. Source: D17. */
+  includeOwn?: boolean
 }
 
 /** Returns the target of a subscription that names none. Source: S1-4. */
@@ -39,12 +41,13 @@ export function requireTarget(
 
 /** Returns what metadata says about the target: the columns of a subscription that hold it. */
 export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
-  const { url, coalesceMode, daemonSocketPath, maxInFlight, coalesceWindow } = metadata
+  const { url, coalesceMode, daemonSocketPath, maxInFlight, includeOwn, coalesceWindow } = metadata
   const target: WakeTarget = {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
     ...(daemonSocketPath === undefined ? {} : { daemonSocketPath }),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
+    ...(includeOwn === undefined ? {} : { includeOwn }),
   }
   return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
 }

@@ -68,7 +68,7 @@ export function cancelTask(context: TaskContext, caller: Caller, taskId: string)
 }
 
 function movedBy({ id, identity }: Caller) {
-  return { actor: identity, identities: { [id]: identity } }
+  return { actor: identity, actorId: id, identities: { [id]: identity } }
 }
 
 function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole[]): A2aMessage {

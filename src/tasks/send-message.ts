@@ -100,6 +100,7 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
   return transition(tx, context, task, {
     to: 'submitted',
     actor: caller.identity,
+    actorId: caller.id,
     message,
     mail,
     // The reply to a question may set a new deadline; the old one ended when the task was taken.

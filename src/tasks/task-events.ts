@@ -8,6 +8,8 @@ interface StateChange {
   /** null: the task is new. */
   readonly previousState: TaskState | null
   readonly actor: string
+  /** Absent: the gateway's own decision. */
+  readonly actorId?: string | undefined
   readonly originator: string
   readonly assignee: string
   /** The event of the mail that caused the change, if a message did. */
@@ -15,10 +17,14 @@ interface StateChange {
 }
 
 /** The event of a task's change of state; `task` is the task after it. Both parties are its audience. Source: S1-25. */
-export function stateChanged(task: Task, { previousState, actor, originator, assignee, mail }: StateChange): NewEvent {
+export function stateChanged(
+  task: Task,
+  { previousState, actor, actorId, originator, assignee, mail }: StateChange,
+): NewEvent {
   return {
     type: 'task.state_changed',
     actor,
+    ...(actorId === undefined ? {} : { actorId }),
     audience: partiesOf(task),
     taskId: task.id,
     data: {

@@ -17,6 +17,8 @@ export interface Transition {
   readonly to: TaskState
   /** The identity of the one who moves the task: `@donna`, `@gateway`. */
   readonly actor: string
+  /** The id of that agent, or `operator`; absent for the gateway. */
+  readonly actorId?: string | undefined
   /** Joins the history. It is the task's status message, unless it came as mail. */
   readonly message?: Encoded | undefined
   /** Checked by `prepareChunks`. */
@@ -44,7 +46,7 @@ export async function transition(
   task: Task,
   change: Transition,
 ): Promise<Task> {
-  const { artifacts = [], message, mail, actor, identities } = change
+  const { artifacts = [], message, mail, actor, actorId, identities } = change
   const moved = afterTransition(task, change, tx.now)
   if (isNew(task)) await insertTask(tx, moved)
   else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
@@ -58,7 +60,7 @@ export async function transition(
   if (mail) events.push(mail)
   const previousState = isNew(task) ? null : task.state
   const parties = await partiesOf(tx, task, identities)
-  events.push(stateChanged(moved, { previousState, actor, mail, ...parties }))
+  events.push(stateChanged(moved, { previousState, actor, actorId, mail, ...parties }))
   await context.append(tx, task.projectId, events)
   return moved
 }

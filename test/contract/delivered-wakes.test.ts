@@ -85,7 +85,12 @@ async function delivered(play: (scene: Scene) => Promise<unknown>): Promise<Rece
 }
 
 async function subscribe({ gateway, donna, receiver }: Scene, trigger: string, coalesceWindow = 0): Promise<string> {
-  return (await gateway.subscribe(donna, receiver.url, { trigger, harnessTargetMetadata: { coalesceWindow } })).id
+  return (
+    await gateway.subscribe(donna, receiver.url, {
+      trigger,
+      harnessTargetMetadata: { coalesceWindow, includeOwn: true },
+    })
+  ).id
 }
 
 function send({ gateway, editor }: Scene) {

@@ -54,6 +54,7 @@ export function logEvent(type: EventType, logId: number, secondsBefore: number, 
     trigger: eventTypes[type],
     taskId,
     actor: '@editor',
+    actorId: null,
     data,
     createdAt: emittedAt - secondsBefore * 1000,
   }

@@ -44,7 +44,7 @@ test('everything is sealed anew under the newest key; with that alone wakes are 
   const first = await start(before)
   const donna = await first.addAgent('donna')
   const lola = await first.addAgent('lola')
-  const { id, signingKey } = await first.subscribe(donna, wakes.url)
+  const { id, signingKey } = await first.subscribe(donna, wakes.url, { harnessTargetMetadata: { includeOwn: true } })
   const rotated = await first.call(
     'PATCH',
     `/v1/wake-subscriptions/${id}`,

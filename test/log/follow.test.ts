@@ -11,6 +11,7 @@ const row = (logId: number): LogEvent => ({
   trigger: null,
   taskId: null,
   actor: '@donna',
+  actorId: null,
   data: {},
   createdAt: 0,
 })

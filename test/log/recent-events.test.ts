@@ -34,7 +34,15 @@ function write(
   given: Omit<Appended, keyof LogEvent> & Partial<LogEvent>,
 ): Appended {
   const logId = log.filter((event) => event.projectId === projectId).length + 1
-  const event = { type: 'message.sent', actor: '@donna', data: {}, createdAt: 0, trigger: null, taskId: null } as const
+  const event = {
+    type: 'message.sent',
+    actor: '@donna',
+    actorId: null,
+    data: {},
+    createdAt: 0,
+    trigger: null,
+    taskId: null,
+  } as const
   const written = { ...event, ...given, projectId, logId }
   log.push(written)
   return written

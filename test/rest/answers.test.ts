@@ -106,7 +106,7 @@ test('no key and no signing key is ever logged, and a client error is not logged
   await using receiver = await startReceiver(400)
   const donna = await gateway.addAgent('donna')
   const { id, signingKey } = await gateway.subscribe(donna, receiver.url)
-  await gateway.send('donna', 'hello', { key: donna.key })
+  await gateway.send('donna', 'hello')
   await receiver.waitFor(1)
   await gateway.call('POST', `/v1/wake-subscriptions/${id}/test`, undefined, donna)
   await gateway.call('POST', '/v1/agents', { handle: donna.key }, { key: donna.key })

@@ -44,7 +44,7 @@ const start = async () => {
 test('a task that nobody takes in time fails, says why, and wakes both parties', async () => {
   await using s = await start()
   await using receiver = await startReceiver()
-  await s.gateway.subscribe(s.mike, receiver.url)
+  await s.gateway.subscribe(s.mike, receiver.url, { harnessTargetMetadata: { includeOwn: true } })
   const deadline = s.iso(minute)
   const task = await s.send(minute)
   expect(await s.read(task.id)).toMatchObject({ state: 'submitted', expiresAt: deadline })

@@ -16,6 +16,7 @@ export function logEvent(type: EventType, logId: number, data: JsonObject = {}, 
     trigger: eventTypes[type],
     taskId: null,
     actor: '@lola',
+    actorId: null,
     data,
     createdAt,
   }

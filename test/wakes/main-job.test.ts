@@ -6,7 +6,7 @@ test('a task wakes its assignee, is worked through REST, and its states arrive i
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  await gateway.subscribe(donna, receiver.url)
+  await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { includeOwn: true } })
 
   const task = await gateway.send('donna', 'please review')
   await receiver.waitFor(1)

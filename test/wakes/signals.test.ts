@@ -37,7 +37,10 @@ test('a rotation is told, to the operator and to the agent itself', async () => 
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, own.url)
   await subscribeOperator(gateway, 'SIGNING_KEY_ROTATED', watch.url)
-  await gateway.subscribe(donna, own.url, { trigger: 'SIGNING_KEY_ROTATED' })
+  await gateway.subscribe(donna, own.url, {
+    trigger: 'SIGNING_KEY_ROTATED',
+    harnessTargetMetadata: { includeOwn: true },
+  })
   await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true }, { key: donna.key })
 
   const [told] = await watch.waitFor(1)
@@ -71,7 +74,10 @@ test('an agent hears nothing of the subscriptions of another', async () => {
   const donna = await gateway.addAgent('donna')
   const lola = await gateway.addAgent('lola')
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
-  const mine = await gateway.subscribe(lola, watch.url, { trigger: 'SIGNING_KEY_ROTATED' })
+  const mine = await gateway.subscribe(lola, watch.url, {
+    trigger: 'SIGNING_KEY_ROTATED',
+    harnessTargetMetadata: { includeOwn: true },
+  })
   await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true }, { key: donna.key })
   const other = await gateway.subscribe(lola, watch.url)
   await gateway.call('PATCH', `/v1/wake-subscriptions/${other.id}`, { rotateSigningKey: true }, { key: lola.key })

@@ -19,6 +19,7 @@ const event: LogEvent = {
   trigger: 'TASK_STATE_CHANGED',
   taskId: 'task-1',
   actor: '@donna',
+  actorId: null,
   data: { newState: 'working' },
   createdAt: Date.parse('2026-04-26T10:00:00.000Z'),
 }

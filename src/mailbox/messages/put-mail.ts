@@ -91,6 +91,7 @@ function messageSent(message: MailMessage, from: string, audience: readonly stri
   return {
     type: 'message.sent',
     actor: from,
+    ...(message.senderId === null ? {} : { actorId: message.senderId }),
     audience,
     ...(taskId === null ? {} : { taskId }),
     data: {

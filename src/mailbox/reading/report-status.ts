@@ -74,6 +74,7 @@ function statusChanged(
   return {
     type: `message.${status}`,
     actor: caller.identity,
+    actorId: caller.id,
     audience,
     data: {
       messageId: id,

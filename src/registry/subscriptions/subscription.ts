@@ -17,6 +17,8 @@ export interface WakeTarget {
   readonly coalesceMode?: 'window' | 'leading'
   readonly daemonSocketPath?: string
   readonly maxInFlight?: number
+  /** Whether its agent is woken by what it did itself too. Source: D17. */
+  readonly includeOwn?: boolean
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */

@@ -4,15 +4,15 @@ import { newestLiveSession } from '../../registry/sessions/session-store.ts'
 import type { PushSubscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
-import { concerns, wakePolicyOf } from '../rules/match.ts'
-import { decide, isWake, routeOf } from '../rules/policy.ts'
+import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
+import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
 import { insertHeld } from '../store/held-store.ts'
 
 type Subject =
-  | Pick<WakeSubscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget' | 'audience'>
+  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience'>
   | Pick<PushSubscription, 'kind'>
 
-/** Whether an event may be held for some subscription: then busy subscriptions are looked at too. */
+/** Whether the policy of an event may hold it: then busy subscriptions are looked at too. */
 export const mayBeHeld = (event: Pick<LogEvent, 'data'>): boolean => wakePolicyOf(event) !== 'immediate'
 
 /**
@@ -32,9 +32,16 @@ export async function holdEvents(
   const route = routeOf(harnessTarget, presence.capabilities)
   const waking: LogEvent[] = []
   for (const event of matching) {
-    const decision = decide(wakePolicyOf(event), route, presence)
+    const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event), route, presence)
     if (isWake(decision)) waking.push(event)
-    else await insertHeld(tx, subject.id, event, decision, isGated && !mayBeHeld(event) ? presence.state : null)
+    else
+      await insertHeld(
+        tx,
+        subject.id,
+        event,
+        decision,
+        isGated && decision.action === 'hold_for_next_turn' && !mayBeHeld(event) ? presence.state : null,
+      )
   }
   return waking
 }

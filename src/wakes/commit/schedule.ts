@@ -55,7 +55,9 @@ export async function findCandidates(
   const idle: string[] = []
   const all: string[] = []
   for (const [audience, indexes] of byAudience) {
-    const isHeld = indexes.some((index) => mayBeHeld(events[index]!))
+    const isHeld = indexes
+      .map((index) => events[index]!)
+      .some((event) => mayBeHeld(event) || event.actorId === audience)
     if (isHeld) all.push(audience)
     else idle.push(audience)
   }
@@ -118,7 +120,13 @@ async function firstToWake(
 ): Promise<LogEvent | undefined> {
   const news = events.filter((event) => event.logId > candidate.cursorLogId)
   const subject =
-    candidate.kind === 'wake' ? { ...candidate, filters: JSON.parse(candidate.filters) as Filters } : candidate
+    candidate.kind === 'wake'
+      ? {
+          ...candidate,
+          filters: JSON.parse(candidate.filters) as Filters,
+          target: JSON.parse(candidate.target) as WakeTarget,
+        }
+      : candidate
   const [first] = await holdEvents(tx, subject, news)
   const isSentFor = candidate.kind === 'push' || isDeliverable(candidate.harnessTarget)
   return candidate.dueAt === null && isSentFor ? first : undefined

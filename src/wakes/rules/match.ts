@@ -22,7 +22,7 @@ interface Filterable {
 
 /** What a subscription is matched by. */
 export type Matched =
-  | Pick<WakeSubscription, 'id' | 'kind' | 'trigger' | 'filters' | 'harnessTarget'>
+  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
   | Pick<PushSubscription, 'kind'>
 
 /** The events that a push is sent for: states and artifacts of its task (A2A specification §4.3.3). */
@@ -40,6 +40,7 @@ export function triggerOf(subscription: Subscription): Trigger | undefined {
 export function matches(subscription: Matched, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false
   if (subscription.kind === 'push') return true
+  if (isOwnAct(subscription, event)) return false
   const { harnessTarget } = subscription
   const wakePolicy = wakePolicyOf(event)
   if (targets[harnessTarget].isGated) return wakePolicy === 'immediate'
@@ -50,6 +51,15 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
 export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>): WakePolicy {
   const said = (data as Filterable).wakePolicy ?? 'immediate'
   return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
+}
+
+/**
+ * Whether the subscription's own agent caused an event: then it is not woken by it, unless it asks for that. A push carries
+ * everything. Pure. Source: D17.
+ */
+export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
+  if (subscription.kind === 'push' || actorId === null) return false
+  return actorId === subscription.agentId && subscription.target.includeOwn !== true
 }
 
 /** Whether a subscription listens to an event, whatever is decided about it then. Pure. */

@@ -28,7 +28,7 @@ const reasons = {
     'waiting_on_approval',
     'user_typing',
   ],
-  store_only: ['silent'],
+  store_only: ['silent', 'own_act'],
 } as const satisfies Record<WakeAction, readonly string[]>
 
 /** What happens to an event that a subscription matches, and why. */
@@ -84,6 +84,9 @@ export function decide(
   const rule = cell.find(({ where }) => where === undefined || where(route, activeTurnId)) ?? cell.at(-1)!
   return { action: rule.action, reason: rule.reason } as Decision
 }
+
+/** What is decided about an event that the subscription's own agent caused. Source: D17. */
+export const ownAct: Decision = { action: 'store_only', reason: 'own_act' }
 
 /** Whether an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'

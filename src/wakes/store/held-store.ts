@@ -36,7 +36,7 @@ const newestFirst = statement<
   { subscriptionId: string; before: number; limit: number },
   HeldRow
 >(sql`select e.project_id as "projectId",
-    e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
+    e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
   where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} order by h.log_id desc ${limited}`)
 const within = statement<{ subscriptionId: string; after: number; upTo: number }, { logId: number }>(

@@ -28,6 +28,7 @@ const targetMetadata = z.strictObject({
   coalesceMode: oneOf(['window', 'leading']).optional(),
   daemonSocketPath: line(1024).optional(),
   maxInFlight: z.int().min(1, 'is a number from 1 to 64').max(64, 'is a number from 1 to 64').optional(),
+  includeOwn: z.boolean().optional(),
   signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
 })
 
