@@ -101,3 +101,41 @@ test('mail for the next turn wakes nobody and goes along with the next answer', 
   expect(wake!.body.payload.subject).toBe('now')
   expect(await w.ask()).toEqual(['later'])
 })
+
+// D9: also for mail that comes with a task, and whatever the form of the wake
+test.each([
+  ['a digest of task changes', 'TASK_STATE_CHANGED', 30, 1],
+  ['a digest of more mail than it lists', 'SENT_TO_ME', 30, 105],
+] as const)('mail that %s told is handed over by no other route', async (_, trigger, coalesceWindow, count) => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, { trigger, harnessTargetMetadata: { coalesceWindow } })
+  for (let n = 0; n < count; n++) await gateway.send('donna', `task ${n}`)
+  clock.advance(coalesceWindow * 1_000)
+  const [wake] = await receiver.waitFor(1)
+  expect(wake!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: count } })
+  const inbox = async () =>
+    (await gateway.call('GET', '/v1/inbox?order=oldest&limit=200', undefined, { key: donna.key })).body.messages
+  const mail = await until(inbox, (messages) => messages.every((one: { receipt: string }) => one.receipt === 'written'))
+  expect(new Set(mail.map((one: { deliveryMethod: string }) => one.deliveryMethod))).toEqual(new Set(['push']))
+  const started = await gateway.call('POST', '/v1/sessions', { surface: 'claude_desktop' }, { key: donna.key })
+  expect(started.body.pendingSignals).toEqual([])
+})
+
+test('mail of a task that an answer took along does not come again as a change of the task', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 30 } })
+  await gateway.call('POST', '/v1/sessions', { surface: 'claude_desktop' }, { key: donna.key })
+  await gateway.send('donna', 'taken along')
+  const { body } = await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key })
+  expect(body.pendingSignals).toMatchObject([{ subject: 'taken along' }])
+  const news = await gateway.send('donna', 'news')
+  clock.advance(30_000)
+  const [wake] = await receiver.waitFor(1)
+  expect(wake!.body.payload).toMatchObject({ eventCount: 1, refs: [{ taskId: news.id }] })
+})

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
+import { messageIdOf } from '../rules/match.ts'
 import { type DigestKind, digestKindOf, digestKinds } from './digest-kinds.ts'
 import { wakePayload } from './payload.ts'
 
@@ -14,6 +15,7 @@ export class DigestBuilder {
   #first: LogEvent | undefined
   #last: LogEvent | undefined
   readonly #refs: JsonObject[] = []
+  readonly #messageIds: string[] = []
   readonly #kinds = new Map<DigestKind, { count: number; latest: JsonObject }>()
 
   add(event: LogEvent): void {
@@ -26,11 +28,18 @@ export class DigestBuilder {
       const count = (this.#kinds.get(kind)?.count ?? 0) + 1
       this.#kinds.set(kind, { count, latest: { ...payload, ...(kind === 'SIGNAL' ? { signal: event.type } : {}) } })
     }
+    const messageId = messageIdOf(event)
+    if (messageId !== undefined) this.#messageIds.push(messageId)
     if (this.#refs.length < refsMax) this.#refs.push(reference(event, eventType, payload))
   }
 
   get count(): number {
     return this.#count
+  }
+
+  /** The mail that its events are about, all of it: the references may end before. */
+  get messageIds(): readonly string[] {
+    return this.#messageIds
   }
 
   get first(): LogEvent | undefined {

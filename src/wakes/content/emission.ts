@@ -2,6 +2,7 @@ import { derivedUlid } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { messageIdOf } from '../rules/match.ts'
 import type { DigestBuilder } from './digest.ts'
 import { type WakeEventType, wakePayload } from './payload.ts'
 
@@ -17,6 +18,8 @@ export interface Emission {
   readonly eventCount: number
   readonly emittedAt: number
   readonly payload: JsonObject
+  /** The mail that it is about: once it is acknowledged, no other route delivers that. */
+  readonly messageIds: readonly string[]
   /** Sent again on request: the receiver's watermark stays where it is. */
   readonly replayed?: true
   /** The event itself, unless it is a digest. */
@@ -44,6 +47,7 @@ export function singleEmission(
   prevLogId: number | null,
   emittedAt: number,
 ): Emission {
+  const messageId = subscription.kind === 'wake' ? messageIdOf(event) : undefined
   const { eventType, payload } =
     subscription.kind === 'push' ? { eventType: 'push' as const, payload: {} } : wakePayload(event)
   return {
@@ -55,6 +59,7 @@ export function singleEmission(
     eventCount: 1,
     emittedAt,
     payload,
+    messageIds: messageId === undefined ? [] : [messageId],
     event,
   }
 }
@@ -76,6 +81,7 @@ export function digestEmission(
     prevLogId,
     eventCount: digest.count,
     emittedAt,
+    messageIds: digest.messageIds,
     payload: digest.payload({ agentIdentity, subscriptionId: subscription.id, emittedAt }),
   }
 }

@@ -10,7 +10,7 @@ import {
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
-import { comesWithMessage, isWokenBySibling, matches, triggerOf } from '../rules/match.ts'
+import { comesWithMessage, isWokenBySibling, matches, messageIdOf, triggerOf } from '../rules/match.ts'
 import { heldWithin } from '../store/held-store.ts'
 
 /** One page of what a subscription still has to send. */
@@ -113,14 +113,15 @@ async function withoutDuplicates(
 /** Returns those of the messages that reached an agent by another route than a wake. */
 export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
 
-/** Without the mail that already reached its recipient by another route. */
+/** Without the mail that already reached its recipient by another route, and the task changes that this mail caused. */
 export async function withoutDelivered(
   findDelivered: FindDelivered | undefined,
   subscription: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!findDelivered || triggerOf(subscription) !== 'SENT_TO_ME' || events.length === 0) return events
-  const messageOf = ({ data }: LogEvent): string => String(data.messageId)
-  const delivered = await findDelivered(subscription.agentId, events.map(messageOf))
-  return delivered.size === 0 ? events : events.filter((event) => !delivered.has(messageOf(event)))
+  if (!findDelivered || subscription.kind === 'push') return events
+  const messageIds = events.map(messageIdOf).filter((id) => id !== undefined)
+  if (messageIds.length === 0) return events
+  const delivered = await findDelivered(subscription.agentId, messageIds)
+  return delivered.size === 0 ? events : events.filter((event) => !delivered.has(messageIdOf(event) ?? ''))
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json.ts'
 import type { EventType, LogEvent, Trigger } from '../../log/event.ts'
 import { type WakePolicy, wakePolicies } from '../../registry/agents/agent.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
@@ -93,6 +94,12 @@ function share(wanted: readonly string[], given: readonly string[]): boolean {
 }
 
 const fewEntries = 8
+
+/** Returns the id of the message that an event is about: its own, or the one that caused a change of a task. */
+export function messageIdOf(event: LogEvent): string | undefined {
+  if (event.type === 'message.sent') return String(event.data.messageId)
+  return comesWithMessage(event) ? String((event.data.message as JsonObject).messageId) : undefined
+}
 
 /** Whether a message caused this task event. */
 export function comesWithMessage(event: LogEvent): boolean {
