@@ -11,6 +11,7 @@ import type { SubscriptionContext } from './context.ts'
 export interface TargetMetadata {
   url?: string
   coalesceWindow?: number | null
+  /** `leading`, the default: the first event of a quiet spell goes at once and opens the window. `window`: it waits for the window. */
   coalesceMode?: 'window' | 'leading'
   daemonSocketPath?: string
   /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: one after the other. */

@@ -30,7 +30,9 @@ test('a gateway moves to PostgreSQL, and its agents, peers and receivers notice 
   const before = await startGateway({ dataDir: old.path, env: embedded })
   const donna = await before.addAgent('donna')
   const felix = await before.addAgent('felix')
-  const { id, signingKey } = await before.subscribe(donna, receiver.url)
+  const { id, signingKey } = await before.subscribe(donna, receiver.url, {
+    harnessTargetMetadata: { includeOwn: true },
+  })
   const tasks = [await before.send('@donna', 'one'), await before.send('@donna', 'two')]
   await receiver.waitFor(2)
   receiver.respond(503)

@@ -88,7 +88,7 @@ async function subscribe({ gateway, donna, receiver }: Scene, trigger: string, c
   return (
     await gateway.subscribe(donna, receiver.url, {
       trigger,
-      harnessTargetMetadata: { coalesceWindow, includeOwn: true },
+      harnessTargetMetadata: { coalesceWindow, coalesceMode: 'window', includeOwn: true },
     })
   ).id
 }

@@ -32,7 +32,9 @@ test.each<[name: string, jumps: number[]]>([
   const leading = { coalesceWindow: 1, coalesceMode: 'leading' }
   const watches = [
     await watch(client, donna, steady.url, '@donna tasks, window 0'),
-    await watch(client, donna, steady.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(client, donna, steady.url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
     await watch(client, donna, steady.url, '@donna tasks, leading 1 s', { metadata: leading }),
     await watch(client, donna, failing.url, '@donna mail, 503 at times', { trigger: 'SENT_TO_ME' }),
     await watch(client, donna, limiting.url, '@donna mail, 429 at times', { trigger: 'SENT_TO_ME' }),

@@ -24,7 +24,9 @@ test.each([
   const lola = await gateway.addAgent('@lola')
   const watches = [
     await watch(gateway, donna, receiver.url, '@donna tasks'),
-    await watch(gateway, donna, receiver.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, receiver.url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
     await watch(gateway, lola, receiver.url, '@lola tasks'),
   ]
   const load = new Load(gateway, { senders: [{ from: lola, to: donna }, { to: donna }], pauseMs: 20, harness: donna })

@@ -19,7 +19,9 @@ test('a gateway that stands still for a while goes on where it stood', { timeout
   const lola = await gateway.addAgent('@lola')
   const watches = [
     await watch(gateway, donna, prompt.url, '@donna tasks'),
-    await watch(gateway, donna, prompt.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, prompt.url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
     await watch(gateway, donna, slow.url, '@donna tasks, 16 in flight', { metadata: { maxInFlight: 16 } }),
     await watch(gateway, lola, slow.url, '@lola mail', { trigger: 'SENT_TO_ME' }),
   ]

@@ -27,7 +27,9 @@ test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
   const mail = { trigger: 'SENT_TO_ME' } as const
   const watches = [
     await watch(gateway, donna, first.url, '@donna tasks'),
-    await watch(gateway, donna, third.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, third.url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
     await watch(gateway, donna, third.url, '@donna tasks, 8 in flight', { metadata: { maxInFlight: 8 } }),
     await watch(gateway, donna, second.url, '@donna tasks, high', { priority: 'high' }),
     await watch(gateway, donna, first.url, '@donna mail', mail),

@@ -4,7 +4,7 @@ import { type Watch, watch } from './watch.ts'
 
 const kinds = [
   { name: 'tasks', metadata: {} },
-  { name: 'tasks, window 1 s', metadata: { coalesceWindow: 1 } },
+  { name: 'tasks, window 1 s', metadata: { coalesceWindow: 1, coalesceMode: 'window' } },
   { name: 'tasks, 8 in flight', metadata: { maxInFlight: 8 } },
   { name: 'mail', trigger: 'SENT_TO_ME', metadata: {} },
   { name: 'mail, high', trigger: 'SENT_TO_ME', priority: 'high', metadata: {} },

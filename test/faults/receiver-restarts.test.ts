@@ -29,7 +29,9 @@ test('a receiver that comes and goes misses nothing but what is on record', { ti
   const lola = await gateway.addAgent('@lola')
   const watches = [
     await watch(gateway, donna, url, '@donna tasks'),
-    await watch(gateway, donna, url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
     await watch(gateway, donna, url, '@donna mail, 2 in flight', {
       trigger: 'SENT_TO_ME',
       metadata: { maxInFlight: 2 },

@@ -17,7 +17,9 @@ test('others that start on the same data directory are refused, and disturb noth
   const donna = await gateway.addAgent('@donna')
   const watches = [
     await watch(gateway, donna, receiver.url, '@donna tasks'),
-    await watch(gateway, donna, receiver.url, '@donna tasks, window 1 s', { metadata: { coalesceWindow: 1 } }),
+    await watch(gateway, donna, receiver.url, '@donna tasks, window 1 s', {
+      metadata: { coalesceWindow: 1, coalesceMode: 'window' },
+    }),
   ]
   const load = new Load(gateway, { senders: [{ to: donna }, { to: donna }], pauseMs: 10, harness: donna })
   inbox.onWake = load.onWake

@@ -44,7 +44,10 @@ test('a hundred of the largest messages fill neither memory, nor the disk, nor a
   const mallory = await gateway.addAgent('mallory')
   const metadata = { taggedConcepts }
   // Retried for a while, so that the events wait when the gateway starts again.
-  await gateway.subscribe(mallory, receiver.url, { trigger: 'SENT_TO_ME' })
+  await gateway.subscribe(mallory, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { includeOwn: true },
+  })
   const send = () => gateway.send('mallory', 'x'.repeat(1_000), { key: mallory.key, message: { metadata } })
   for (let n = 0; n < 10; n++) await Promise.all(Array.from({ length: 10 }, send))
 

@@ -89,7 +89,7 @@ test('a digest counts the steps beside the messages', async () => {
   await using world = await mailed()
   await using receiver = await startReceiver()
   const { gateway, lola, say } = world
-  const harnessTargetMetadata = { coalesceWindow: 0.3 }
+  const harnessTargetMetadata = { coalesceWindow: 0.3, coalesceMode: 'window' }
   await gateway.subscribe(lola, receiver.url, { trigger: 'MESSAGE_STATUS_CHANGED', harnessTargetMetadata })
   await say('seen')
   await say('acked')

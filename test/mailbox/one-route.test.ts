@@ -10,7 +10,7 @@ async function world(surface: string, coalesceWindow: number) {
   const receiver = await startReceiver()
   const lola = await gateway.addAgent('lola')
   const donna = await gateway.addAgent('donna')
-  const harnessTargetMetadata = { coalesceWindow }
+  const harnessTargetMetadata = { coalesceWindow, coalesceMode: 'window' }
   const sub = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
   await gateway.call('POST', '/v1/sessions', { surface }, { key: donna.key })
   const send = async (subject: string, fields = {}) =>
@@ -111,7 +111,10 @@ test.each([
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  await gateway.subscribe(donna, receiver.url, { trigger, harnessTargetMetadata: { coalesceWindow } })
+  await gateway.subscribe(donna, receiver.url, {
+    trigger,
+    harnessTargetMetadata: { coalesceWindow, coalesceMode: 'window' },
+  })
   for (let n = 0; n < count; n++) await gateway.send('donna', `task ${n}`)
   clock.advance(coalesceWindow * 1_000)
   const [wake] = await receiver.waitFor(1)
@@ -129,7 +132,9 @@ test('mail of a task that an answer took along does not come again as a change o
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 30 } })
+  await gateway.subscribe(donna, receiver.url, {
+    harnessTargetMetadata: { coalesceWindow: 30, coalesceMode: 'window' },
+  })
   await gateway.call('POST', '/v1/sessions', { surface: 'claude_desktop' }, { key: donna.key })
   await gateway.send('donna', 'taken along')
   const { body } = await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key })

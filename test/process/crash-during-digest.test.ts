@@ -7,7 +7,7 @@ test('a digest that a kill -9 interrupted is sent again over the same range', as
   await using gateway = await startProcessGateway()
   await using receiver = await startReceiver(() => {})
   const donna = await gateway.addAgent('@donna')
-  await gateway.subscribe(donna, receiver.url, { metadata: { coalesceWindow: 1 } })
+  await gateway.subscribe(donna, receiver.url, { metadata: { coalesceWindow: 1, coalesceMode: 'window' } })
   const covered = []
   for (const text of ['one', 'two', 'three']) covered.push(await gateway.send(donna, text))
   const [interrupted] = await receiver.waitFor(1)

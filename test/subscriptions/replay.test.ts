@@ -67,7 +67,7 @@ test('everything that was given up since an instant is sent again, as one digest
   await using receiver = await startReceiver(500)
   const { donna, sub, since } = await loseOne(gateway, receiver.url)
   receiver.respond(200)
-  const coalesced = { harnessTargetMetadata: { coalesceWindow: 1 } }
+  const coalesced = { harnessTargetMetadata: { coalesceWindow: 1, coalesceMode: 'window' } }
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, coalesced, { key: donna.key })
 
   const { body } = await replay(gateway, donna, sub, { failedSince: since })

@@ -74,8 +74,8 @@ describe('a replay', () => {
 })
 
 describe('the window behind a wake', () => {
-  const target = { url: 'http://127.0.0.1:9/', coalesceMode: 'leading' as const }
-  const leading = subscriptionOf({ coalesceMs: 30_000, target })
+  const target = { url: 'http://127.0.0.1:9/', coalesceMode: 'window' as const }
+  const leading = subscriptionOf({ coalesceMs: 30_000 })
 
   test.each([delivered, failed])('opens in leading mode: %j', (result) => {
     const step = afterDelivery(leading, before, sent, result, noon)
@@ -88,7 +88,7 @@ describe('the window behind a wake', () => {
   })
 
   test('does not open in the other modes', () => {
-    const step = afterDelivery(subscriptionOf({ coalesceMs: 30_000 }), before, sent, delivered, noon)
+    const step = afterDelivery(subscriptionOf({ coalesceMs: 30_000, target }), before, sent, delivered, noon)
     expect(step).toMatchObject({ progress: { windowUntil: before.windowUntil } })
   })
 })

@@ -25,12 +25,12 @@ async function quiet(gateway: TestGateway, agent: TestAgent, id: string, lastEmi
 }
 
 // S1-39, S1-40, D3
-test('by default even one event waits thirty seconds and comes as a digest', async () => {
+test('window: even one event waits thirty seconds and comes as a digest', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  const metadata = { coalesceWindow: undefined as unknown as number }
+  const metadata = { coalesceWindow: undefined as unknown as number, coalesceMode: 'window' }
   const { id } = await gateway.subscribe(donna, receiver.url, {
     trigger: 'SENT_TO_ME',
     harnessTargetMetadata: metadata,
@@ -61,7 +61,9 @@ test('a burst of five hundred tasks is one digest', async () => {
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 60 } })
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    harnessTargetMetadata: { coalesceWindow: 60, coalesceMode: 'window' },
+  })
   await sendMany(gateway, 'donna', 500)
   await flush(clock, receiver, 1, 60_000)
   const { body } = receiver.wakes[0]!
@@ -87,13 +89,13 @@ test('window 0 sends each event as it comes', async () => {
   expect(wakes.map(({ body }) => body.eventType)).toEqual(Array(3).fill('wake/sent_to_me'))
 })
 
-// D3
-test('leading: the first event at once, then a digest, then quiet again', async () => {
+// D3, D25
+test('by default the first event comes at once, then a digest after thirty seconds, then quiet again', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  const harnessTargetMetadata = { coalesceWindow: 30, coalesceMode: 'leading' }
+  const harnessTargetMetadata = { coalesceWindow: undefined as unknown as number }
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
   await gateway.send('donna', 'first')
   const [first] = await receiver.waitFor(1)
@@ -151,7 +153,9 @@ test('a window that is open shrinks with the setting', async () => {
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 300 } })
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    harnessTargetMetadata: { coalesceWindow: 300, coalesceMode: 'window' },
+  })
   await gateway.send('donna', 'waits')
   await patch(gateway, donna, id, { harnessTargetMetadata: { coalesceWindow: 0 } })
   await receiver.waitFor(1)
@@ -163,7 +167,9 @@ test('a change that has nothing to do with the window leaves it open', async () 
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
-  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 30 } })
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    harnessTargetMetadata: { coalesceWindow: 30, coalesceMode: 'window' },
+  })
   await gateway.send('donna', 'waits')
   clock.advance(20_000)
   await patch(gateway, donna, id, { rotateSigningKey: true })

@@ -19,7 +19,7 @@ test.each([0, 30])(
     await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
     await using receiver = await startReceiver(500)
     const donna = await gateway.addAgent('donna')
-    const harnessTargetMetadata = { coalesceWindow }
+    const harnessTargetMetadata = { coalesceWindow, coalesceMode: 'window' }
     const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
     for (let event = 1; event <= 3; event++) {
       await gateway.send('donna', `lost ${event}`)

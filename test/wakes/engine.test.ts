@@ -36,8 +36,8 @@ const step = fc.oneof(
 ) as fc.Arbitrary<Step>
 const mode = fc.constantFrom(
   { coalesceMs: 0 },
+  { coalesceMs: 10_000, target: { url: 'http://127.0.0.1:9/', coalesceMode: 'window' as const } },
   { coalesceMs: 10_000 },
-  { coalesceMs: 10_000, target: { url: 'http://127.0.0.1:9/', coalesceMode: 'leading' as const } },
 )
 
 /** What a receiver may rely on, whatever the order of events, failures, crashes and changes. */

@@ -44,7 +44,7 @@ describe('what woke nobody', () => {
     const donna = await gateway.addAgent('donna')
     const sub = await gateway.subscribe(donna, receiver.url, {
       trigger: 'SENT_TO_ME',
-      harnessTargetMetadata: { coalesceWindow: 300 },
+      harnessTargetMetadata: { coalesceWindow: 300, coalesceMode: 'window' },
     })
     await mail(gateway, { wakePolicy: 'immediate' })
     await mail(gateway, { wakePolicy: 'next_turn' })

@@ -49,7 +49,7 @@ test('a digest that was tried covers the same events after a restart', async () 
   await using first = await startGateway({ overrides })
   await using receiver = await startReceiver(503)
   const donna = await first.addAgent('donna')
-  const harnessTargetMetadata = { coalesceWindow: 30 }
+  const harnessTargetMetadata = { coalesceWindow: 30, coalesceMode: 'window' }
   const { id } = await first.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
   await sendMany(first, 'donna', 3)
   clock.advance(30_000)
@@ -77,7 +77,7 @@ test('a window that was open closes after a restart', async () => {
   await using first = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
   const donna = await first.addAgent('donna')
-  await first.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 60 } })
+  await first.subscribe(donna, receiver.url, { harnessTargetMetadata: { coalesceWindow: 60, coalesceMode: 'window' } })
   await sendMany(first, 'donna', 2)
   await first.stop()
   await using _second = await startGateway({ dataDir: first.dataDir, overrides: { clock } })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
+import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { type BeforeCommit, Collision, type Database } from '../../src/storage/database.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
@@ -15,7 +16,11 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 const id = 'WAKE_SUB:1'
 
 /** Leases a subscription that is due with one event. */
-async function leaseOne(engine: Engine, fields: { coalesceMs?: number } = {}, sinceMs = 0) {
+async function leaseOne(
+  engine: Engine,
+  fields: Partial<Pick<WakeSubscription, 'coalesceMs' | 'target'>> = {},
+  sinceMs = 0,
+) {
   await engine.add([{ id, coalesceMs: 0, ...fields }])
   await engine.append()
   engine.clock.advance(fields.coalesceMs ?? 0)
@@ -63,7 +68,10 @@ test('a run during which a replay was asked for is released, due at once', async
 
 test('a run that sends digests is released, due when the window of the next event closes', async () => {
   await using engine = await openEngine(async () => arrived)
-  const { subscription, lease } = await leaseOne(engine, { coalesceMs: 10_000 })
+  const { subscription, lease } = await leaseOne(engine, {
+    coalesceMs: 10_000,
+    target: { url: 'http://127.0.0.1:9/', coalesceMode: 'window' },
+  })
   passFirst(lease)
   await engine.append()
   const dueAt = engine.clock.now() + 10_000

@@ -37,7 +37,7 @@ test('a window that is open when the clock is set back closes in its time', asyn
   const { clock, gateway, subscribe } = await start()
   await using _gateway = gateway
   await using receiver = await startReceiver()
-  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000 })
+  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000, coalesceMode: 'window' })
   await gateway.send('donna', 'before')
   clock.set(-hourMs)
   const setAt = clock.now()
@@ -111,7 +111,7 @@ test('a clock that is set back a little cuts neither a window nor a wait short',
     if (nth === 1) res.writeHead(429, { 'Retry-After': '60' })
     res.end()
   })
-  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000 })
+  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000, coalesceMode: 'window' })
   const { id } = await subscribe(asking.url)
   const sentAt = clock.steady.now()
   await gateway.send('donna', 'waits')
@@ -136,7 +136,7 @@ test('a clock that is set back a little cuts neither a window nor a wait short',
 test('a clock that was set back while no gateway ran is noticed at the start', async () => {
   const { clock, gateway, subscribe } = await start()
   await using receiver = await startReceiver()
-  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000 })
+  await subscribe(receiver.url, { coalesceWindow: windowMs / 1000, coalesceMode: 'window' })
   await gateway.send('donna', 'before')
   await gateway.stop()
   clock.set(-hourMs)

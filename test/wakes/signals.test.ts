@@ -56,7 +56,10 @@ test('a rotation is told, to the operator and to the agent itself', async () => 
 test('signals of several kinds of trouble come as one digest when a window is asked for', async () => {
   await using gateway = await startGateway()
   await using watch = await startReceiver()
-  const request = { trigger: 'SIGNING_KEY_ROTATED', harnessTargetMetadata: { url: watch.url, coalesceWindow: 0.2 } }
+  const request = {
+    trigger: 'SIGNING_KEY_ROTATED',
+    harnessTargetMetadata: { url: watch.url, coalesceWindow: 0.2, coalesceMode: 'window' },
+  }
   await gateway.call('POST', '/v1/wake-subscriptions', request)
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')

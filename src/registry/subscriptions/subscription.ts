@@ -14,6 +14,7 @@ export interface Filters {
 /** Where wakes go: the part of `harnessTargetMetadata` that has no column of its own. */
 export interface WakeTarget {
   readonly url?: string
+  /** Default: `leading`. Source: D25. */
   readonly coalesceMode?: 'window' | 'leading'
   readonly daemonSocketPath?: string
   readonly maxInFlight?: number

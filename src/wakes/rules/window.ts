@@ -1,6 +1,9 @@
 import type { PushSubscription, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 
-/** How events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest. */
+/**
+ * How events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest (`leading`, the
+ * default). Source: S1-39, D3, D25.
+ */
 export type DeliveryForm = 'each' | 'digest' | 'leading'
 
 export function formOf(subscription: Subscription): DeliveryForm {
@@ -38,6 +41,6 @@ export function maxInFlight(subscription: Subscription): number {
   return subscription.kind === 'wake' ? (subscription.target.maxInFlight ?? 1) : 1
 }
 
-function isLeading({ target }: Pick<WakeSubscription, 'target'>): boolean {
-  return target.coalesceMode === 'leading'
+function isLeading({ target, coalesceMs }: Pick<WakeSubscription, 'target' | 'coalesceMs'>): boolean {
+  return coalesceMs > 0 && target.coalesceMode !== 'window'
 }

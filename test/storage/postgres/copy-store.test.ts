@@ -103,7 +103,11 @@ test('a NUL, which PostgreSQL cannot keep, becomes U+FFFD and is counted', async
   await filledStore(directory.path, 0)
   const raw = new Sqlite(join(directory.path, 'rouse.db'))
   raw.exec(`insert into project (id, log_head, created_at) values ('default', 1, 1)`)
-  raw.prepare("insert into event values ('default', 1, 't', null, 'a', ?, 1)").run('{"a\0b\0c"}')
+  raw
+    .prepare(
+      "insert into event (project_id, log_id, type, actor, data, created_at) values ('default', 1, 't', 'a', ?, 1)",
+    )
+    .run('{"a\0b\0c"}')
   raw.close()
   await using source = StoppedStore.open(directory.path, systemClock)
   await using target = await NewStore.open(empty.url, systemClock)
