@@ -1,6 +1,6 @@
 import { lockLog } from '../log/event-store.ts'
 import { isIdle, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { isDeliverable } from '../registry/subscriptions/targets.ts'
+import { type HarnessTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
 
@@ -34,11 +34,16 @@ async function passedBefore(tx: Transaction, before: WakeSubscription): Promise<
 }
 
 /**
- * Returns when an active subscription is due after a change: null for an idle one. The change ends the lease, so that what was being
+ * Returns when an active subscription is due after a change: null for an idle one, and for a target that nothing is sent to. The change ends the lease, so that what was being
  * sent is looked at again. A window that is open stays open, or gets shorter.
  */
-export function nextDueAt(before: WakeSubscription, coalesceMs: number, now: number): number | null {
-  if (isIdle(before) || !isDeliverable(before.harnessTarget)) return null
+export function nextDueAt(
+  before: WakeSubscription,
+  target: HarnessTarget,
+  coalesceMs: number,
+  now: number,
+): number | null {
+  if (isIdle(before) || !isDeliverable(target)) return null
   const { status, leaseOwner, dueAt } = before
   const isWindowOpen = status === 'active' && leaseOwner === null && dueAt !== null
   return isWindowOpen ? Math.min(dueAt, now + coalesceMs) : now

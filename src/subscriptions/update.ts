@@ -7,18 +7,21 @@ import { isGrantee, managerOf } from '../registry/permissions/grants.ts'
 import { mayBecome, type SubscriptionStatus, subscriptionTransitions } from '../registry/subscriptions/status.ts'
 import type { Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { HarnessTarget } from '../registry/subscriptions/targets.ts'
 import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { changeState } from '../wakes/store/subscription-state.ts'
 import { changeEvents } from './change-events.ts'
+import { changeOfTarget } from './change-of-target.ts'
 import type { SubscriptionContext } from './context.ts'
 import { cursorAfter, nextDueAt } from './next-cursor.ts'
 import { requireSubscription } from './read.ts'
-import { rotatedKeys } from './rotated-keys.ts'
+import { firstKey, rotatedKeys } from './rotated-keys.ts'
 import { metadataOf, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
 export interface UpdateInput {
   trigger?: Trigger
   filters?: Filters
+  harnessTarget?: HarnessTarget
   harnessTargetMetadata?: TargetMetadata
   status?: 'active' | 'paused'
   rotateSigningKey?: boolean
@@ -28,8 +31,9 @@ export interface UpdateInput {
 /**
  * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active after `degraded` or `paused`
  * resumes from the cursor with one digest. A grantee sees nothing from before: what it points somewhere or makes active goes on
- * from the head of the log, and the key stays the owner's.
- * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `url-not-allowed`. Source: S1-36, S1-42, D5, D21.
+ * from the head of the log, and the key stays the owner's. With another target the cursor, the watermark and the key stay; a target
+ * that is signed gets a key if there is none.
+ * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `url-not-allowed`. Source: S1-36, S1-42, S1-43, D5, D21, D24.
  */
 export async function updateSubscription(
   context: SubscriptionContext,
@@ -41,37 +45,43 @@ export async function updateSubscription(
     await lockSubscription(tx, id)
     const before = await requireSubscription(tx, caller, id)
     const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
-    requireTarget(context, before.harnessTarget, metadata)
+    const { harnessTarget = before.harnessTarget } = input
+    const change = changeOfTarget(before, harnessTarget)
+    requireTarget(context, harnessTarget, metadata)
     const status = input.status ?? before.status
     requireTransition(before.status, status)
     const resumes = status === 'active' && before.status !== 'active'
     const isByGrant = isGrantee(caller, before.agentId)
     if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
-    const points = metadata.url !== before.target.url || resumes
+    const points = metadata.url !== before.target.url || change.isOther || resumes
     const startsAtHead = isByGrant && points
     if (points) await requireLiveKey(tx, caller)
     const rotated = input.rotateSigningKey
       ? rotatedKeys(context, before, input.overlapSeconds, tx.now)
-      : { signingKey: undefined, columns: {} }
+      : change.needsKey
+        ? firstKey(context, id)
+        : { signingKey: undefined, columns: {} }
     const reselects = input.trigger !== undefined || input.filters !== undefined
     // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
-    const isNewGeneration = resumes || reselects || startsAtHead
+    const isNewGeneration = resumes || reselects || startsAtHead || change.opensChannel
     const settings = targetSettings(metadata)
     const after: WakeSubscription = {
       ...before,
       ...settings,
       ...rotated.columns,
+      harnessTarget,
       ...(points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
       trigger: input.trigger ?? before.trigger,
       filters: input.filters ?? before.filters,
       status,
       reason: resumes ? null : before.reason,
       failedInARow: resumes ? 0 : before.failedInARow,
-      cursorLogId: await cursorAfter(tx, before, { startsAtHead, reselects }),
+      cursorLogId: await cursorAfter(tx, before, { startsAtHead: startsAtHead || change.closesIdle, reselects }),
       generation: before.generation + (isNewGeneration ? 1 : 0),
       generationAt: isNewGeneration ? tx.now : before.generationAt,
-      resumeWithDigest: !startsAtHead && (resumes || before.resumeWithDigest),
-      dueAt: status === 'active' && !startsAtHead ? nextDueAt(before, settings.coalesceMs, tx.now) : null,
+      resumeWithDigest: !startsAtHead && (resumes || change.opensChannel || before.resumeWithDigest),
+      dueAt:
+        status === 'active' && !startsAtHead ? nextDueAt(before, harnessTarget, settings.coalesceMs, tx.now) : null,
       updatedAt: tx.now,
     }
     if (startsAtHead) await deleteReplays(tx, id)
@@ -79,9 +89,9 @@ export async function updateSubscription(
     await changeState(tx, before, after)
     const { signingKey } = rotated
     const agent = await identityOf(tx, before.agentId)
-    const events = changeEvents(caller, agent, before, after, signingKey !== undefined)
+    const events = changeEvents(caller, agent, before, after, input.rotateSigningKey === true)
     await context.append(tx, after.projectId, events)
-    return { subscription: after, ...(signingKey ? { signingKey } : {}) }
+    return { subscription: after, ...(signingKey && !isByGrant ? { signingKey } : {}) }
   })
   context.changed(id)
   return result

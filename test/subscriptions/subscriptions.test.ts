@@ -124,7 +124,8 @@ test('a key is told once, when it is made, and never again', async () => {
 
 describe('changing', () => {
   test.each<[string, JsonObject, string]>([
-    ['an unknown field', { harnessTarget: 'none' }, 'harnessTarget'],
+    ['an unknown field', { harness: 'none' }, 'harness'],
+    ['an unknown target', { harnessTarget: 'degraded' }, 'harnessTarget'],
     ['a status that only the gateway gives', { status: 'degraded' }, 'status'],
     [
       'a window out of range',

@@ -45,6 +45,7 @@ export const subscriptionChanges = z
   .strictObject({
     trigger: oneOf(triggers).optional(),
     filters: filters.optional(),
+    harnessTarget: oneOf(harnessTargets).optional(),
     harnessTargetMetadata: targetMetadata.optional(),
     status: oneOf(['active', 'paused']).optional(),
     rotateSigningKey: z.boolean().optional(),
