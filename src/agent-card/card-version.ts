@@ -16,7 +16,7 @@ export function cardVersionFor(header: string | undefined): CardVersion {
   const version = supported.find((one) => one === `${major}.${minor}`)
   if (version) return version
   throw new Problem('invalid-request', {
-    detail: `The header A2A-Version names ${JSON.stringify(asked)}; cards exist in ${supported.join(' and ')}.`,
+    detail: `The header A2A-Version is ${JSON.stringify(asked)}; cards exist in ${supported.join(' and ')}.`,
     field: 'A2A-Version',
     extra: { supported },
   })

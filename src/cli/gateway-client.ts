@@ -191,7 +191,7 @@ async function readJson(response: FetchResponse, client: ClientOptions, signal: 
   } catch {
     throw new Refused({
       title: 'The answer is not JSON',
-      detail: `${client.url} answered ${response.status} with something else. Is a Rouse gateway listening there?`,
+      detail: `${client.url} answered ${response.status}, but not as a Rouse gateway. Is a gateway listening there?`,
       status: response.status,
     })
   }

@@ -68,7 +68,7 @@ export function judgeArrival(bytes: number, waitedMs: number, bounds: Connection
   const { wireBody, bodyGrace, bodyRate } = bounds
   if (bytes > wireBody) {
     return new Problem('payload-too-large', {
-      detail: `More than ${wireBody} bytes have come and the body has not ended. Send less, or send a URL.`,
+      detail: `More than ${wireBody} bytes have arrived, and the body has not ended. Send less, or send a URL.`,
       extra: { limit: 'wireBody', max: wireBody },
     })
   }

@@ -83,7 +83,8 @@ function requireFewHeaders({ rawHeaders }: IncomingMessage, max: number): Proble
 function requireCertificate(req: IncomingMessage, asksClients: boolean): Problem | undefined {
   if (!asksClients || isVouchedFor(req.socket) || healthPaths.has(pathOf(req))) return undefined
   return new Problem('forbidden', {
-    detail: 'This gateway takes clients with a certificate only. Show one that ROUSE_TLS_CLIENT_CA vouches for.',
+    detail:
+      'This gateway accepts only clients with a certificate. Present one that a CA of ROUSE_TLS_CLIENT_CA has signed.',
   })
 }
 

@@ -23,7 +23,7 @@ export function exposureWarnings({ http, grpc, webhooks, hasTls, url }: Exposure
     ],
     [
       isOpen && !hasTls && isFaced && grpc.port !== undefined && grpc.publicTarget === undefined,
-      'Agent cards advertise gRPC in plain text. Set ROUSE_GRPC_PUBLIC_TARGET to where a proxy speaks TLS for it, ' +
+      'Agent cards advertise gRPC in plain text. Set ROUSE_GRPC_PUBLIC_TARGET to the address of a proxy that adds TLS, ' +
         'set ROUSE_TLS_CERT and ROUSE_TLS_KEY, or set ROUSE_GRPC_PORT=off.',
     ],
     [

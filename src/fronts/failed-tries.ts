@@ -53,7 +53,7 @@ export class FailedTries {
     if (tries.count === max + 1) this.#log.warn({ address: network, tries: tries.count }, 'auth.throttled')
     if (tries.count <= max) return error
     return new Problem('rate-limited', {
-      detail: `More than ${max} wrong keys came from this address within a minute. Send a right key, or wait a minute.`,
+      detail: `This address has sent more than ${max} wrong keys within a minute. Send a valid key, or wait a minute.`,
       extra: {
         limit: max,
         limitName: 'failedTries',

@@ -8,6 +8,6 @@ export function idempotencyKey(key: string | undefined): string | undefined {
   if (key === undefined || (key.length >= 1 && key.length <= max && isOneLine(key))) return key
   throw new Problem('invalid-request', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: 1 to ${max} characters, none of them a control character.`,
+    detail: `Idempotency-Key: send 1 to ${max} characters without control characters.`,
   })
 }

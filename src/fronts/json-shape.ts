@@ -40,7 +40,7 @@ export function requireStorableJson(text: Buffer): void {
   const field = unstorablePath(parsed(text)) ?? ''
   throw new Problem('invalid-request', {
     ...(field === '' ? {} : { field: cutText(field, fieldMax) }),
-    detail: `${cutText(field, fieldMax) || 'The body'}: holds U+0000 or half of a surrogate pair. Take it out.`,
+    detail: `${cutText(field, fieldMax) || 'The body'}: contains U+0000 or half of a surrogate pair. Remove it.`,
   })
 }
 
@@ -102,14 +102,14 @@ function endOfString(text: Buffer, start: number): number {
 
 function tooDeep(): Problem {
   return new Problem('invalid-request', {
-    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of arrays and objects within each other. Send a flatter value.`,
+    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of nested arrays and objects. Send a flatter value.`,
     extra: { limit: 'jsonDepth', max: inputLimits.jsonDepth.max },
   })
 }
 
 function tooMany(): Problem {
   return new Problem('payload-too-large', {
-    detail: `The body holds more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
+    detail: `The body has more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
     extra: { limit: 'jsonValues', max: inputLimits.jsonValues.max },
   })
 }

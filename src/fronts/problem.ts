@@ -51,7 +51,7 @@ export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHan
 
 export const notFound: RequestHandler = (req) => {
   throw new Problem('not-found', {
-    detail: `Nothing answers ${req.method} ${req.baseUrl}${req.path}. The README lists what does.`,
+    detail: `There is no route ${req.method} ${req.baseUrl}${req.path}. docs/api.md lists the routes.`,
   })
 }
 
@@ -71,7 +71,7 @@ export function fromBodyParser(error: unknown): Problem | undefined {
     return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
   if (type === 'entity.too.large')
     return new Problem('payload-too-large', {
-      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.`,
+      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint accepts.`,
     })
   if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
   if (status === 400) return new Problem('invalid-request', { detail: 'The request could not be read.' })

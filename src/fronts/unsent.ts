@@ -27,7 +27,7 @@ export class Unsent {
     // One answer is let through whatever its size: there is nothing to wait for.
     if (unsent === 0 || unsent + bytes < bytesMax) return
     throw new Problem('limit-exceeded', {
-      detail: `This key has ${unsent} bytes of answers that it has not read; ${bytesMax} is the limit (unsentBytes). Read or close what is open${bytes === 0 ? '' : `: the answer, of ${bytes} bytes, is not sent, though what was asked for is done`}.`,
+      detail: `This key has ${unsent} bytes of answers that it has not read; ${bytesMax} is the limit (unsentBytes). Read or close the open answers.${bytes === 0 ? '' : ` The request was carried out; only its answer of ${bytes} bytes is not sent.`}`,
       extra: { limit: 'unsentBytes', max: bytesMax, retryAfterSeconds: 1 },
     })
   }

@@ -74,17 +74,17 @@ export function removeApiKey(
     requireSelf(caller, agent.id, 'revoke keys of this agent')
     if (caller.keyId !== keyId && !caller.scopes.includes('mint')) {
       throw new Problem('forbidden', {
-        detail: 'This key has no scope mint: it revokes itself and no other key. Use a key that has it.',
+        detail: 'A key without the scope mint can revoke only itself. Use a key that has the scope.',
       })
     }
     if (options.keep && caller.keyId === keyId) {
       throw new Problem('invalid-request', {
         field: 'keep',
-        detail: 'keep: what hangs on a key goes to the key that revokes it. Revoke this one with another key.',
+        detail: 'keep: the resources of a key go to the key that revokes it. Revoke this key with another one.',
       })
     }
     const key = await findLiveKey(tx, agent.id, keyId)
-    if (!key) throw new Problem('key-not-found', { detail: `No live key "${keyId}" on this agent.` })
+    if (!key) throw new Problem('key-not-found', { detail: `This agent has no live key "${keyId}".` })
     const keys = [key, ...(options.minted ? await mintedBy(tx, key.keyId) : [])]
     await revokeAll(context, tx, keys, caller, options.keep)
   })

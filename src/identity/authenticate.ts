@@ -31,8 +31,8 @@ export async function authenticate(context: AuthContext, bearer: string | undefi
   if (caller && (caller.expiresAt === undefined || caller.expiresAt > context.clock.now())) return caller
   throw new Problem('unauthenticated', {
     detail: bearer
-      ? 'The API key is unknown, expired or revoked. An operator makes a new one with `rouse agent key add <handle>`.'
-      : 'Send the header `Authorization: Bearer rk_…` with the key that registering the agent returned.',
+      ? 'The API key is unknown, expired or revoked. An operator can make a new one with `rouse agent key add <handle>`.'
+      : 'Send the header `Authorization: Bearer rk_…` with the key that was returned when the agent was registered.',
   })
 }
 

@@ -97,7 +97,7 @@ function requireReach({ role, projects }: OperatorKeyInput): void {
   if (role === 'admin' && projects !== undefined) {
     throw new Problem('invalid-request', {
       field: 'projects',
-      detail: 'projects: an admin has every project. Leave it out, or use the role manager.',
+      detail: 'projects: an admin has every project. Leave the field out, or use the role manager.',
     })
   }
 }

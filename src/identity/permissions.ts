@@ -128,7 +128,7 @@ function requireGrantable(grantorId: string, caller: Caller, grantee: Agent, sco
   if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF' || grantee.projectId === caller.projectId) return
   throw new Problem('invalid-request', {
     field: 'scope',
-    detail: `scope: subscriptions are managed within a project, and ${grantee.handle} belongs to ${grantee.projectId}.`,
+    detail: `scope: only an agent of the same project can manage subscriptions, and ${grantee.handle} belongs to ${grantee.projectId}.`,
   })
 }
 

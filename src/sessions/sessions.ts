@@ -61,7 +61,7 @@ export async function requireSession(db: Reader, caller: Caller, id: string): Pr
   const visible = session?.projectId === caller.projectId
   if (session && visible && (caller.kind === 'operator' || session.agentId === caller.id)) return session
   throw new Problem('session-not-found', {
-    detail: `No session ${id}, or it is not yours. GET /v1/sessions lists those that are.`,
+    detail: `There is no session ${id}, or it is not yours. GET /v1/sessions lists your sessions.`,
   })
 }
 
@@ -71,7 +71,7 @@ export function requireLive(session: Session): Session {
   if (endedAt === null) return session
   const remedy =
     endReason === 'preempted'
-      ? `Session ${successorId} of a newer process speaks for the agent: stop, or leave the identity to it.`
+      ? `Session ${successorId} of a newer process speaks for the agent: stop this process.`
       : 'Start it again: POST /v1/sessions.'
   throw new Problem('session-ended', {
     detail: `Session ${id} has ended (${endReason}). ${remedy}`,

@@ -68,7 +68,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
 /** Sessions are of agents: an operator speaks for itself. */
 export function requireAgentCaller(caller: Caller): void {
   if (caller.kind === 'agent') return
-  throw new Problem('forbidden', { detail: "Only an agent has sessions and presence; use an agent's key." })
+  throw new Problem('forbidden', { detail: 'Only agents have sessions and presence; use the key of an agent.' })
 }
 
 /** An instant that is still to come, by a clock that is ahead, is now. */
@@ -78,7 +78,7 @@ function processOf({ pid, startedAt }: SessionInput, now: number) {
 
 function refusal(caller: Caller, live: Session): Problem {
   return new Problem('session-preempted', {
-    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that one, or leave the identity to it.`,
+    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that session, or stop this process.`,
     extra: { newMasterSession: live.id, surface: live.surface },
   })
 }

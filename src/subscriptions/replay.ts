@@ -80,7 +80,7 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   if (!delivery) {
     throw new Problem('not-found', {
       field: 'eventId',
-      detail: `eventId: no delivery ${input.eventId} on this subscription. GET …/deliveries lists them.`,
+      detail: `eventId: this subscription has no delivery ${input.eventId}. GET …/deliveries lists its deliveries.`,
     })
   }
   await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')
@@ -97,7 +97,7 @@ async function enqueue(tx: Transaction, subscription: WakeSubscription, range: R
     for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++
     if (count > room) {
       throw new Problem('invalid-request', {
-        detail: `More than ${replaysMax} events at once. Ask for a smaller range, or use resync.`,
+        detail: `A replay has at most ${replaysMax} events. Send a smaller range, or use resync.`,
       })
     }
     after = page.scannedTo

@@ -24,7 +24,7 @@ export async function requireWatermark(
   if (sinceLogId < tail) {
     throw new Problem('watermark-expired', {
       field,
-      detail: `${field}: events up to ${tail} are no longer kept. Start from ${tail}, and read what was before from the tasks.`,
+      detail: `${field}: events up to ${tail} are no longer kept. Start from ${tail}, and read the current state from the tasks.`,
       extra: { earliestLogId: tail },
     })
   }

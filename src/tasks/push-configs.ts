@@ -111,7 +111,7 @@ export async function requireRoomForPush(
 
 async function requireRoomForConfig(tx: Transaction, caller: Caller, ofTask: number): Promise<void> {
   if (caller.kind === 'operator') return
-  const remedy = 'Delete those that are not in use.'
+  const remedy = 'Delete configs that are not used.'
   requireRoom(caller, 'pushConfigsPerTask', ofTask, remedy)
   requireRoom(caller, 'pushConfigs', await countLivePushes(tx, caller.id), remedy)
 }
@@ -135,7 +135,7 @@ export async function readPushConfig(
   const config = configId ? configs.find(({ id }) => id === configId) : configs[0]
   if (!config) {
     throw new Problem('push-config-not-found', {
-      detail: `No push notification config "${configId}" on task ${taskId}. List them to see their ids.`,
+      detail: `Task ${taskId} has no push notification config "${configId}". List the configs to see their ids.`,
       extra: { taskId, configId },
     })
   }

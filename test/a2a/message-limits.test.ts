@@ -155,7 +155,7 @@ test('no answer repeats what is long', async () => {
     expect(JSON.stringify(body).length).toBeLessThan(2_000)
   }
   const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(50_000).map((key) => [key, 1])))
-  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsTold.max])
+  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsNamed.max])
 })
 
 test('HTTP+JSON takes objects and nothing else', async () => {

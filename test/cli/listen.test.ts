@@ -214,7 +214,7 @@ test('a refused subscription ends it and takes back the ones before', async () =
     'POST /v1/wake-subscriptions': (request) =>
       (request.body as { trigger: string }).trigger === 'SENT_TO_ME'
         ? { status: 201, json: subscribed }
-        : problem(403, 'forbidden', 'This key may not do that'),
+        : problem(403, 'forbidden', 'This key is not allowed to do that'),
     'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
   const argv = ['listen', '--subscribe', 'SENT_TO_ME', '--subscribe', 'PERMISSION_GRANTED', '--url', gateway.url]

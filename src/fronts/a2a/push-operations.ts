@@ -80,7 +80,7 @@ export function keepingConfig(
 
 /** An empty id means the only config of the task. Over v0.3 an id may be of any type. */
 function requireConfigId(id: unknown): string {
-  if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: is a text.' })
+  if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: must be a string.' })
   requireBoundedId(id, 'id', inputLimits.pushConfigId)
   return id
 }

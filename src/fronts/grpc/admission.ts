@@ -74,7 +74,7 @@ export async function admitCaller(
   // The service determines the version; the SDK reads it from the metadata.
   metadata.set('a2a-version', requireVersion(path, metadataText(metadata, 'a2a-version')))
   const operation = grpcOperation(path)
-  if (!operation) throw new Problem('not-found', { detail: `No A2A operation answers ${path}.` })
+  if (!operation) throw new Problem('not-found', { detail: `There is no A2A operation ${path}.` })
   authorise(operation, caller)
   const key = idempotencyKey(metadataText(metadata, 'idempotency-key'))
   return { caller, operation, idempotencyKey: key, leave: await context.shares.enter(caller) }

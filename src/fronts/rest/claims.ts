@@ -18,7 +18,7 @@ import { route } from './route.ts'
 const limitDefault = 50
 
 /** What is claimed: one line of text. */
-const ref = line(500).trim().min(1, 'names what is worked on: a task, an issue, a commit, a path')
+const ref = line(500).trim().min(1, 'must name the work: a task, an issue, a commit, a path')
 const claimInput = z.strictObject({ ref })
 const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
 const claimQuery = z.strictObject({

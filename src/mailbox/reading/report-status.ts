@@ -42,11 +42,11 @@ async function requireOwn(db: Reader, caller: Caller, messageId: string): Promis
   const message = await findMessage(db, messageId)
   const roles = message && (await rolesInMail(db, caller, message))
   if (!message || !roles?.sees) {
-    throw new Problem('message-not-found', { detail: `No message ${messageId}, or it is not yours.` })
+    throw new Problem('message-not-found', { detail: `There is no message ${messageId}, or it is not yours.` })
   }
   if (roles.own) return message
   throw new Problem('forbidden', {
-    detail: 'Only a recipient reports the status of a message. The sender can read it.',
+    detail: 'Only a recipient may report the status of a message. The sender can read it.',
   })
 }
 

@@ -57,13 +57,13 @@ function grantedEnd(maker: Caller, asked: number | undefined, now: number): numb
   if (end <= now) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: 'expiresAt: is in the past. Give a later instant.',
+      detail: 'expiresAt: is in the past. Send a later instant.',
     })
   }
   if (end > now + keyLimits.keyLife.max * 1000) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: `expiresAt: a key lives at most ${keyLimits.keyLife.max} seconds. Give an earlier instant, or none for a key that does not expire.`,
+      detail: `expiresAt: a key can expire at most ${keyLimits.keyLife.max} seconds from now. Send an earlier instant, or leave the field out for a key that does not expire.`,
     })
   }
   if (last === undefined || end <= last) return end

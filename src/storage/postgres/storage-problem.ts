@@ -26,11 +26,11 @@ const reasons: Record<string, Reason> = {
 }
 
 const details: Record<Reason, string> = {
-  unreachable: 'The database cannot be reached. Nothing was kept; try again.',
-  'read-only': 'The database takes no writes at the moment. Nothing was kept; try again.',
-  full: 'The database has no room or no connection left. Nothing was kept; try again later.',
-  slow: 'The database took too long. Nothing was kept; try again.',
-  busy: 'Too many change the same at the same time. Nothing was kept; try again.',
+  unreachable: 'The database cannot be reached. Nothing was stored; try again.',
+  'read-only': 'The database accepts no writes at the moment. Nothing was stored; try again.',
+  full: 'The database has no free space or no free connection. Nothing was stored; try again later.',
+  slow: 'The database took too long. Nothing was stored; try again.',
+  busy: 'Too many requests change the same data at the same time. Nothing was stored; try again.',
 }
 
 /** What the driver throws when the server refuses, as the problem that callers are told; any other error as it is. */
@@ -45,15 +45,15 @@ export function storageProblem(error: unknown): unknown {
 
 /** What the embedded store takes and PostgreSQL cannot. */
 const refusals: Record<string, string> = {
-  '22021': 'A text holds the character U+0000, which cannot be kept. Leave it out.',
-  '54000': 'An id, a key or a name is too long to be searched for. Give it at most 2,000 bytes.',
+  '22021': 'A text contains the character U+0000, which cannot be stored. Remove it.',
+  '54000': 'An id, a key or a name is too long for an index. Send at most 2,000 bytes.',
 }
 
 /** The connection broke between the question and the answer to a commit. */
 export function uncertain(cause: unknown): Problem {
   return new Problem('storage-unavailable', {
     detail:
-      'The connection to the database broke during the commit; whether it was kept is uncertain. Look, or repeat it.',
+      'The connection to the database broke during the commit, so it is unknown whether the change was stored. Read it, or repeat the request.',
     cause,
   })
 }

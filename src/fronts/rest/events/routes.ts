@@ -11,7 +11,7 @@ import { type EventPageView, eventView } from './view.ts'
 
 const limitDefault = 100
 const eventQuery = z.strictObject({
-  since: count(0, Number.MAX_SAFE_INTEGER, 'is a logId: an integer').optional(),
+  since: count(0, Number.MAX_SAFE_INTEGER, 'must be a logId: an integer').optional(),
   limit: count(1, 1000).optional(),
 })
 
