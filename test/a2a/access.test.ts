@@ -87,7 +87,7 @@ describe.each(dialects)('another agent’s key, A2A $version over $binding', (di
       subscribe: () => client.resubscribeTask({ tenant: '', id }).next(),
       configs: () => client.listTaskPushNotificationConfig({ tenant: '', taskId: id, pageSize: 0, pageToken: '' }),
     }
-    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt(), name).rejects.toThrow(/No task/)
+    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt(), name).rejects.toThrow(/No task/i)
     const { body } = await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key: lucy.key })
     expect(body.state).toBe('submitted')
   })
@@ -102,7 +102,7 @@ describe.each(dialects)('another agent’s key, A2A $version over $binding', (di
   test('a task is found at its assignee’s address only', async () => {
     const { id } = await gateway.send('donna', 'hello', { key: lucy.key })
     const client = await connect(gateway, mallory, lucy.key, dialect)
-    await expect(client.getTask({ tenant: '', id })).rejects.toThrow(/No task .* with @mallory/)
+    await expect(client.getTask({ tenant: '', id })).rejects.toThrow(/No task .* with @mallory/i)
   })
 })
 

@@ -39,7 +39,7 @@ describe('the errors of the specification, §5.4', () => {
       404,
       'NOT_FOUND',
       'TASK_NOT_FOUND',
-      /No task nope/,
+      /no task nope/i,
     ],
     [
       'canceling a finished task',
@@ -110,7 +110,7 @@ describe('the errors of the specification, §5.4', () => {
     expect(rpc.body).toMatchObject({ id: 7, error: { code: -32001 } })
     const rest = await wire.rest('GET', '/v1/tasks/nope', undefined, legacy)
     expect([rest.status, rest.body.code]).toEqual([404, -32001])
-    expect(rest.body.message).toMatch(/No task nope/)
+    expect(rest.body.message).toMatch(/No task nope/i)
   })
 })
 

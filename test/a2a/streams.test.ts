@@ -69,7 +69,7 @@ describe.each(dialects)('subscriptions to a task, A2A $version over $binding', (
 
   test('a task of nobody cannot be subscribed to', async () => {
     const client = await connect(gateway, donna, lucy.key, dialect)
-    await expect(client.resubscribeTask({ tenant: '', id: 'nope' }).next()).rejects.toThrow(/No task nope/)
+    await expect(client.resubscribeTask({ tenant: '', id: 'nope' }).next()).rejects.toThrow(/No task nope/i)
   })
 })
 

@@ -31,8 +31,8 @@ function expected({ name, agent, scope, operator }: Operation, who: Who): Expect
 /** How each binding says it, by the detail that all of them carry. */
 const words: Record<Exclude<Expected, 'ok'>, RegExp> = {
   unauthenticated: /Send the header|API key is unknown/,
-  forbidden: /takes the scope|takes messages from its own project|operator key is not for the project/,
-  hidden: /No task|No push/,
+  forbidden: /needs the scope|accepts messages only from its own project|operator key is not valid for the project/,
+  hidden: /no task|no push/i,
 }
 
 describe.each(dialects)('A2A $version over $binding', (dialect) => {
@@ -89,7 +89,7 @@ describe('a scope that is missing', () => {
       const client = await connect(world.gateway, desk, world.keyOf('donna, send only')!, dialect)
       const sent = client.sendMessage(saying('hello', {}, { returnImmediately: true, ...config }))
       await expect(sent, `${dialect.version} ${dialect.binding}`).rejects.toThrow(
-        /CreateTaskPushNotificationConfig takes the scope "manage"/,
+        /CreateTaskPushNotificationConfig needs the scope "manage"/,
       )
     }
     expect(await world.changesSince(before)).toEqual([])

@@ -120,7 +120,7 @@ test('an operator that is not one of all projects makes no projects; without its
   const row = restOperations.find(({ name }) => name === 'project.make')!
   expect(() => authorise(row, operator)).not.toThrow()
   expect(() => authorise(row, { ...operator, role: 'manager' })).toThrow(/role admin/)
-  expect(() => authorise(row, { ...operator, scopes: [] })).toThrow(/takes the scope "manage".* has none/)
+  expect(() => authorise(row, { ...operator, scopes: [] })).toThrow(/needs the scope "manage".* has none/)
 })
 
 test('docs/access.md is what the code has: npm run access:docs', () => {

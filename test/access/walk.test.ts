@@ -83,7 +83,7 @@ test.each(restOperations.filter(({ agent, scope }) => agent !== 'never' && scope
     const answer = await callAs(row, `donna, ${other} only`, path, body)
     expect(answer.body).toMatchObject({ status: 403, code: 'forbidden', scope: row.scope })
     expect(answer.body.detail).toBe(
-      `${row.name} takes the scope "${row.scope}", and this key has "${other}". Use a key that has it, or have one made: POST /v1/agents/{handle}/keys.`,
+      `${row.name} needs the scope "${row.scope}", and this key has "${other}". Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
     )
   },
 )

@@ -67,7 +67,7 @@ test('something that is no gateway is said to be none', async () => {
   await using gateway = await startStubGateway({ 'GET /v1/agents': { text: '<html>' } })
   const { code, stderr } = await run(['agent', 'list', '--url', gateway.url])
   expect(code).toBe(1)
-  expect(stderr).toContain('Is a Rouse gateway listening there?')
+  expect(stderr).toContain('Is a gateway listening there?')
 })
 
 test('a redirect is not followed with the key', async () => {

@@ -98,7 +98,7 @@ test.each<[string, SendOptions]>([
 ])('a wake with %s is answered 401 and not shown', async (_what, options) => {
   const { terminal, url } = await listening()
   expect(await deliver(url, wake(), options)).toBe(401)
-  await terminal.until(/signature is not right/)
+  await terminal.until(/a wrong signature/)
   await stop(terminal)
   expect(terminal.stdout()).toBe('')
 })
@@ -220,6 +220,6 @@ test('a refused subscription ends it and takes back the ones before', async () =
   const argv = ['listen', '--subscribe', 'SENT_TO_ME', '--subscribe', 'PERMISSION_GRANTED', '--url', gateway.url]
   const terminal = start(argv)
   expect(await terminal.code).toBe(1)
-  expect(terminal.stderr()).toContain('This key may not do that (forbidden)')
+  expect(terminal.stderr()).toContain('This key is not allowed to do that (forbidden)')
   expect(gateway.last().method).toBe('DELETE')
 })

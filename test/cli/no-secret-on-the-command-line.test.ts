@@ -62,7 +62,7 @@ test('the key of a new agent can go straight into a file of its own', async () =
   expect((await gateway.call('GET', '/v1/tasks', undefined, { key })).status).toBe(200)
 
   const again = await run(['agent', 'key', 'add', '@donna', '--save-key', path, '--json'], env)
-  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('name another one')])
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('name another file')])
   expect(readFileSync(path, 'utf8').trim()).toBe(key)
   const second = join(directory.path, 'second.key')
   const { stdout } = await run(['agent', 'key', 'add', '@donna', '--save-key', second, '--json'], env)

@@ -142,6 +142,6 @@ test.each([[[]], [['--from', '3']], [['--event', '01H', '--failed-since', '2026-
   'sub replay with %j is a usage error',
   async (options) => {
     const { code, stderr } = await run(['sub', 'replay', id, ...options])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Say what to send again')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Name the events')])
   },
 )

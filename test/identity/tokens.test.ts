@@ -221,7 +221,7 @@ test('a token that is revoked is refused before its end, and what it made ends w
   const viewer = (await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })).body.operatorKey
   expect((await revoke(viewer, token)).body).toMatchObject({
     status: 403,
-    detail: expect.stringMatching(/no scope manage/),
+    detail: expect.stringMatching(/without the scope manage/),
   })
   expect((await revoke(next, token)).status).toBe(204)
   expect(await statusOf(gateway, token)).toBe(401)

@@ -131,7 +131,7 @@ test('a word that is missing is said to be required, with what it can be', async
 
 test('an overlap without a rotation is refused with what to do', async () => {
   const { body } = await gateway.call('PATCH', path('/v1/wake-subscriptions/:sub'), { overlapSeconds: 60 })
-  expect(body.detail).toContain('Send it with rotateSigningKey: true')
+  expect(body.detail).toContain('is only allowed with rotateSigningKey: true')
 })
 
 test('a URL that may not be reached is told under the name of its field', async () => {

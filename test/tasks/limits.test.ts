@@ -39,7 +39,7 @@ describe('a task that is full', () => {
   test('takes no more messages, and says where to go on', async () => {
     const id = await start()
     await set(id, 'message_count', taskLimits.messages.max)
-    await expect(say(id, 'one more')).rejects.toThrow(/holds at most 10000 messages.*new task.*referenceTaskIds/)
+    await expect(say(id, 'one more')).rejects.toThrow(/can have at most 10000 messages.*new task.*referenceTaskIds/)
     const moved = await gateway.move(donna, id, 'working', { message: 'on it' })
     expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'messages'])
     expect((await gateway.move(donna, id, 'completed')).status).toBe(200)
@@ -56,7 +56,7 @@ describe('a task that is full', () => {
     const id = await start()
     await set(id, 'size', taskLimits.bytes.max - 1_000)
     const large = 'x'.repeat(2_000)
-    await expect(say(id, large)).rejects.toThrow(/holds at most 134217728 bytes/)
+    await expect(say(id, large)).rejects.toThrow(/can have at most 134217728 bytes/)
     expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('bytes')
     const together = [{ parts: [{ text: 'x'.repeat(400) }] }, { parts: [{ text: 'x'.repeat(600) }] }]
     expect((await gateway.move(donna, id, 'working', { artifacts: together })).body.limit).toBe('bytes')

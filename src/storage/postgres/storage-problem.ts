@@ -53,7 +53,7 @@ const refusals: Record<string, string> = {
 export function uncertain(cause: unknown): Problem {
   return new Problem('storage-unavailable', {
     detail:
-      'The connection to the database broke during the commit, so it is unknown whether the change was stored. Read it, or repeat the request.',
+      'The connection to the database broke during the commit, so it is uncertain whether the change was stored. Read it, or repeat the request.',
     cause,
   })
 }

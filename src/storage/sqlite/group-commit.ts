@@ -121,7 +121,7 @@ export class GroupCommit {
       // It is unknown what is on the disk. Only opening the store again can tell.
       this.#failure = new Problem('storage-unavailable', {
         detail:
-          'The disk failed during a write, so it is unknown whether the write was stored. Check the disk, and restart the gateway.',
+          'The disk failed during a write, so it is uncertain whether the write was stored. Check the disk, and restart the gateway.',
         cause: error,
       })
     }

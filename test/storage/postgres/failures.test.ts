@@ -109,7 +109,7 @@ test('a database that takes no writes is told so, and found again when it does',
   await runSql(url, `alter role ${role} set default_transaction_read_only = on`)
   proxy.cutAll()
   const outcomes = await Promise.allSettled(['b', 'c', 'd'].map((id) => put(id, gateway)))
-  const refused = { code: 'storage-unavailable', message: expect.stringContaining('takes no writes') }
+  const refused = { code: 'storage-unavailable', message: expect.stringContaining('accepts no writes') }
   expect(outcomes).toMatchObject([{ reason: refused }, { reason: refused }, { reason: refused }])
   expect(await ids(gateway)).toEqual(['a'])
   await runSql(url, `alter role ${role} reset default_transaction_read_only`)
