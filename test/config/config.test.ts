@@ -61,7 +61,7 @@ test('TLS takes a certificate and its key', () => {
   for (const half of ['ROUSE_TLS_CERT', 'ROUSE_TLS_KEY']) {
     expect(messageOf({ [half]: 'a' })).toContain('ROUSE_TLS_CERT and ROUSE_TLS_KEY: give both files')
   }
-  expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it takes ROUSE_TLS_CERT')
+  expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it also needs ROUSE_TLS_CERT')
 })
 
 test('behind a public URL loopback has to be asked for by name, wherever the gateway listens', () => {
