@@ -210,6 +210,7 @@ function requireHttp(text: string): void {
 
 function requireNameServers(servers: readonly string[]): void {
   try {
+    if (servers.length === 0) throw new Error('The list is empty.')
     new Resolver().setServers(servers)
   } catch (cause) {
     throw new Error('give addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas.', { cause })

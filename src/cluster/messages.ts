@@ -21,7 +21,7 @@ const changedPerMessage = 100
 const revokedPerMessage = 40
 
 /**
- * Tells the other gateways what has happened here and calls handlers for what they report. Notifications that come while a message
+ * Notifies the peers of changes on this gateway, and calls handlers for what they report. Notifications that come while a message
  * is being sent are collected for the next one, so the bus carries one message at a time however many commits there are.
  */
 export class ClusterMessages implements AsyncDisposable {

@@ -13,7 +13,7 @@ import { hashSecret } from '../security/secret.ts'
 import type { Reader } from '../storage/database.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
-/** What proves who somebody is. */
+/** What authentication needs. */
 export interface AuthContext {
   readonly db: Reader
   readonly clock: Clock
@@ -23,8 +23,8 @@ export interface AuthContext {
 }
 
 /**
- * The caller that a bearer key or token proves. One query for a key. Throws `unauthenticated`, the same for an unknown, an
- * expired, a revoked and a malformed one.
+ * Returns the caller that a bearer key or token identifies, with one query for a key. Throws `unauthenticated`, the same for an
+ * unknown, an expired, a revoked and a malformed key.
  */
 export async function authenticate(context: AuthContext, bearer: string | undefined): Promise<Caller> {
   const caller = bearer === undefined || bearer === '' ? undefined : await findCaller(context, bearer)

@@ -5,8 +5,8 @@ import { endKeys, type KeyContext } from './end-keys.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
 /**
- * Refuses an issuer's token until it expires, and ends what hangs on it. Whoever it speaks for, or an operator of that one's
- * project. A token that proves nothing is refused already. Errors: `invalid-request`, `forbidden`.
+ * Refuses an issuer's token until it expires, and ends its resources. The caller of the token and an operator of its project may
+ * do this. A token that is not valid is refused anyway. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
   context: KeyContext & { readonly tokens?: TokenVerifier | undefined },

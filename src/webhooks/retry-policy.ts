@@ -6,9 +6,9 @@ export type AttemptOutcome = { status: number; retryAfter?: string } | { error: 
 export type NextStep =
   | { next: 'delivered' }
   | { next: 'retry'; delayMs: number }
-  /** The event is given up; the subscription goes on. */
+  /** The event has failed; the subscription continues with the next one. */
   | { next: 'failed'; reason: string }
-  /** The receiver can never take this event, but others. The event is given up and does not count as a failure of the receiver. */
+  /** The receiver can never accept this event, but can accept others. The event has failed, but this does not count as a failure of the receiver. */
   | { next: 'unfit'; reason: string }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }

@@ -115,7 +115,7 @@ test('what was moved once is not moved over again, and nothing is lost of what c
   await runSql(empty.url, `update agent set display_name = 'Donna'`)
   const { code, stderr } = await run(migrate, env)
   expect(code).toBe(1)
-  expect(stderr).toMatch(/holds data already: .*agent \(1\)/)
+  expect(stderr).toMatch(/already has data: .*agent \(1\)/)
   expect(await runSql(empty.url, 'select display_name from agent')).toEqual([{ display_name: 'Donna' }])
 })
 

@@ -19,7 +19,7 @@ export interface Admission {
   readonly front: 'grpc'
   readonly address: string
   readonly idempotencyKey: string | undefined
-  /** Returns the room that the call takes at the gateway. */
+  /** Frees the place of the call among the concurrent requests. */
   readonly leave: () => void
 }
 
@@ -56,7 +56,7 @@ export function admissionOf(metadata: Metadata): Admission {
 }
 
 /**
- * Authenticates and authorises a call by its metadata, and takes its room at the gateway. Errors: `unauthenticated`, `forbidden`,
+ * Authenticates and authorises a call by its metadata, and gives it a place among the concurrent requests. Errors: `unauthenticated`, `forbidden`,
  * `not-found`, `rate-limited`, `limit-exceeded`, VersionNotSupportedError.
  */
 export async function admitCaller(

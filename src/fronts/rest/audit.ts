@@ -48,7 +48,7 @@ export interface AuditRecordView {
   readonly target: string
   /** `ok`, or the code of a problem. */
   readonly outcome: string
-  /** How many attempts this record stands for. */
+  /** How many attempts this record counts. */
   readonly count: number
 }
 

@@ -35,7 +35,7 @@ export interface ClaimView {
   readonly owner: string
   readonly claimedAt: string
   readonly lastSeenAt: string
-  /** Others may take it over. */
+  /** Whether other agents may take the claim over. */
   readonly stale: boolean
   /** Why it is stale, or why it was taken over. */
   readonly reason?: string

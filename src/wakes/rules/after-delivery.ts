@@ -7,14 +7,14 @@ import { windowAfter } from './window.ts'
 
 /** What follows from a delivery for its subscription. `progress` is where the subscription stands afterwards. */
 export type NextStep =
-  /** It arrived: the run goes on. */
+  /** It arrived: the run continues. */
   | { readonly next: 'advance'; readonly progress: Progress }
   /** Nothing is decided: the next lease sends it. */
   | { readonly next: 'requeue' }
   | FailureStep
 
 export type FailureStep =
-  /** The event is given up: the cursor passes it, and the run goes on. */
+  /** The event has failed: the cursor passes it, and the run continues. */
   | { readonly next: 'fail'; readonly outcome: 'failed'; readonly progress: Progress }
   /** Nothing more is sent until somebody activates the subscription. A rejected event stays in front of the cursor. */
   | {

@@ -123,7 +123,7 @@ test('a target with data is refused by name, and left as it is', async () => {
   await (await NewStore.open(empty.url, systemClock))[Symbol.asyncDispose]()
   await runSql(empty.url, `insert into project (id, created_at) values ('default', 1)`)
   await using target = await NewStore.open(empty.url, systemClock)
-  await expect(copyStore(source, target)).rejects.toThrow(/holds data already: project \(1\).*empty database/)
+  await expect(copyStore(source, target)).rejects.toThrow(/already has data: project \(1\).*empty database/)
   expect(await runSql(empty.url, 'select id from project')).toEqual([{ id: 'default' }])
 })
 
@@ -167,7 +167,7 @@ test('a target that somebody works on is refused', async () => {
   const other = new pg.Client({ connectionString: empty.url })
   await other.connect()
   await other.query(`begin; insert into project (id, created_at) values ('default', 1)`)
-  await expect(copyStore(source, target)).rejects.toThrow('Somebody uses the target')
+  await expect(copyStore(source, target)).rejects.toThrow('The target is in use')
   await other.end()
 })
 
