@@ -75,8 +75,8 @@ interface ClientOptions {
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
-  let asked: Promise<Credentials> | undefined
-  const client = { ...options, credentials: () => (asked ??= options.credentials()) }
+  let loaded: Promise<Credentials> | undefined
+  const client = { ...options, credentials: () => (loaded ??= options.credentials()) }
   const request: GatewayClient['request'] = (method, path, options = {}) =>
     withTimeout(client, options, async (signal) => {
       const response = await send(client, method, path, options, signal)

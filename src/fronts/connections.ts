@@ -4,14 +4,14 @@ import { networkOf } from '../security/ip-address.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 
 /** A refusal is logged at most once in this time for each limit, so that a flood does not fill the log. */
-const tellEveryMs = 60_000
+const logEveryMs = 60_000
 
 /** Counts the open connections of each address, over all ports. */
 export class Connections {
   readonly #bounds: ConnectionBounds
   readonly #log: Logger
   readonly #held = new Map<string, number>()
-  readonly #toldAt = new Map<string, number>()
+  readonly #loggedAt = new Map<string, number>()
 
   constructor(bounds: ConnectionBounds, log: Logger) {
     this.#bounds = bounds
@@ -25,7 +25,7 @@ export class Connections {
   watch(server: Server, isSecure: boolean, ready: (socket: Socket) => void): () => void {
     const { connections } = this.#bounds
     if (connections > 0) server.maxConnections = connections
-    server.on('drop', () => this.#tell('connections', undefined))
+    server.on('drop', () => this.#logRefusal('connections', undefined))
     if (!isSecure) {
       server.on('connection', (socket) => {
         if (this.#admit(socket)) ready(socket)
@@ -58,7 +58,7 @@ export class Connections {
     const held = this.#held.get(network) ?? 0
     if (held >= connectionsPerAddress) {
       socket.destroy()
-      this.#tell('connectionsPerAddress', network)
+      this.#logRefusal('connectionsPerAddress', network)
       return false
     }
     this.#held.set(network, held + 1)
@@ -70,10 +70,10 @@ export class Connections {
     return true
   }
 
-  #tell(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
+  #logRefusal(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
     const now = performance.now()
-    if (now - (this.#toldAt.get(limit) ?? Number.NEGATIVE_INFINITY) < tellEveryMs) return
-    this.#toldAt.set(limit, now)
+    if (now - (this.#loggedAt.get(limit) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return
+    this.#loggedAt.set(limit, now)
     this.#log.warn({ limit, max: this.#bounds[limit], address, remedy: remedies[limit] }, 'connection.refused')
   }
 }

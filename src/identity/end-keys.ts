@@ -50,7 +50,7 @@ export async function endKeys(
   for (const key of keys) {
     if (ending.heir === undefined) left.push(...(await endWhatHangs(context, tx, key.keyId, ending, events)))
     else await moveToKey(tx, key.keyId, ending.heir)
-    if (!ending.isAgain) await tellOf(tx, key, ending, events)
+    if (!ending.isAgain) await appendEnd(tx, key, ending, events)
   }
   await events.append(context, tx)
   for (const { session, identity } of left) {
@@ -78,9 +78,9 @@ async function endWhatHangs(
   const left: { session: Session; identity: string }[] = []
   for (const session of await listSessionsOfKey(tx, keyId)) {
     const identity = await identityOf(tx, session.agentId)
-    const told = await endSessionOfKey(context.sessions, tx, session, identity, reason)
-    if (!told) continue
-    for (const event of told) events.add(session.projectId, event)
+    const ended = await endSessionOfKey(context.sessions, tx, session, identity, reason)
+    if (!ended) continue
+    for (const event of ended) events.add(session.projectId, event)
     left.push({ session, identity })
   }
   tx.onCommit(() => paused.forEach(({ id }) => void changed(id)))
@@ -88,7 +88,7 @@ async function endWhatHangs(
 }
 
 /** The event that an agent's key has ended, for the log of the agent's project. */
-async function tellOf(
+async function appendEnd(
   tx: Transaction,
   { keyId, agentId }: EndedKey,
   { reason, actor }: Ending,

@@ -65,9 +65,9 @@ export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'cl
   const name = claimOf(claims, names.agent)
   const project = names.project === undefined ? soleProject(issuer) : claimOf(claims, names.project)
   if (typeof name !== 'string' || typeof project !== 'string' || !speaksFor(issuer, project)) return undefined
-  const asked = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
+  const claimed = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
   // A key that a token makes would outlive the token. So `mint` is given only if the token names it.
-  const granted = scopes.filter((scope) => (asked === undefined ? scope !== 'mint' : asked.includes(scope)))
+  const granted = scopes.filter((scope) => (claimed === undefined ? scope !== 'mint' : claimed.includes(scope)))
   return { kind: 'agent', project, name: nameOf(name), scopes: granted }
 }
 
@@ -75,8 +75,8 @@ export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'cl
 function operatorOf(issuer: JwtIssuer, role: OperatorRole, claims: object): TokenSubject | undefined {
   if (role === 'admin') return issuer.projects === '*' ? { kind: 'operator', role, projects: undefined } : undefined
   const name = issuer.claims.projects
-  const asked = name === undefined ? undefined : wordsOf(claimOf(claims, name))
-  const reach = issuer.projects === '*' ? asked : (asked ?? issuer.projects).filter((one) => speaksFor(issuer, one))
+  const claimed = name === undefined ? undefined : wordsOf(claimOf(claims, name))
+  const reach = issuer.projects === '*' ? claimed : (claimed ?? issuer.projects).filter((one) => speaksFor(issuer, one))
   return reach?.length === 0 ? undefined : { kind: 'operator', role, projects: reach }
 }
 

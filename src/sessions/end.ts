@@ -14,7 +14,7 @@ export async function leaveSession(
   actor: string,
 ): Promise<boolean> {
   if (!(await endSession(tx, session.id, 'ended'))) return false
-  await tellLeft(context, tx, session, 'ended', actor)
+  await announceEnd(context, tx, session, 'ended', actor)
   return true
 }
 
@@ -29,7 +29,7 @@ export async function dropSilentSession(
   before: number,
 ): Promise<boolean> {
   if (!(await endSilentSession(tx, session.id, before))) return false
-  await tellLeft(context, tx, session, 'timeout', gatewayIdentity)
+  await announceEnd(context, tx, session, 'timeout', gatewayIdentity)
   return true
 }
 
@@ -72,7 +72,7 @@ export function sessionEvent(
   return { type, actor, audience: [agentId], data: { ...data, surface, sessionId: id } }
 }
 
-async function tellLeft(
+async function announceEnd(
   context: SessionContext,
   tx: Transaction,
   session: Session,

@@ -69,8 +69,8 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   const { id, projectId } = subscription
   if ('failedSince' in input) {
     const ranges = await readFailedRanges(tx, id, input.failedSince)
-    const { tail } = await logBounds(tx, projectId)
-    return ranges.some(({ fromLogId }) => fromLogId <= tail) ? { ranges, earliestLogId: tail } : { ranges }
+    const { prunedTo } = await logBounds(tx, projectId)
+    return ranges.some(({ fromLogId }) => fromLogId <= prunedTo) ? { ranges, earliestLogId: prunedTo } : { ranges }
   }
   if ('fromLogId' in input) {
     await requireWatermark(tx, projectId, input.fromLogId - 1, 'fromLogId')

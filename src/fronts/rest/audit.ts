@@ -73,8 +73,8 @@ export const auditRoutes = [
 ] as const
 
 /** `*` is every project, and what happened outside of any, such as an unknown key: for an operator of all projects. */
-function projectOf(caller: Caller, asked: '*' | undefined): string | undefined {
-  if (asked === undefined) return caller.projectId
+function projectOf(caller: Caller, requested: '*' | undefined): string | undefined {
+  if (requested === undefined) return caller.projectId
   if (caller.projects === undefined) return undefined
   throw new Problem('forbidden', {
     field: 'project',

@@ -43,8 +43,8 @@ export const presenceStaleMs = 2 * 60_000
 export function presenceOf(session: Told | undefined, now: number): Presence {
   if (!session) return { state: 'unknown', source: 'unknown', activeTurnId: null, capabilities: [], asOf: null }
   const { state, source, activeTurnId, capabilities, presenceAt } = session
-  const told = { source, capabilities, asOf: presenceAt }
+  const report = { source, capabilities, asOf: presenceAt }
   // The clock may have been set back since the report.
   const isFresh = presenceAt !== null && session.endedAt === null && Math.abs(now - presenceAt) <= presenceStaleMs
-  return isFresh ? { ...told, state, activeTurnId } : { ...told, state: 'unknown', activeTurnId: null }
+  return isFresh ? { ...report, state, activeTurnId } : { ...report, state: 'unknown', activeTurnId: null }
 }

@@ -17,7 +17,7 @@ const insert =
     key_id, last_seen_at, created_at)
   values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
     ${p('keyId')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
-const goOn = statement<{
+const continueLive = statement<{
   id: string
   surface: string
   capabilities: string
@@ -89,7 +89,7 @@ export async function continueSession(
   id: string,
   { surface, capabilities, keyId }: Pick<Session, 'surface' | 'capabilities' | 'keyId'>,
 ): Promise<void> {
-  await tx.run(goOn, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
+  await tx.run(continueLive, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
 }
 
 /** Each of these returns false if the session had ended already. */

@@ -30,7 +30,7 @@ export const eventRoutes = [
         return undefined
       }
       const { db } = context
-      const { head, tail: earliest } = await logBounds(db, caller.projectId)
+      const { head, prunedTo: earliest } = await logBounds(db, caller.projectId)
       if (since !== undefined) await requireKept(db, caller, since)
       const after = since ?? earliest
       const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)
