@@ -60,7 +60,7 @@ const local = imports
   .filter(({ specifier }) => specifier.startsWith('.'))
   .map(({ file, specifier }) => ({ file, target: relative(src, resolve(src, dirname(file), specifier)) }))
 
-test('every room has a floor', () => {
+test('every folder has a floor', () => {
   expect([...new Set(files.map(roomOf))].filter((room) => floors[room] === undefined)).toEqual([])
 })
 

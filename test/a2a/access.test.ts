@@ -78,7 +78,7 @@ describe('without a key', () => {
 })
 
 describe.each(dialects)('another agent’s key, A2A $version over $binding', (dialect) => {
-  test('sees and touches nothing of a task that is not its own', async () => {
+  test('cannot read or change a task of another caller', async () => {
     const { id } = await gateway.send('donna', 'secret', { key: lucy.key })
     const client = await connect(gateway, donna, mallory.key, dialect)
     const attempts = {
@@ -161,7 +161,7 @@ describe('another project', () => {
     expect((await gateway.call('GET', '/projects/nowhere/agents/donna/tasks')).status).toBe(404)
   })
 
-  test('the operator reads and moves what is there, as at home', async () => {
+  test('the operator reads and moves tasks there, as in its own project', async () => {
     const path = '/projects/elsewhere/agents/stranger'
     const headers = { 'A2A-Version': '1.0' }
     const rpc = (method: string, params: object, key?: string) =>
@@ -175,7 +175,7 @@ describe('another project', () => {
   })
 
   // S1-26
-  test('a grant opens the door, as far as it goes, until it is taken back', async () => {
+  test('a grant allows calls within its scope, until it is revoked', async () => {
     const wire = wireTo(gateway, donna, stranger.key)
     const input = { grantee: 'elsewhere:stranger', scope: 'CAN_REPLY_TO' }
     const { permissionId } = (await gateway.call('POST', '/v1/permissions', input, donna)).body

@@ -114,7 +114,7 @@ describe('the errors of the specification, §5.4', () => {
   })
 })
 
-describe('what is no JSON-RPC request', () => {
+describe('a body that is not a JSON-RPC request', () => {
   test.each([
     ['no JSON', '{', -32700, null, /^Invalid JSON payload/],
     ['nothing', '', -32600, null, /jsonrpc must be/],
@@ -216,7 +216,7 @@ describe('parameters', () => {
       /params\.pushNotificationConfig\.authentication\.schemes: .*array/,
     ],
     ['tasks/pushNotificationConfig/set', { taskId: 'a', pushNotificationConfig: hook(5) }, /authentication: .*object/],
-  ])('v0.3 %s %j names what is malformed', async (method, params, words) => {
+  ])('v0.3 %s %j names the malformed field', async (method, params, words) => {
     const { body } = await wire.rpc(method, params, legacy)
     expect(body).toMatchObject({ id: 7, error: { code: -32602, data: [{ ...errorInfo, reason: 'INVALID_PARAMS' }] } })
     expect(body.error.message).toMatch(words)
@@ -242,7 +242,7 @@ describe('parameters', () => {
     expect(answer.body.message).toMatch(/parts\[0\] has bytes/)
   })
 
-  test('v0.3 takes ids of the wrong type for what they say', async () => {
+  test('v0.3 accepts ids of the wrong type as their text', async () => {
     const part = { kind: 'text', text: 'hello' }
     const { body } = await wire.rpc('message/send', v03({ parts: [part], taskId: 5 }), legacy)
     expect(body.error.code).toBe(-32001)
@@ -253,7 +253,7 @@ describe('parameters', () => {
     expect((await wire.rest('POST', '/v1/tasks/%zz/pushNotificationConfigs', {}, legacy)).status).toBe(400)
   })
 
-  test('REST names the path that nothing answers', async () => {
+  test('REST names a path without a route', async () => {
     const { status, body } = await wire.rest('GET', '/nothing')
     expect([status, body.error.status]).toEqual([404, 'NOT_FOUND'])
     expect(body.error.message).toMatch(/GET \/nothing/)

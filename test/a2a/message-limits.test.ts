@@ -54,7 +54,7 @@ describe.each(ways)('over %s', (way) => {
     expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: is more than 65536 bytes/)])
   })
 
-  test('the most that is allowed is taken', async () => {
+  test('values at the limit are accepted', async () => {
     const taggedConcepts = many(100, 'x'.repeat(198))
     const parts = many(1_000).map((text) => ({ text }))
     const said = await speak[way]!({ parts, metadata: { taggedConcepts }, contextId: 'c'.repeat(200) })
@@ -94,7 +94,7 @@ test.each(referring)('over %s 101 references are refused, and 100 of the same ar
   expect(unseen.refusal).toMatch(new RegExp(`no task ${theirs.id}`))
 })
 
-test('what goes wrong for one that sends U+0000 goes wrong for nobody beside it', async () => {
+test('a message with U+0000 fails alone, not the others of its group', async () => {
   const bad = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({ parts: [{ text: 'a\0b' }] }))
   const good = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({}))
   for (const said of await Promise.all(bad)) expect(said.taskId).toBeUndefined()
@@ -113,7 +113,7 @@ test('a thousand parts of a thousand types are judged by a hundred modes, each o
   expect(error.message.length).toBeLessThan(2_000)
 })
 
-test('historyLength is a number of int32, and tells no more than an answer carries', async () => {
+test('historyLength is an int32, and is cut to what an answer can have', async () => {
   const { id } = await gateway.send('donna', 'one', { key: mallory.key })
   const wire = wireTo(gateway, donna, mallory.key)
   for (const historyLength of [1e308, 2 ** 63, 2 ** 31, -1, 0.5]) {
@@ -139,7 +139,7 @@ test('a method that every object has is no method', async () => {
   }
 })
 
-test('no answer repeats what is long', async () => {
+test('no answer repeats a long value', async () => {
   const wire = wireTo(gateway, donna, mallory.key)
   const huge = 'y'.repeat(1_000_000)
   const answers = [
@@ -158,7 +158,7 @@ test('no answer repeats what is long', async () => {
   expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsNamed.max])
 })
 
-test('HTTP+JSON takes objects and nothing else', async () => {
+test('HTTP+JSON accepts only objects', async () => {
   const wire = wireTo(gateway, donna, mallory.key)
   for (const body of ['"x"', '1', '[]', 'true']) {
     for (const version of ['1.0', '0.3']) {
@@ -171,7 +171,7 @@ test('HTTP+JSON takes objects and nothing else', async () => {
 })
 
 describe('without a key', () => {
-  test('nothing that an agent says about itself is read', async () => {
+  test('the description of the agent is not read', async () => {
     await gateway.addAgent('large')
     // Whoever reads it fails.
     await besideStore(gateway.dataDir, `update agent set skills = 'no JSON' where handle = ?`, '@large')
@@ -184,7 +184,7 @@ describe('without a key', () => {
     await besideStore(gateway.dataDir, `update agent set skills = '[]' where handle = ?`, '@large')
   })
 
-  test('an agent cannot say so much about itself', async () => {
+  test('the description of an agent has a limit', async () => {
     const skill = (n: number) => ({
       id: `s${n}`,
       name: 'n',

@@ -162,7 +162,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
     expect(most).toBeLessThan(openLimits.unsentBytes.max + openLimits.loadingEvents.max * artifactBytes)
   })
 
-  test('tell a slow reader everything, in order', async () => {
+  test('send a slow reader every event, in order', async () => {
     const { res } = await open()
     const found: string[] = []
     let tail = ''
@@ -178,7 +178,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
   })
 })
 
-test('answers that nobody reads are refused to the key that asks for them, and to nobody else', async () => {
+test('a key with too many unread answers is refused more; other keys are not', async () => {
   // However slow the machine is, no reader is cut off before the last answer was asked for.
   const world = await openWorld(300, new Unsent())
   const { gateway, mallory, bob, taskId } = world
@@ -208,7 +208,7 @@ test('answers that nobody reads are refused to the key that asks for them, and t
   expect(later).toBe(200)
 }, 60_000)
 
-test('streams over gRPC that nobody reads are cut off, and the connection is not', async () => {
+test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
   using client = rawClient(gateway.grpcTarget)
   const { id } = await gateway.send('donna', 'make a lot', { key: mallory.key })
   const wanted = SubscribeToTaskRequest.fromJSON({ tenant: 'agents/donna', id })

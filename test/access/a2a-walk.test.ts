@@ -70,7 +70,7 @@ async function callAs(row: Operation, who: Who, dialect: Dialect, planted: Plant
 }
 
 describe('a scope that is missing', () => {
-  test('is 403 over HTTP, before parameters are looked at', async () => {
+  test('is 403 over HTTP, before parameters are checked', async () => {
     const wire = wireTo(world.gateway, desk, world.keyOf('donna, read only'))
     const rpc = await wire.rpc('SendMessage', {})
     expect([rpc.status, rpc.body.error.data[0].reason]).toEqual([403, 'FORBIDDEN'])
@@ -82,7 +82,7 @@ describe('a scope that is missing', () => {
     expect(tenant.status).toBe(403)
   })
 
-  test('a push config that comes with a message takes `manage`, and without it nothing is sent', async () => {
+  test('a push config that comes with a message needs `manage`; without it the message is not sent', async () => {
     const before = await world.heads()
     const config = { taskPushNotificationConfig: { id: 'c', url: world.receiver.url } }
     for (const dialect of dialects) {

@@ -62,7 +62,7 @@ describe.each(restOperations)('$route', (row) => {
     expect(await world.changesSince(before)).toEqual([])
   })
 
-  test('is done for whom the table lets do it', async () => {
+  test('is allowed for the callers that the table allows', async () => {
     for (const who of allowed) {
       const { path, body } = await one.plant(world)
       const answer = await callAs(row, who, path, body)
@@ -108,7 +108,7 @@ test('the canaries are there to be found', async () => {
   expect(shown(read)).toContain(projectSecret)
 })
 
-test('mail that waits goes along with answers to keys that read and work, and waits past all others', async () => {
+test('waiting mail goes along with answers to keys with read and work, and waits during all others', async () => {
   const { gateway, donna } = world
   await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
   await must(gateway.call('POST', '/v1/messages', { to: 'donna', subject: secret }))
@@ -126,7 +126,7 @@ async function notAsDonna(): Promise<never> {
   throw new Error('Plant something that donna has no hand in.')
 }
 
-test('operators share one mailbox and one name, and what is there of a project is for those who have it', async () => {
+test('operators share one mailbox and one name; mail of a project is for operators of that project', async () => {
   const { gateway } = world
   const { messageId, threadId } = await world.asDonna('POST', '/v1/messages', { to: 'operator', subject: secret })
   const task = await gateway.send('donna', secret)

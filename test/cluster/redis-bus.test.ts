@@ -30,7 +30,7 @@ function listenOn(url: string, channel: string) {
 }
 
 describe.runIf(hasRedis)('the bus on Redis', () => {
-  test('everybody on the channel hears a message, the sender too, and no other channel does', async () => {
+  test('everyone on the channel gets a message, also the sender, and no other channel does', async () => {
     await using redis = await redisServer()
     await redis.start()
     await using one = listenOn(redis.url, 'rouse:a')
@@ -71,7 +71,7 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
     expect(new Set(heard)).toEqual(new Set(['p']))
   })
 
-  test('a Redis that is not there yet, or goes away, is connected to when it comes', async () => {
+  test('a Redis that is down is connected to when it is up', async () => {
     await using redis = await redisServer()
     await using bus = listenOn(redis.url, 'rouse:a')
     await expect(bus.publish('too early')).rejects.toThrow()

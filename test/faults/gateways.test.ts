@@ -24,7 +24,7 @@ const deadMs = 20_000
 /** Until a load balancer has seen that a gateway does not answer. */
 const noticedMs = 500
 
-test('three gateways are killed and paused, and PostgreSQL restarts: each wake comes, in order', {
+test('three gateways are killed and paused, and PostgreSQL restarts: each wake arrives, in order', {
   timeout: 600_000,
 }, async () => {
   const postgres = await startPostgres()
@@ -61,7 +61,7 @@ test('three gateways are killed and paused, and PostgreSQL restarts: each wake c
   for (const gateway of gateways) expect(await readiness(gateway)).toBe(200)
 })
 
-test('a gateway that is cut off from PostgreSQL says so, and the others do its work', {
+test('a gateway that is cut off from PostgreSQL reports it, and the others do its work', {
   timeout: 300_000,
 }, async () => {
   const postgres = await startPostgres()

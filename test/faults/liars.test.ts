@@ -16,7 +16,7 @@ const subscriptionsEach = 3
 const webhookTimeoutMs = 2_000
 const rssMaxMiB = 400
 
-test('receivers that lie delay nobody else and cost no memory', { timeout: 300_000 }, async () => {
+test('receivers that lie delay no other receiver and cost no memory', { timeout: 300_000 }, async () => {
   const inbox = new Inbox()
   await using gateway = await startProcessGateway({
     ROUSE_WEBHOOK_TIMEOUT: String(webhookTimeoutMs / 1000),

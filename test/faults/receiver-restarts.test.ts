@@ -13,7 +13,7 @@ const seed = numberFromEnv('FAULTS_SEED', 1)
 // With more in flight than two, three would be given up together, and that degrades.
 const outageMs = 8_600
 
-test('a receiver that comes and goes misses nothing but what is on record', { timeout: 300_000 }, async () => {
+test('a receiver that restarts misses only the events that are recorded as failed', { timeout: 300_000 }, async () => {
   const random = seededRandom(seed)
   const inbox = new Inbox()
   await using gateway = await startProcessGateway()

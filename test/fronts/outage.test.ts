@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('while the store takes no writes, everybody is told to try again, and may', async () => {
+test('while the store accepts no writes, every caller gets a retryable error', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'please' }] }

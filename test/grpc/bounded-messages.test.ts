@@ -108,19 +108,19 @@ test('so are a million references, and a million values of metadata', async () =
   await answersAtOnce()
 })
 
-test.each([65, 1_000, 40_000])('metadata of %i levels is refused, and nothing ends', async (levels) => {
+test.each([65, 1_000, 40_000])('metadata of %i levels is refused, and the connection continues', async (levels) => {
   const answer = await sendBytes(joined(request(field(1, 'm')), field(4, nestedStruct(levels))))
   expect(answer.code).toBe(status.INVALID_ARGUMENT)
   expect(answer.details).toMatch(/64 levels|100000 values/)
   await answersAtOnce()
 })
 
-test('what is no message of the method is the request’s fault', async () => {
+test('bytes that are not a message of the method are an invalid request', async () => {
   expect(await sendBytes(Buffer.from([0xff, 0xff, 0xff]))).toMatchObject({ code: status.INVALID_ARGUMENT })
   expect(await sendBytes(field(2, Buffer.from([0x0a, 0x7f])))).toMatchObject({ code: status.INVALID_ARGUMENT })
 })
 
-test('a text with U+0000 is refused wherever it stands', async () => {
+test('a text with U+0000 is refused in every field', async () => {
   for (const bytes of [field(1, 'agents/\0'), request(field(1, 'a\0')), request(field(2, '\0'))]) {
     expect(await sendBytes(bytes)).toMatchObject({ code: status.INVALID_ARGUMENT, details: /U\+0000/ })
   }

@@ -8,7 +8,7 @@ const subscriptionsOf = (gateway: TestGateway, agent: TestAgent, query = '') =>
   gateway.call('GET', `/v1/wake-subscriptions${query}`, undefined, agent)
 
 // S1-26
-test('CAN_READ_INBOX_OF opens an inbox to read, and to nothing else', async () => {
+test('CAN_READ_INBOX_OF allows only to read the inbox', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
