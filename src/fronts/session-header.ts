@@ -8,7 +8,7 @@ export const sessionHeader = 'Rouse-Session'
 
 /**
  * Refuses a call that names a session that has ended. So a preempted process learns of it with its next call, and gets no mail of
- * the newer process. Errors: `session-not-found`, `session-ended`. Source: D12.
+ * the newer one. Errors: `session-not-found`, `session-ended`. Source: D12.
  */
 export function requireOwnSession(db: Reader): RequestHandler {
   return async (req, res, next) => {

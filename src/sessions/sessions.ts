@@ -71,7 +71,7 @@ export function requireLive(session: Session): Session {
   if (endedAt === null) return session
   const remedy =
     endReason === 'preempted'
-      ? `Session ${successorId} of a newer process speaks for the agent: stop this process.`
+      ? `Session ${successorId} of a newer process speaks for the agent, so this one must stop.`
       : 'Start it again: POST /v1/sessions.'
   throw new Problem('session-ended', {
     detail: `Session ${id} has ended (${endReason}). ${remedy}`,

@@ -83,7 +83,7 @@ function processOf({ pid, startedAt }: SessionInput, now: number) {
 
 function refusal(caller: Caller, live: Session): Problem {
   return new Problem('session-preempted', {
-    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that session, or stop this process.`,
+    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that session, or stop working as this agent.`,
     extra: { newMasterSession: live.id, surface: live.surface },
   })
 }

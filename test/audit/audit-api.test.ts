@@ -145,7 +145,7 @@ describe('what is worked', () => {
     expect(told.join()).not.toContain('session.beat')
   })
 
-  test("reading the mail of others is recorded, reading its own is not", async () => {
+  test('reading the mail of others is recorded, reading its own is not', async () => {
     await gateway.call('GET', '/v1/inbox?agent=donna')
     await gateway.call('GET', '/v1/inbox', undefined, donna)
     await untilRead('operation=inbox.read')

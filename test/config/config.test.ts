@@ -151,7 +151,7 @@ test('values are trimmed, and seconds become milliseconds', () => {
   })
 })
 
-test("empty values count as not set, and variables of clients are ignored", () => {
+test('empty values count as not set, and variables of clients are ignored', () => {
   const env = { ROUSE_PORT: '', ROUSE_ADMIN_KEY: ' ', ROUSE_URL: 'nonsense', ROUSE_API_KEY: 'x', ROUSE_ANYTHING: 'y' }
   expect(envToConfig(env)).toEqual(envToConfig({}))
 })

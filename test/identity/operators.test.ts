@@ -110,7 +110,7 @@ test.each([
   [{ role: 'admin', projects: ['default'] }, 'projects'],
   [{ role: 'manager', projects: ['no project'] }, 'projects'],
   [{ role: 'manager', scopes: ['read'] }, 'scopes'],
-])('an operator key that is asked for as %j is refused, naming %s', async (input, field) => {
+])('a request for an operator key with %j is refused, naming %s', async (input, field) => {
   await using gateway = await startGateway()
   expect(await addOperator(gateway, input as JsonObject)).toMatchObject({ status: 400, field })
   const missing = { role: 'manager', projects: ['nowhere'] }

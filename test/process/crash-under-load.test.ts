@@ -10,7 +10,7 @@ const tasksPerRound = 20
 const sendersAtOnce = 4
 
 // Both sides of the acknowledgement: the cursor may stand before or behind what the receiver has, never past it.
-test('ten times kill -9 from within a receiver: nothing lost, nothing out of order, repetitions under one eventId', async () => {
+test('ten times kill -9 from within a receiver: nothing lost, in order, repeats under one eventId', async () => {
   await using gateway = await startProcessGateway()
   await using first = await startReceiver()
   await using second = await startReceiver()

@@ -98,7 +98,7 @@ function echo(status: number) {
   }
 }
 
-test('nothing that was secret comes out anywhere: logs, answers, wakes, errors, the store, command lines', async () => {
+test('no secret appears anywhere: logs, answers, wakes, errors, the store, command lines', async () => {
   using scratch = dataDirectory()
   await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'debug', ROUSE_MESSAGES_PER_MINUTE: '0' })
   await using wakes = await startReceiver()

@@ -10,7 +10,7 @@ async function startWithRed(): Promise<{ gateway: TestGateway; spy: TestAgent }>
 const lastLogId = async (gateway: TestGateway) => (await gateway.call('GET', '/v1/events')).body.lastLogId as number
 
 // The attack: grant and revoke, again and again, towards an agent of another project.
-test('a grant across projects writes nothing into the other project’s log, and wakes nobody, unasked', async () => {
+test('a grant across projects does not write to the other project’s log without permission, and wakes no agent there', async () => {
   const { gateway, spy } = await startWithRed()
   await using _closing = gateway
   await using receiver = await startReceiver()
@@ -54,7 +54,7 @@ test('without a key a project that is not there and an agent that is not there a
 })
 
 // The attack: with a key of another project, ask for the nearest names and for who can do what.
-test('names and capabilities of another project are nobody’s business without a grant', async () => {
+test('names and capabilities of another project are hidden without a grant', async () => {
   const { gateway, spy } = await startWithRed()
   await using _closing = gateway
   const donna = await gateway.addAgent('donna')

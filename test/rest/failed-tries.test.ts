@@ -14,7 +14,7 @@ function noting() {
   return { lines, log }
 }
 
-test('an address that tries one key after another is told to wait, on every front; a right key from there is taken', async () => {
+test('an address that tries many keys must wait, on every front; a valid key from there is accepted', async () => {
   const clock = new FakeClock()
   const { lines, log } = noting()
   await using gateway = await startGateway({ overrides: { clock, log } })

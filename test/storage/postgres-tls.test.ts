@@ -45,7 +45,7 @@ async function startServer() {
   }
 }
 
-test('sslmode=verify-full with a CA reaches a server of that name, encrypted, and says who comes only then', async () => {
+test('sslmode=verify-full with a CA reaches a server of that name, and sends credentials only after encryption', async () => {
   await using server = await startServer()
   expect(await server.connect(`sslmode=verify-full&sslrootcert=${certificate('vouched-for')}`)).toBe('nobody here')
   expect(server.startups).toEqual([expect.stringContaining('user\0rouse\0')])
@@ -55,7 +55,7 @@ test.each([
   ['a CA that did not sign it', `sslmode=verify-full&sslrootcert=${certificate('self-signed')}`, 'localhost'],
   ['no CA of its own', 'sslmode=verify-full', 'localhost'],
   ['another name', `sslmode=verify-full&sslrootcert=${certificate('vouched-for')}`, '127.0.0.1'],
-])('with %s nothing is said to the server', async (_what, parameters, host) => {
+])('with %s nothing is sent to the server', async (_what, parameters, host) => {
   await using server = await startServer()
   expect(await server.connect(parameters, host)).toMatch(/self-signed|unable to verify|does not match|altnames/i)
   expect(server.startups).toEqual([])

@@ -65,7 +65,7 @@ test('without an overlap the old key is gone at once', async () => {
   new Webhook(body.signingKey).verify(wake!.raw, headers)
 })
 
-test('under load every wake verifies, none is lost and the order holds', async () => {
+test('under load every wake verifies, none is lost and the order is kept', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

@@ -87,7 +87,7 @@ async function readAll(query: TaskQuery, between?: () => Promise<void>): Promise
   return { ids, totals }
 }
 
-test('pages cover what matches exactly, in order, whatever the filters and the size', async () => {
+test('pages have exactly the matching tasks, in order, for all filters and sizes', async () => {
   const query = fc.record(
     {
       assigneeId: fc.constantFrom('agent-0', 'agent-2', 'nobody'),

@@ -26,7 +26,7 @@ test('a list without tasks is an empty list', async () => {
   }
 })
 
-test('a list says what a task is about and leaves what was made to the task itself, unless it is asked', async () => {
+test('a list leaves out artifacts unless they are requested', async () => {
   const task = await gateway.send('donna', 'listed', { key: mike.key })
   const artifact = { artifactId: 'a', parts: [{ text: 'made' }] }
   await gateway.call('POST', `/v1/tasks/${task.id}/artifacts`, { artifact }, donna)
@@ -37,7 +37,7 @@ test('a list says what a task is about and leaves what was made to the task itse
   expect(whole).toMatchObject({ history: [], artifacts: [artifact], messageCount: 1 })
 })
 
-test('a long history is told from its end, with the number of all, and more of it on request', async () => {
+test('a long history is cut to its newest messages, with the total number, and more on request', async () => {
   const task = await gateway.send('donna', 'message 1', { key: mike.key })
   const more = Array.from({ length: 149 }, (_, i) => i + 2)
   for (const n of more) await gateway.send('donna', `message ${n}`, { key: mike.key, message: { taskId: task.id } })

@@ -29,7 +29,7 @@ function held(db: Database) {
   }
 }
 
-test('what arrived before a change took the lease away is not sent again, though its record comes late', async () => {
+test('a wake that arrived before a change ended the lease is not sent again, although its record is late', async () => {
   const orders: DeliveryOrder[] = []
   const answers: (() => void)[] = []
   const deliver = (order: DeliveryOrder): Promise<DeliveryResult> => {

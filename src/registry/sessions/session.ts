@@ -28,7 +28,7 @@ export interface Session extends Told {
   readonly keyId: string | null
 }
 
-/** What identifies a process. */
+/** The identity of a process: its id and its start. */
 export interface Process {
   readonly pid: number | null
   readonly processStartedAt: number | null

@@ -24,7 +24,7 @@ export class NewStore implements AsyncDisposable {
     await (await PostgresDatabase.open(url, clock)).close()
     const patient = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: lockMs }
     const client = new pg.Client({ ...connectionOptions(url), ...patient, application_name: 'rouse migrate' })
-    // The query without an answer is rejected by the driver. Without a listener the error would end the process.
+    // The query without an answer is rejected by the driver. Without a listener the error would be an uncaught exception.
     client.on('error', () => {})
     await client.connect()
     return new NewStore(client)

@@ -29,7 +29,7 @@ export class WriteConnection {
   async open(): Promise<void> {
     if (this.#client) return
     const client = new pg.Client(this.#options)
-    // The queries without an answer are rejected by the driver. Without a listener the error would end the process.
+    // The queries without an answer are rejected by the driver. Without a listener the error would be an uncaught exception.
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
     await client.connect()

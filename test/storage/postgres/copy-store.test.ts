@@ -77,7 +77,7 @@ test('every row of every table arrives as it was', async () => {
   }
 })
 
-test('a table that is larger than a batch arrives whole, and its progress is told', async () => {
+test('a table that is larger than a batch is copied whole, with progress reports', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await SqliteDatabase.open(directory.path, systemClock).close()
@@ -97,7 +97,7 @@ test('a table that is larger than a batch arrives whole, and its progress is tol
   )
 })
 
-test('a NUL, which PostgreSQL cannot keep, becomes U+FFFD and is counted', async () => {
+test('a NUL, which PostgreSQL cannot store, becomes U+FFFD and is counted', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path, 0)
@@ -139,7 +139,7 @@ test('a target with another schema is refused', async () => {
   )
 })
 
-test('an interrupted copy leaves nothing behind, and can be made again', async () => {
+test('an interrupted copy leaves nothing, and can be repeated', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path)
@@ -158,7 +158,7 @@ test('an interrupted copy leaves nothing behind, and can be made again', async (
   expect(await runSql(empty.url, 'select count(*) as rows from agent')).toEqual([{ rows: 20 }])
 })
 
-test('a target that somebody works on is refused', async () => {
+test('a target that is in use is refused', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path)
