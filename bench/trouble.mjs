@@ -48,7 +48,7 @@ function latencyTable(runs) {
   return table(['', 'calm, ms', 'trouble, ms', 'ratio', 'bar', 'verdict'], rows)
 }
 
-/** Every accepted event is delivered, recorded as failed after its last try, or waits behind its subscription's cursor. */
+/** Every accepted event is delivered, recorded as failed after its last attempt, or waits after its subscription's cursor. */
 function accountTable(runs) {
   const rows = Object.entries(runs).flatMap(([kind, all]) =>
     all.map((run, index) => {

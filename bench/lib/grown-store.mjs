@@ -27,7 +27,7 @@ export async function fillStore(dataDir, tasks) {
   return ids
 }
 
-/** Adds agents, so that there are `count` with a subscription each to `url`; their cursors stand at the log's head. */
+/** Adds agents until there are `count`, each with a subscription to `url` whose cursor is at the log head. */
 export async function addSubscriptions(dataDir, count, url) {
   const rouse = await openRouse(dataDir, { dispatch: false })
   const known = await rouse.query('select id, handle, project_id as "projectId" from agent')

@@ -1,6 +1,6 @@
 import { summary } from './stats.mjs'
 
-/** A Markdown table, with its columns aligned for whoever reads it as text. */
+/** A Markdown table with columns that are aligned also as plain text. */
 export function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String))
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)))

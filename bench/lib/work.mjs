@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Pool } from 'undici'
 
-/** The defined work: so many subscriptions, each with a key of its own, over four receivers; bodies of about 500 bytes. */
+/** The defined work: this many subscriptions, each with its own key, over four receivers; bodies of about 500 bytes. */
 export const subscriptionCount = 100
 export const receiverCount = 4
 const connectionsPerReceiver = 64
@@ -85,7 +85,7 @@ export class Poster {
   }
 }
 
-/** What a queue's worker does for one job `{ index, text }`: builds, signs and POSTs it. Answers the attempt. */
+/** The work of a queue's worker for one job `{ index, text }`: builds, signs and POSTs it. Returns the attempt. */
 export async function deliver(poster, targets, { index, text }) {
   const startedAt = Date.now()
   const id = `msg_${index}`

@@ -13,7 +13,7 @@ async function stopTime(gateway: TestGateway): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** A request on a connection of its own. Answers the way to hang up: fetch would open the next connection at once. */
+/** A request on its own connection. Returns a function that disconnects: fetch would open the next connection at once. */
 function post(
   gateway: TestGateway,
   below: string,

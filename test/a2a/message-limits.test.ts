@@ -173,7 +173,7 @@ test('HTTP+JSON accepts only objects', async () => {
 describe('without a key', () => {
   test('the description of the agent is not read', async () => {
     await gateway.addAgent('large')
-    // Whoever reads it fails.
+    // Reading it throws.
     await besideStore(gateway.dataDir, `update agent set skills = 'no JSON' where handle = ?`, '@large')
     for (const key of [null, 'rk_wrong']) {
       const { status } = await gateway.call('POST', '/agents/large', {}, { key })

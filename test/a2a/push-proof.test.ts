@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-/** Sets a config on a new task over v1.0, moves the task on, and answers the push of that. */
+/** Sets a config on a new task over v1.0, moves the task, and returns the push about that. */
 async function pushFor(config: JsonObject): Promise<{ push: ReceivedWake; taskId: string; origin: string }> {
   await using receiver = await startReceiver()
   const { id: taskId } = await gateway.send('donna', 'work')

@@ -43,7 +43,7 @@ const ways = [
   { way: 'the agent is removed', takeAway: removeAgent },
 ]
 
-/** What a stream told before it broke, and what it broke with. */
+/** The events of a stream before it ended, and its error. */
 async function untilBroken(stream: ReturnType<Client['resubscribeTask']>) {
   const told: string[] = []
   try {

@@ -6,7 +6,7 @@ import { errorInfo, legacy, sending, wireTo } from './wire.ts'
 
 const noStorms = { ROUSE_STORM_MESSAGES: '0' }
 
-/** So many calls, at most 50 under way. */
+/** Makes this many calls, at most 50 at a time. */
 async function many(count: number, call: () => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = []
   const worker = async () => {
@@ -162,7 +162,7 @@ test('a config above the limit of a task is refused before the message is stored
   )
   const { body } = await s.gateway.call('GET', '/v1/tasks?role=originator', undefined, { key: s.mallory.key })
   expect(body.totalSize).toBe(2)
-  // A finished task tells nothing more: its config takes no room.
+  // A finished task pushes nothing more, so its config does not count.
   await s.gateway.move(s.donna, second.id, 'completed')
   await until(
     () => {

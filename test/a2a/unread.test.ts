@@ -84,7 +84,7 @@ interface Unread {
   readonly res: IncomingMessage
 }
 
-/** A request whose answer nobody reads: the sockets' buffers fill, then the gateway has to keep the rest. */
+/** A request whose answer is not read: the buffers of the sockets fill, then the gateway must hold the rest. */
 function openUnread(
   method: string,
   path: string,
@@ -138,7 +138,7 @@ function rpc(method: string, params: object) {
   return { jsonrpc: '2.0', id: 1, method, params }
 }
 
-/** Runs `act`, and waits until nothing is left for anybody to read. Answers the most bytes that were. */
+/** Runs `act`, and waits until no unread bytes are left. Returns their largest number. */
 async function mostUnsent(act: () => Promise<unknown>): Promise<number> {
   unsent.most = 0
   await act()
@@ -166,7 +166,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
     const { res } = await open()
     const found: string[] = []
     let tail = ''
-    // Longer than a turn of the reader's own buffers, and shorter than the deadline.
+    // Longer than the reader needs to empty its buffers, and shorter than the deadline.
     for await (const chunk of res) {
       const text = tail + (chunk as Buffer).toString('latin1')
       for (const [, id] of text.matchAll(/"artifactId":"(a\d+)"/g)) found.push(id!)
@@ -179,7 +179,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
 })
 
 test('a key with too many unread answers is refused more; other keys are not', async () => {
-  // However slow the machine is, no reader is cut off before the last answer was asked for.
+  // Even on a slow machine, no reader is cut off before the last answer was requested.
   const world = await openWorld(300, new Unsent())
   const { gateway, mallory, bob, taskId } = world
   await using _ = gateway

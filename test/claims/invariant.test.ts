@@ -52,7 +52,7 @@ test('for any calls in any order there is one owner, and it is the one that the 
   )
 })
 
-/** What the rule makes of a step; answers the status that tells it. */
+/** Applies a step to the model. Returns the expected status. */
 function apply(model: Model, next: { act: string; who: string; to?: string }, now: number): number {
   const { act, who, to } = next
   const stale = model.owner !== undefined && now - model.seenAt >= silenceMs

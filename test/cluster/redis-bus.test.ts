@@ -10,7 +10,7 @@ function listenOn(url: string, channel: string) {
   const heard: string[] = []
   const bus = new RedisBus(url, channel, silentLogger)
   bus.start((message) => heard.push(message))
-  /** Publishes if it can. Answers how many messages were heard by then. */
+  /** Publishes if it can. Returns how many messages have arrived until then. */
   const tell = async (message: string) => {
     await bus.publish(message).catch(() => {})
     return heard.length
@@ -18,7 +18,7 @@ function listenOn(url: string, channel: string) {
   return {
     heard,
     publish: (message: string) => bus.publish(message),
-    /** Resolves once this bus hears itself. */
+    /** Resolves when this bus receives its own message. */
     ready: () =>
       until(
         () => tell('ready'),

@@ -11,7 +11,7 @@ interface Scene extends World {
   readonly receiver: Receiver
 }
 
-/** How a whole gateway comes to send what a folder holds, as its last wake. Nothing emits pulses yet. */
+/** Makes a whole gateway send the wake of a folder as its last wake. Nothing emits pulses yet. */
 const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sent-to-me': async (scene) => {
     await subscribe(scene, 'SENT_TO_ME')

@@ -68,7 +68,7 @@ test('receivers that lie delay no other receiver and cost no memory', { timeout:
   ])
   for (const { name, recorded: expected } of running.liars)
     expect([name, ...new Set(recorded.get(name))]).toEqual([name, String(expected)])
-  // Whoever waits for a liar waits for its time-out. The bench measures what little the others feel; here the machine may be busy.
+  // A run to a liar waits for its time-out. The benchmark measures the small effect on others; here the machine may be busy.
   expect(among.p99).toBeLessThan(Math.max(webhookTimeoutMs * 0.75, without.p99 * 4))
   expect(among.rssMiB).toBeLessThanOrEqual(rssMaxMiB)
   expect(await forgotten(gateway, load.told)).toEqual([])

@@ -49,7 +49,7 @@ export interface Books {
   readonly pushed?: ReadonlySet<string>
 }
 
-/** Waits until everything that was accepted has arrived or was given up, prints the books, and fails on what does not add up. */
+/** Waits until every accepted event has arrived or failed, prints the account, and fails if it does not balance. */
 export async function balance(
   title: string,
   books: Books,

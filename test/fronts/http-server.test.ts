@@ -48,7 +48,7 @@ describe('a reader', () => {
   const stallMs = 1_000
   const large = 'x'.repeat(20_000_000)
 
-  /** A server with a short deadline, and a connection that asked it something. */
+  /** A server with a short deadline, and a connection with a request. */
   async function ask(answer: (res: ServerResponse) => void) {
     const server = new HttpServer({ bounds: connectionBounds({ readerStall: stallMs / 1_000 }) })
     let noteClosed = (_ms: number): void => {}

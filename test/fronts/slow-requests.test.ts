@@ -4,7 +4,7 @@ import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 
-/** Short, so that nobody waits for the table's seconds. */
+/** Short bounds, so that no test waits for the seconds of the table. */
 const bounds = { headers: 0.4, request: 20, bodyGrace: 0.4, bodyRate: 1_000, linger: 0.2, wireBody: 2_000_000 }
 let gateway: TestGateway
 let host: string

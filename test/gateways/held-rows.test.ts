@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { databaseUrlFor } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
-/** A gateway that waits no longer than this for rows, and somebody who holds them. */
+/** A gateway with a short limit for row locks, and a client that locks rows. */
 async function startBesideHolder(lockTimeoutMs = 100) {
   const store = dataDirectory()
   const url = new URL((await databaseUrlFor(store.path)) as string)

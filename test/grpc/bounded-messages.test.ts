@@ -54,7 +54,7 @@ const joined = (...parts: Uint8Array[]): Uint8Array => Buffer.concat(parts)
 const request = (message: Uint8Array): Uint8Array => joined(field(1, 'agents/mallory'), field(2, message))
 const legacyPath = '/a2a.v1.A2AService/SendMessage'
 
-/** `{"a": {"a": … }}` as a google.protobuf.Struct of so many levels. Only what is outermost is written first. */
+/** `{"a": {"a": … }}` as a google.protobuf.Struct of this many levels, written from the outermost one. */
 function nestedStruct(levels: number): Uint8Array {
   const heads: Uint8Array[] = []
   let inner = 0

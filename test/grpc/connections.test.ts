@@ -5,7 +5,7 @@ import { connectRaw } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
 import { bearer, rawClient } from './raw-client.ts'
 
-/** Short, so that nobody waits for the table's seconds. */
+/** Short bounds, so that no test waits for the seconds of the table. */
 const bounds = { grpcFirstCall: 0.4, grpcIdle: 1, grpcCalls: 3 }
 let gateway: TestGateway
 let donna: TestAgent
@@ -73,7 +73,7 @@ test('one that has shown a key stays while a stream is open on it, and is ended 
     (count) => count > before,
   )
   stream.cancel()
-  // After the idle time the client connects anew.
+  // After the idle time the client connects again.
   const request = { tenant: 'agents/donna', id }
   expect(await client.unary('getTask', request, bearer(gateway.adminKey))).toMatchObject({ value: { id } })
 })

@@ -123,7 +123,7 @@ test('no events are loaded for a reader that reads nothing', async () => {
   await addArtifacts(id, 60)
   await gateway.move(donna, id, 'completed')
   expect(await quick).toHaveLength(62)
-  // The client's own buffer takes 16 events; the gateway then waits with one, and tells it no more.
+  // The client's own buffer holds 16 events; then the gateway waits with one more event, and sends none.
   expect(waited.mock.contexts.filter((context) => context === call).length).toBeLessThan(25)
   waited.mockRestore()
   stalled.cancel()

@@ -62,7 +62,7 @@ test('open streams of an ended admin key end, and can be opened with the new one
   const key = await rotate(gateway, '--overlap', '0')
   expect(await statusWith(gateway, key)).toBe(200)
   clock.advance(keyWatchMs)
-  // It ends: however many are asked for, no more come.
+  // The list ends: a larger request returns no more.
   await stream.take(1_000)
   await using again = await open(key)
   expect(again.status).toBe(200)

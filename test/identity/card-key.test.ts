@@ -57,7 +57,7 @@ test('a card key is replaced without a restart: published first, then signing, a
   for (const one of [oldCard, card]) {
     await verifyAgentCardSignature(async (asked) => keys.find((key) => key.kid === asked)!)(one)
   }
-  // Whoever has the old card is told that there is another one, by each validator.
+  // A client with the old card learns from each validator that there is a new one.
   for (const [name, value] of [
     ['If-None-Match', first.headers.get('etag')],
     ['If-Modified-Since', first.headers.get('last-modified')],

@@ -75,7 +75,7 @@ test('resync and replay are no back door: not without a grant, and not with one'
   expect((await past(donna)[0]!).body.eventsReplayed).toBe(1)
 })
 
-// S1-26: the gateway keeps no memories; whoever keeps them asks for the grant
+// S1-26: the gateway stores no memories; the program that stores them checks the grant
 test('a grant is looked up by scope, grantor and grantee', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

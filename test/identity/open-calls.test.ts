@@ -88,7 +88,7 @@ test('3,000 streams of one key: those above the limit are refused, and other cal
   const bob = await gateway.addAgent('bob')
   await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsPerMinute: 0 } })
   const opened: AbortController[] = []
-  // Kept: a body that nobody refers to is closed.
+  // Stored in a variable: a body without a reference is closed.
   const kept: Response[] = []
   const open = async (key: string) => {
     const controller = new AbortController()

@@ -23,7 +23,7 @@ const pushConfigs = async (gateway: TestGateway, donna: TestAgent, taskId: strin
   return ((await gateway.call('POST', '/agents/donna', body, options)).body.result.configs ?? []) as JsonObject[]
 }
 
-/** Everything that somebody with a key of donna's can leave behind. */
+/** Everything that a client with a key of donna's can make. */
 async function settleIn(gateway: TestGateway, key: string, url: string) {
   const stolen = { handle: '@donna', key }
   const { id } = await gateway.subscribe(stolen, url, { trigger: 'SENT_TO_ME' })
@@ -86,7 +86,7 @@ test.each([
   const donna = await gateway.addAgent('donna')
   const leaked = await mint(gateway, donna.key, { scopes: ['read', 'send', 'work', 'manage', 'mint'] })
   const begun = begin(gateway, path, leaked.apiKey, JSON.stringify(body))
-  // A key that was shown is seen by the gateway before the body is asked for.
+  // The gateway has checked the key before it asks for the body.
   await begun.shown
   await revoke(gateway, leaked.keyId, '', donna)
   expect(await begun.finish()).toBe(401)
@@ -112,7 +112,7 @@ test('rows that are written during a revocation are found and ended', async () =
   )
 })
 
-// The attack: somebody points the owner's subscription elsewhere with a leaked key.
+// The attack: a client with a leaked key sets another target for the owner's subscription.
 test('a subscription belongs to the key that last set its target', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

@@ -84,7 +84,7 @@ test('streams end when the gateway stops', async () => {
   expect(await rest).toEqual([])
 })
 
-/** A connection whose answer nobody reads: the sockets' buffers fill, then the gateway must wait. */
+/** A connection whose answer is not read: the buffers of the sockets fill, then the gateway must wait. */
 function openUnread(gateway: TestGateway): Promise<{ destroy(): void }> {
   const headers = { authorization: `Bearer ${gateway.adminKey}`, accept: 'text/event-stream' }
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ interface World extends AsyncDisposable {
   readonly gateway: TestGateway
   readonly clock: FakeClock
   readonly donna: TestAgent
-  /** Lets time pass; the minutes behind it are the sweeper's. */
+  /** Moves time on, and then some minutes for the sweeper. */
   pass(ms: number): Promise<void>
 }
 
@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}): Promise<World> {
   }
 }
 
-/** Waits until the log begins behind a logId, minute by minute. */
+/** Waits, minute by minute, until the log begins after a logId. */
 function untilTail({ gateway, clock }: World, tail: number): Promise<unknown> {
   return until(
     async () => {

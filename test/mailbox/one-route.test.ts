@@ -63,7 +63,7 @@ test('a surface that is pushed to waits for its wake, also through its window', 
   expect(await w.ask()).toEqual([])
 })
 
-// S1-31: nobody is woken for mail that was read already
+// S1-31: mail that was read wakes no agent
 test('mail that was delivered with an answer, or was seen, is not in a later wake', async () => {
   await using w = await world('claude_desktop', 30)
   await w.send('taken along')

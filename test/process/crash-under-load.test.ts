@@ -9,7 +9,7 @@ const rounds = 10
 const tasksPerRound = 20
 const sendersAtOnce = 4
 
-// Both sides of the acknowledgement: the cursor may stand before or behind what the receiver has, never past it.
+// Kills before and after the acknowledgement: the cursor may be at or before the newest wake of the receiver, never past it.
 test('ten times kill -9 from within a receiver: nothing lost, in order, repeats under one eventId', async () => {
   await using gateway = await startProcessGateway()
   await using first = await startReceiver()
@@ -50,7 +50,7 @@ test('ten times kill -9 from within a receiver: nothing lost, in order, repeats 
   for (const id of told) expect(await gateway.call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200 })
 })
 
-/** Kills the gateway in place of answering the nth wake from now, or right behind the answer. */
+/** Kills the gateway instead of answering the nth wake from now, or right after the answer. */
 function killAt(gateway: ProcessGateway, victim: Receiver, nth: number, when: 'before' | 'after'): void {
   const target = victim.wakes.length + nth
   victim.respond((_wake, res, count) => {
@@ -61,7 +61,7 @@ function killAt(gateway: ProcessGateway, victim: Receiver, nth: number, when: 'b
   })
 }
 
-/** Sends from several clients until the gateway is gone; answers the tasks that it said it had. */
+/** Sends from several clients until the gateway is dead. Returns the acknowledged tasks. */
 async function sendUntilRefused(gateway: ProcessGateway, to: ProcessAgent): Promise<string[]> {
   const told: string[] = []
   const sender = async () => {

@@ -7,7 +7,7 @@ import { type MailAgent, type ReceivedSignal, spawnMailAgent } from '../support/
 import { until } from '../support/until.ts'
 
 // S2 §3, played once: a gateway and every agent in a process of its own, nothing between them but HTTP. Lola's surface cannot be
-// pushed to, Donna's is; Mike is not there at first. Nobody but Lola is told anything by the test, and she only what Frank would say.
+// wakes, Donna's does; Mike has no session at first. The test gives input only to Lola, in the place of Frank.
 interface Story {
   readonly gateway: ProcessGateway
   readonly lola: MailAgent

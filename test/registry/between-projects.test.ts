@@ -27,7 +27,7 @@ test('a grant across projects does not write to the other project’s log withou
   expect(await lastLogId(gateway)).toBe(head)
   const red = await gateway.call('GET', '/v1/events', undefined, spy)
   expect(red.status).toBe(200)
-  // The operator of both projects is told of as before.
+  // The operator of both projects is named as before.
   await gateway.call('POST', '/v1/permissions', { grantee: '@bob', scope: 'CAN_READ_MEMORIES_OF' })
   const [wake] = await receiver.waitFor(1)
   expect(wake!.body.payload).toMatchObject({ scope: 'CAN_READ_MEMORIES_OF', grantedBy: '@operator' })

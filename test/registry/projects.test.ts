@@ -146,7 +146,7 @@ test('a grant across projects wakes the grantee, and is one in either list', asy
   const mike = await gateway.addAgent('mike')
   const donna = await addTo(gateway, 'donna')
   await gateway.subscribe(mike, receiver.url, { trigger: 'PERMISSION_GRANTED' })
-  // Without a grant of its own the grantee is not told: nobody writes into another project's log unasked.
+  // Without a grant of its own the grantee is not notified: no agent writes to another project's log without permission.
   await gateway.call('POST', '/v1/permissions', { grantee: 'web:@donna', scope: 'CAN_READ_MEMORIES_OF' }, mike)
   await grant(gateway, donna, 'default:@mike')
   const [wake] = await receiver.waitFor(1)

@@ -17,7 +17,7 @@ async function start() {
 const limit = async (gateway: TestGateway, limits: Record<string, number | null>, project = 'default') =>
   gateway.call('PATCH', `/v1/projects/${project}`, { limits })
 
-/** So many calls, at most 20 under way. */
+/** Makes this many calls, at most 20 at a time. */
 async function many(count: number, call: (n: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = []
   let next = 0

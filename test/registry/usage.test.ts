@@ -18,7 +18,7 @@ async function start(clock = new FakeClock(), dataDir?: string) {
 const limit = (gateway: TestGateway, limits: Record<string, number | null>) =>
   gateway.call('PATCH', '/v1/projects/default', { limits })
 
-/** Sends until it is refused. Answers how often it was taken, and the refusal. */
+/** Sends until a refusal. Returns how many sends were accepted, and the refusal. */
 async function fill(gateway: TestGateway, key: string, clock: FakeClock) {
   for (let taken = 0; taken < 200; taken++) {
     const body = { to: '@donna', subject: 'x', body: words }

@@ -59,7 +59,7 @@ test('localhost may be dialled at the one of its addresses that is allowed', asy
 test('a name that changes to a private address is not dialled: the address of every new socket is checked', async () => {
   const { url, connections } = await serveCounting((_, res) => res.writeHead(200, { connection: 'close' }).end())
   const port = new URL(url).port
-  // Only 127.0.0.1 plays the public host; 127.0.0.2 plays the private one behind it.
+  // 127.0.0.1 plays the public host, 127.0.0.2 the private one.
   const answers = ['127.0.0.1', '127.0.0.2']
   const ask = vi.fn<AskName>(async () => found([answers.shift()!], 0))
   let now = 0

@@ -7,7 +7,7 @@ import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
 
-// What every engine promises; the run's engine is the one that is asked.
+// The promises of every engine, checked on the engine of the run.
 
 const insert = statement<{ id: string }>(sql`insert into project (id, created_at) values (${p('id')}, 0)`)
 const insertNow = statement<{ id: string; now: number }>(

@@ -10,7 +10,7 @@ import { connectionOptions } from '../../src/storage/postgres/connection-options
 const certificate = (name: string) => join(import.meta.dirname, '../faults', name, 'certificate.pem')
 const key = (name: string) => join(import.meta.dirname, '../faults', name, 'key.pem')
 
-/** What a PostgreSQL with TLS does first: it agrees to speak it, and reads who comes. It knows nobody. */
+/** The first steps of a PostgreSQL with TLS: it accepts TLS and reads the start-up message. It accepts no user. */
 async function startServer() {
   const startups: string[] = []
   const server = createServer((socket) => {

@@ -35,7 +35,7 @@ test.each([
   expect(wakes[0]!.body.payload).toMatchObject({ subject: 'after the grant' })
 })
 
-// The attack: a replay that the owner asked for is under way when the grantee points the subscription elsewhere. D21
+// The attack: a replay of the owner is pending when the grantee sets another target for the subscription. D21
 test('a pending replay is not sent to a target that a grantee sets', async () => {
   await using gateway = await startGateway()
   await using own = await startReceiver()

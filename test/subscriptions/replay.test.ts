@@ -52,7 +52,7 @@ test('a range is sent again in order', async () => {
   expect(wakes.slice(5).map((wake) => wake.body.logId)).toEqual(logIds.slice(1, 4))
 })
 
-/** An agent whose one wake was given up: the receiver refuses it. */
+/** An agent with one failed wake: the receiver refuses it. */
 async function loseOne(gateway: TestGateway, url: string) {
   const donna = await gateway.addAgent('donna')
   const sub = await gateway.subscribe(donna, url)

@@ -87,7 +87,7 @@ test('under load every wake verifies, none is lost and the order is kept', async
     const headers = wake.headers as Record<string, string>
     const current = keys.findIndex((key) => hex(key, wake) === headers['x-neo-wake-signature'])
     expect(current).toBeGreaterThanOrEqual(0)
-    // Whoever holds the key before it verifies too.
+    // A receiver with the previous key verifies too.
     for (const key of keys.slice(Math.max(0, current - 1), current + 1)) new Webhook(key).verify(wake.raw, headers)
   }
   // What a rotation interrupted may come twice, under the same eventId and in its place.

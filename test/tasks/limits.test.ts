@@ -91,7 +91,7 @@ test('the size of a task is counted with every write', async () => {
 })
 
 describe('an answer', () => {
-  /** Nine artifacts of 3 MiB, and a message of as much before and behind each. */
+  /** Nine artifacts of 3 MiB, with a message of the same size before and after each. */
   async function startLarge(): Promise<string> {
     const id = await start()
     for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: `a${n}`, parts: [{ text: `${n}`.repeat(3 * MiB) }] })
@@ -166,7 +166,7 @@ describe('an answer', () => {
       expect(sizes.length).toBe(2)
       expect(Math.max(...sizes)).toBeLessThan(outputLimits.taskPage.max + MiB)
     }
-    // Without history there is room for all of them.
+    // Without history all of them fit.
     expect((await pageOf('/v1/tasks?pageSize=100&historyLength=0', '')).body.tasks).toHaveLength(9)
   }, 60_000)
 

@@ -66,7 +66,7 @@ test('a task of ten thousand messages is read by its newest, and as of the state
       await insertTaskMessage(tx, before.id, n + 1, { text, size: text.length })
     }
   })
-  // What came after the row was read is not in the document: a follower is told of it by its own event.
+  // Changes after the row was read are not in the document: a follower gets them as events.
   expect((await loadTaskDocument(db, before)).history).toHaveLength(1)
   const grown = { ...before, messageCount: 10_000, chunkCount: 0 }
   expect((await loadTaskDocument(db, grown)).artifacts).toEqual([])

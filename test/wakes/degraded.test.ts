@@ -104,7 +104,7 @@ test.each([
 })
 
 test('a receiver that still refuses degrades again, and a second recovery is a new emission', async () => {
-  // No time passes, so that nothing but the generation tells the emissions apart.
+  // No time passes, so that the emissions differ only in their generation.
   await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
   await using receiver = await startReceiver(403)
   const donna = await gateway.addAgent('donna')

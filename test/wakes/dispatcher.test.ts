@@ -19,7 +19,7 @@ const dueLater = statement<{ now: number }>(
   sql`update subscription set due_at = ${p('now')} where id = 'WAKE_SUB:late'`,
 )
 
-/** A receiver that hangs until it is let go, or the run is ended. */
+/** A receiver that hangs until it is released, or the run ends. */
 class Hanging {
   readonly orders: DeliveryOrder[] = []
   readonly #letGo: (() => void)[] = []

@@ -64,7 +64,7 @@ test('a wake that arrived before a change ended the lease is not sent again, alt
     answers[count - 1]!()
     await asked(count + 1)
   }
-  // The first record waits for the store, the next three behind it, and the fifth event is on its way.
+  // The first record waits for the store, the next three wait after it, and the fifth event is in flight.
   await until(
     () => records.waiting.length,
     (length) => length === 1,

@@ -227,7 +227,7 @@ test('a wake that is too large for its receiver fails alone and does not degrade
   receiver.respond(200)
   await mailTo(gateway, mallory, '@donna')
   const [last] = (await receiver.waitFor(5)).slice(-1)
-  // The hole is told: what was sent before has another number.
+  // The gap is visible: prevLogId names another wake.
   expect(last!.body.prevLogId).toBe(receiver.wakes[3]!.body.logId)
 })
 

@@ -20,7 +20,7 @@ test('undelivered wakes arrive after a restart, in order and under the eventId o
   await first.stop()
 
   await using second = await startGateway({ dataDir: first.dataDir, overrides })
-  // The schedule goes on where it was: the third try is due two seconds after the second.
+  // The schedule continues: the third attempt is due two seconds after the second.
   clock.advance(1999)
   await stateOf(second, donna, id)
   expect(receiver.wakes).toHaveLength(2)

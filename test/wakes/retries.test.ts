@@ -195,7 +195,7 @@ describe('a wait between two tries', () => {
       (now) => now > Date.parse('2026-04-26T10:01:00.000Z'),
     )
     if (how === 'moved') {
-      // The schedule goes on where it was, at the new address.
+      // The schedule continues, at the new address.
       const [wake] = await other.waitFor(1)
       expect(wake!.body.eventId).toBe(receiver.wakes[0]!.body.eventId)
     }

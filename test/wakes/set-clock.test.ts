@@ -12,7 +12,7 @@ const noticedMs = 5_000
 /** Fake time runs on while real work is done: how long a wake took is known only roughly. */
 const longMs = 600_000
 
-/** Somebody sets the time; timers count on, as the system's do. */
+/** A clock that can be set. Its timers continue to count, like those of the system. */
 class SetClock implements Clock {
   readonly steady = new FakeClock()
   #offsetMs = 0

@@ -12,7 +12,7 @@ import { arrived, openEngine } from './engine.ts'
 
 const subscription = { id: 'WAKE_SUB:1', coalesceMs: 0 }
 
-/** A gateway that sends, and another one that only appends, and tells nobody. */
+/** A gateway that sends, and another one that only appends, without notifications. */
 async function openTwo() {
   const orders: DeliveryOrder[] = []
   const letGo: (() => void)[] = []
@@ -34,12 +34,12 @@ async function openTwo() {
     }
   const read = async () => (await findSubscription(engine.db, subscription.id))!
   const isIdle = ({ dueAt }: { dueAt: number | null }): boolean => dueAt === null
-  // It may be due all the same: the other gateway tells nobody.
+  // It may be due anyway: the other gateway sends no notification.
   const isAtRest = ({ leaseOwner }: { leaseOwner: string | null }): boolean => leaseOwner === null
   return {
     orders,
     append: { here: appendBy(gateway), elsewhere: appendBy(elsewhere) },
-    /** Lets the receiver answer, once it was asked for so many. */
+    /** Answers the receiver's requests, after this many have arrived. */
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,
@@ -50,7 +50,7 @@ async function openTwo() {
     look: () => gateway.notifyDue(),
     head: async () => (await logBounds(engine.db, defaultProject)).head,
     idle: () => until(read, isIdle),
-    /** Whoever was answered has gone on, or ended. */
+    /** Resolves when the runs have processed their answers. */
     settled: (answered: number) =>
       until(
         async () => orders.length > answered || isAtRest(await read()),

@@ -27,7 +27,7 @@ function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = tr
       const event = { type, actor, data, audience: ['agent_donna'] }
       await db.transaction((tx) => gateway.append(tx, defaultProject, [event]))
     },
-    /** Lets the receiver answer for the `count`th time, once it was asked. */
+    /** Waits for the `count`th request of the receiver and answers it. */
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,

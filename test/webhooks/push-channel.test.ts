@@ -24,7 +24,7 @@ const event: LogEvent = {
   createdAt: Date.parse('2026-04-26T10:00:00.000Z'),
 }
 
-/** A channel whose receiver answers with these statuses in turn, and what was sent to it. */
+/** A channel whose receiver answers with these statuses, one after the other, and the requests that it got. */
 function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: SignToken) {
   const clock = new FakeClock()
   const sent: OutboundRequest[] = []

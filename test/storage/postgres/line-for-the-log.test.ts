@@ -59,7 +59,7 @@ async function holdLog(): Promise<{ release(): Promise<void> }> {
   }
 }
 
-/** So many of the gateway's connections wait for a row. */
+/** Returns how many of the gateway's connections wait for a row. */
 async function waiting(count: number): Promise<void> {
   const text = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = '${name}'`
   await until(

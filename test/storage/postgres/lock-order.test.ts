@@ -12,7 +12,7 @@ import { insertEvents } from '../../support/insert-events.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
 import { until } from '../../support/until.ts'
 
-// Writers that were in each other's way are run again. So a writer that runs once has waited for nobody who waited for it.
+// Writers in a deadlock are run again. So a writer that ran once was in none.
 
 const add = statement<{ id: string }>(sql`update item set count = count + 1 where id = ${p('id')}`)
 const lock = lockingStatement<{ id: string }, { id: string }>('item', sql`select id from item where id = ${p('id')}`)
@@ -64,7 +64,7 @@ function counted<T>(work: (tx: Transaction) => Promise<T>): ((tx: Transaction) =
 
 const waitForRows = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = `
 
-/** Looks for a connection of the gateways that waits for a row. Gives up after some looks: then nobody waits. */
+/** Looks for a connection of the gateways that waits for a row, a few times: then none waits. */
 async function lookForWaits(): Promise<void> {
   for (let look = 0; look < 20; look++) if ((await runSql(url, `${waitForRows}'${name}'`)).length > 0) return
 }
