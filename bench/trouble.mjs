@@ -1,4 +1,4 @@
-// What the healthy feel of the others' trouble. Of 100 subscriptions over four receivers, a quarter goes to a receiver that
+// The effect of failing receivers on healthy ones. Of 100 subscriptions over four receivers, a quarter goes to a receiver that
 // is dead, three eighths meet 500s (10 %) and stalls of 5 s (1 %) on the other three, three eighths are healthy there.
 //   node bench/trouble.mjs [--reps 5] [--seconds 15] [--rate 300] [--quick]
 import { runIfMain, say } from './lib/command.mjs'

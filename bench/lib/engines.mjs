@@ -1,6 +1,6 @@
 const losesASecond = 'durability at the answer: a crash loses a second'
 
-/** Who does the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
+/** The engines that do the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
 export const engines = {
   rouse: {
     title: 'Rouse, append (FULL)',

@@ -44,7 +44,7 @@ export async function addSubscriptions(dataDir, count, url) {
   await rouse.close()
 }
 
-/** Answers some of the new tasks' ids, for reading them back. */
+/** Returns some of the new tasks' ids, for reading them back. */
 function copyTasks(file, { task, agents, copies, newUuid }) {
   const db = new Sqlite(file)
   for (const pragma of ['synchronous = OFF', 'cache_size = -400000', 'temp_store = MEMORY']) db.pragma(pragma)

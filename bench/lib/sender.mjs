@@ -81,7 +81,7 @@ async function untilRecorded(target, deadline) {
     if (performance.now() > deadline) return false
     await sleep(1)
   }
-  // What was taken by a receiver may not be on disk yet.
+  // The record of a delivered event may not be on disk yet.
   while (engine.records && (await engine.records()) < target) {
     if (performance.now() > deadline) return false
     await sleep(1)

@@ -23,7 +23,7 @@ export function number(value, digits = 0) {
 
 /** How busy others kept the machine just before the runs: above a few per cent, the numbers say little. */
 export function busyNote(runs) {
-  return `Others kept ${spread(runs.map((run) => run.busy * 100))} % of the machine busy before the runs.`
+  return `Other processes used ${spread(runs.map((run) => run.busy * 100))} % of the machine before the runs.`
 }
 
 /** Whether the median reaches the bar. `bar` is `{ atLeast }` or `{ atMost }`; without one there is no verdict. */

@@ -14,7 +14,7 @@ export const stampPattern = /due=(\d+);/
 export const stamped = (dueAtUs) => `due=${dueAtUs}; the build is done, please look at it`
 export const plainText = 'the build of last night is done, please look at it'
 
-/** Where each subscription's events go, with its key. */
+/** The receiver and the key of each subscription. */
 export function makeTargets(ports, pathOf = () => '/') {
   return Array.from({ length: subscriptionCount }, (_, index) => ({
     port: ports[index % ports.length],
@@ -23,7 +23,7 @@ export function makeTargets(ports, pathOf = () => '/') {
   }))
 }
 
-/** What a peer sends for event `index`: the fields of a wake, so that every engine's bodies are of one size. */
+/** The body of a peer for event `index`: the fields of a wake, so that the bodies of all engines have the same size. */
 export function makeBody(index, text, eventId) {
   return JSON.stringify({
     schemaVersion: '1.0',

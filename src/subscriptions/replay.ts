@@ -59,7 +59,7 @@ interface Range {
   readonly toLogId: number
 }
 
-/** What a request covers. `earliestLogId`: the log begins there, and some of what failed lies before it. */
+/** The ranges of a replay. `earliestLogId`: present if failed events before it were pruned. */
 interface Requested {
   readonly ranges: readonly Range[]
   readonly earliestLogId?: number

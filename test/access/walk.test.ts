@@ -16,7 +16,7 @@ test('every row has a request', () => {
 
 type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
 
-/** What the table says: `hidden` is refused where the row that it is about was read, as forbidden or as absent. */
+/** The rule of the table. `hidden` is refused where the row is read, as forbidden or as not found. */
 function expected(row: Operation, who: Who, { atHome }: RestCase): Expected {
   if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
   if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
@@ -121,7 +121,7 @@ test('waiting mail goes along with answers to keys with read and work, and waits
   expect(body.pendingSignals).toContainEqual(expect.objectContaining({ subject: secret }))
 })
 
-/** What donna does with her own key would take the mail along. */
+/** Calls with donna's own key would deliver the mail with their answers. */
 async function notAsDonna(): Promise<never> {
   throw new Error('Plant something that donna has no hand in.')
 }

@@ -53,9 +53,9 @@ export interface World extends AsyncDisposable {
   keyOf(who: Who): string | null
   /** As donna; throws unless it succeeds. */
   asDonna(method: string, path: string, body?: unknown): Promise<JsonObject>
-  /** Where both projects' logs end. */
+  /** The log heads of both projects. */
   heads(): Promise<Heads>
-  /** What callers have written to the logs since. */
+  /** The events that callers have appended since. */
   changesSince(heads: Heads): Promise<string[]>
 }
 

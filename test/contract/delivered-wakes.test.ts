@@ -107,7 +107,7 @@ const stringForms: Record<string, RegExp> = {
   identity: /^@[a-z]+$/,
 }
 
-/** What a value is without what it says: the order of its keys, and the kind of everything in it. */
+/** The shape of a value: the order of its keys, and the type of everything in it. */
 function formOf(value: unknown): unknown {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.map(formOf)

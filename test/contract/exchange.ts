@@ -11,7 +11,7 @@ export interface Request {
   readonly key?: string | null
   readonly headers?: Record<string, string>
   readonly body?: unknown
-  /** What others do once a streamed answer has begun. */
+  /** Calls that others make after a streamed answer has begun. */
   readonly meanwhile?: () => Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ReceivedWake } from '../support/receiver.ts'
 
-/** What a receiver keeps of a wake for the accounting. */
+/** The part of a wake that a receiver stores for the account. */
 export interface Arrival {
   readonly eventId: string
   readonly logId: number

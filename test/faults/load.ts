@@ -4,7 +4,7 @@ import type { ReceivedWake } from '../support/receiver.ts'
 import { insist, type Trouble } from './insist.ts'
 
 export interface LoadOptions {
-  /** Who sends to whom; each pair is a client of its own. An undefined `from` is the operator. */
+  /** The senders and recipients; each pair is a separate client. An undefined `from` is the operator. */
   readonly senders: readonly { from?: ProcessAgent; to: ProcessAgent }[]
   /** Between two messages of one sender. */
   readonly pauseMs: number

@@ -104,7 +104,7 @@ function statesOf(log: readonly LogEntry[], tasks: ReadonlySet<string>): Map<str
   return states
 }
 
-/** What the gateway itself says that it gave up. */
+/** The events that the gateway has recorded as failed. */
 async function givenUp(client: ProcessClient, watched: Watch, logIds: readonly number[]): Promise<Set<number>> {
   const failed = new Set<number>()
   for (const { outcome, logIds: range } of await readDeliveries(client, watched.id)) {

@@ -16,7 +16,7 @@ function openMany(count: number, address: string): Promise<RawConnection[]> {
   return Promise.all(Array.from({ length: count }, () => connectRaw(address)))
 }
 
-/** What this process holds, the gateway and its clients together, in MB. */
+/** The memory of this process, the gateway and its clients together, in MB. */
 function heldMb(): number {
   const { heapUsed, external } = process.memoryUsage()
   return (heapUsed + external) / 1e6

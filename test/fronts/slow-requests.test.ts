@@ -71,7 +71,7 @@ test.each(paths)('without a key not a byte of a body is waited for: %s', async (
   expect(answer).toMatch(/^Connection: close\r$/m)
   await asking.closed
   expect(isStuck || asking.socket.destroyed).toBe(true)
-  // What the buffers of this machine hold between two processes' sockets.
+  // The size of the socket buffers between two processes on this machine.
   expect(sent).toBeLessThan(30_000_000)
 })
 

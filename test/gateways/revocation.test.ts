@@ -4,7 +4,7 @@ import { openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startTwo } from './two-gateways.ts'
 
-/** What a revocation on one gateway may take to be felt on another. */
+/** How long a revocation on one gateway may take to have its effect on another. */
 const withinMs = 1_000
 
 test('a revocation on one gateway ends calls on the other within a second, on every binding', async () => {

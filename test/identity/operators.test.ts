@@ -64,7 +64,7 @@ test('a manager has only its projects, in every call', async () => {
   await gateway.call('PATCH', '/v1/agents/bob', { access: 'public' })
   expect((await a2a('/agents/bob')).body.error).toBeDefined()
 
-  // What the admin sent to bob is `@operator`'s too, and none of the manager's business.
+  // The admin's mail to bob is from `@operator` too, but the manager must not see it.
   const task = await gateway.send('bob', 'secret')
   expect((await act('GET', `/v1/tasks/${task.id}`)).status).toBe(404)
   const mail = (await gateway.call('POST', '/v1/messages', { to: '@bob', subject: 'secret' })).body

@@ -77,7 +77,7 @@ async function sendUntilRefused(gateway: ProcessGateway, to: ProcessAgent): Prom
   return told
 }
 
-/** What the log says has happened: the truth that deliveries are measured by. */
+/** The events of the log: the truth with which deliveries are compared. */
 async function eventsOf(gateway: ProcessGateway): Promise<{ transitions: number[]; messages: number[] }> {
   const transitions: number[] = []
   const messages: number[] = []

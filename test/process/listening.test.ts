@@ -71,7 +71,7 @@ async function rouse(argv: readonly string[], url: string, key: string) {
   return await command.exited
 }
 
-/** What the command has written, whole lines only. */
+/** The output of the command, whole lines only. */
 function linesOf(file: string): unknown[] {
   try {
     const text = readFileSync(file, 'utf8')

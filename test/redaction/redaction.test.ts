@@ -49,7 +49,7 @@ class Run {
     return { code, stdout, stderr }
   }
 
-  /** What other users of the machine see of a process. */
+  /** The command line of a process, which other users of the machine can see. */
   #look(pid: number, what: string): void {
     const path = `/proc/${pid}/cmdline`
     if (existsSync(path)) this.watch.emit(`the command line of ${what}`, readFileSync(path))
@@ -182,7 +182,7 @@ test('no secret appears anywhere: logs, answers, wakes, errors, the store, comma
   const refused = await grpc.unary('getTask', { tenant: 'agents/donna', id: 'x' }, bearer(typo))
   watch.emit('the answer to gRPC with a wrong key', JSON.stringify(refused))
 
-  // What everybody, and the operator, can read.
+  // Answers that every caller, and the operator, can read.
   for (const path of ['/.well-known/jwks.json', '/agents/donna/.well-known/agent-card.json', '/readyz']) {
     await run.call('GET', path, undefined, lola)
   }

@@ -47,7 +47,7 @@ test('an address that tries many keys must wait, on every front; a valid key fro
   expect((await rest(donna.key)).status).toBe(200)
   expect((await rest(gateway.adminKey)).status).toBe(200)
   expect((await rpc(donna.key)).status).toBe(200)
-  // Who shows no key guesses none.
+  // A request without a key is not a guess.
   expect((await gateway.call('GET', '/v1/tasks', undefined, { key: null })).status).toBe(401)
 
   clock.advance(60_000)

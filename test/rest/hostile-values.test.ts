@@ -81,7 +81,7 @@ const hostile: fc.Arbitrary<Json> = fc.oneof(
   },
 )
 
-/** Where the values of a document are: each may become another. */
+/** The paths of the values of a document, each of which may be replaced. */
 function places(document: Json, path: (string | number)[] = []): (string | number)[][] {
   if (typeof document !== 'object' || document === null) return [path]
   const entries = Array.isArray(document) ? [...document.entries()] : Object.entries(document)

@@ -83,7 +83,7 @@ describe('an answer', () => {
     const answer = await fetcher().post(request(url))
     expect(answer).toMatchObject({ status: 200, bodySnippet: 'x'.repeat(2048) })
     await hungUp.promise
-    // What the kernel's socket buffers hold is beyond our reach.
+    // The socket buffers of the kernel cannot be checked.
     expect(sent).toBeLessThan(10e6)
   })
 

@@ -58,7 +58,7 @@ async function insertMany(count: number, since = 0): Promise<void> {
   tasks.push(...added)
 }
 
-/** What the list must be, by the plainest means. */
+/** The expected list, computed in the simplest way. */
 function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId?: string }): string[] {
   const wanted = tasks.filter(
     (task) =>

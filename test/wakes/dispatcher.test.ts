@@ -78,7 +78,7 @@ test('one agent’s subscriptions use at most 512 runs, and those of other agent
   await engine.add(targets(1_000, 1))
   await engine.add([{ id: 'WAKE_SUB:late', agentId: 'agent_late', target: { url: 'http://127.0.0.1:9/late' } }])
   await engine.append()
-  // What falls due last would be claimed last.
+  // The subscription that is due last would be leased last.
   engine.clock.advance(1)
   await engine.db.transaction((tx) => tx.run(dueLater, { now: tx.now }))
   await using dispatcher = engine.start()

@@ -40,7 +40,7 @@ const mode = fc.constantFrom(
   { coalesceMs: 10_000 },
 )
 
-/** What a receiver may rely on, whatever the order of events, failures, crashes and changes. */
+/** The guarantees for a receiver, in any order of events, failures, crashes and changes. */
 class World {
   readonly wanted = new Set<number>()
   readonly settled = new Set<number>()

@@ -6,7 +6,7 @@ import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
 import { decide, type Route, routeOf } from '../../src/wakes/rules/policy.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
-/** What a route can do, in a word each: `start`, `steer`, `append`. */
+/** The abilities of a route, one word each: `start`, `steer`, `append`. */
 const abilities = ['', 'start', 'steer', 'append', 'start steer', 'start append', 'steer append', 'start steer append']
 const turns = ['no turn', 'turn known'] as const
 

@@ -131,7 +131,7 @@ test('for any appends and answer times, everything is sent once, in order', asyn
         else if (one !== 'answer') await world.append[one]()
         else if (answered < world.orders.length) await world.answer(++answered)
       }
-      // What another gateway made due when nothing was under way here is found by the next look.
+      // A subscription that another gateway made due while nothing ran here is found by the next sweep.
       world.look()
       const head = await world.head()
       while (answered < head) await world.answer(++answered)

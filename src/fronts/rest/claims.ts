@@ -28,7 +28,7 @@ const claimQuery = z.strictObject({
   pageToken: line(500).optional(),
 })
 
-/** Who works on what. Instants are ISO 8601. */
+/** A claim. Instants are ISO 8601. */
 export interface ClaimView {
   readonly ref: string
   /** `@donna`, or `@removed` */
@@ -56,7 +56,7 @@ export interface ClaimFrontContext {
   readonly clock: Clock
 }
 
-/** `/v1/claims`: who works on what, in the caller's project. Source: S4-7, S4-8. */
+/** `/v1/claims`: the claims of the caller's project. Source: S4-7, S4-8. */
 export const claimRoutes = [
   route('GET /v1/claims', {
     name: 'claim.list',

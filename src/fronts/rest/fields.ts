@@ -41,7 +41,7 @@ export const names = z.array(line(200).min(1)).max(100)
 /** An agent of this project, or of another one as `web:@donna`. */
 export const address = line(110).min(1)
 
-/** What a message is about. All of it travels with the message, in its events, and through every filter. */
+/** The tagged concepts of a message. They are in the message, in its events, and in every filter. */
 export const concepts = z
   .array(line(inputLimits.concept.max).min(1))
   .max(inputLimits.concepts.max)

@@ -5,7 +5,7 @@ import type { Progress } from '../store/lease.ts'
 import { failedInARowAfter, failuresMax } from './failures.ts'
 import { windowAfter } from './window.ts'
 
-/** What follows from a delivery for its subscription. `progress` is where the subscription stands afterwards. */
+/** The effect of a delivery on its subscription. `progress` is the position of the subscription afterwards. */
 export type NextStep =
   /** It arrived: the run continues. */
   | { readonly next: 'advance'; readonly progress: Progress }
@@ -24,7 +24,7 @@ export type FailureStep =
       readonly reason: string
     }
 
-/** What was sent, and where the cursor stands once that is decided. */
+/** A sent emission, and the cursor after its outcome is decided. */
 export interface SentRange extends Pick<Emission, 'logId' | 'replayed'> {
   readonly cursorLogId: number
 }
