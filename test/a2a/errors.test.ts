@@ -69,7 +69,7 @@ describe('the errors of the specification, §5.4', () => {
       400,
       'INVALID_ARGUMENT',
       'CONTENT_TYPE_NOT_SUPPORTED',
-      /@donna takes text\/plain, not image\/png/,
+      /@donna accepts text\/plain, not image\/png/,
     ],
   ]
 

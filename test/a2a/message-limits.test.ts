@@ -32,17 +32,17 @@ describe.each(ways)('over %s', (way) => {
     ['a long messageId', { messageId: long }, /message\.messageId: has at most 200/],
     ['a long contextId', { contextId: long }, /message\.contextId: has at most 200/],
     ['a long taskId', { taskId: long }, /message\.taskId: has at most 200/],
-    ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: is an id in one line/],
-    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: is an id in one line/],
+    ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: must be one line of text/],
+    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
     ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
     ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
     ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /texts of one line/],
     [
       'concepts of 60 KB',
       { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } },
-      /taggedConcepts: is more than 20480/,
+      /taggedConcepts: has more than 20480/,
     ],
-    ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: is more than 65536 bytes/],
+    ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: has more than 65536 bytes/],
   ])('%s are refused by their name', async (_, message, field) => {
     const said = await speak[way]!(message)
     expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(field)])
@@ -51,7 +51,7 @@ describe.each(ways)('over %s', (way) => {
 
   test('metadata of the request is bounded like that of the message', async () => {
     const said = await speak[way]!({}, { mine: 'x'.repeat(70_000) })
-    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: is more than 65536 bytes/)])
+    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: has more than 65536 bytes/)])
   })
 
   test('values at the limit are accepted', async () => {
@@ -109,7 +109,7 @@ test('a thousand parts of a thousand types are judged by a hundred modes, each o
   expect((await wire.rpc('SendMessage', sending({ parts }))).body.result.task.id).toBeTruthy()
   const odd = [...parts.slice(1), { text: 'x', mediaType: `odd/${'x'.repeat(100_000)}` }]
   const { error } = (await wire.rpc('SendMessage', sending({ parts: odd }))).body
-  expect(error.message).toMatch(/mediaType: @sorter takes .*, not odd\/xx/)
+  expect(error.message).toMatch(/mediaType: @sorter accepts .*, not odd\/xx/)
   expect(error.message.length).toBeLessThan(2_000)
 })
 
