@@ -55,8 +55,8 @@ test('older events are removed, with their audience rows; events as old as the l
   expect(await kept('north')).toEqual([3])
   expect(await kept('south')).toEqual([])
   expect(await audienceRows()).toEqual([['donna', 'north', 3]])
-  expect(await logBounds(db, 'north')).toEqual({ head: 3, tail: 2 })
-  expect(await logBounds(db, 'south')).toEqual({ head: 1, tail: 1 })
+  expect(await logBounds(db, 'north')).toEqual({ head: 3, prunedTo: 2 })
+  expect(await logBounds(db, 'south')).toEqual({ head: 1, prunedTo: 1 })
   expect(await pruneEvents(db, limit, never)).toBe(0)
 })
 
@@ -66,7 +66,7 @@ test('an empty pruned log continues with the next logId', async () => {
   await pruneEvents(db, clock.now(), never)
   expect(await kept('north')).toEqual([])
   expect(await append('north', event())).toEqual([3])
-  expect(await logBounds(db, 'north')).toEqual({ head: 3, tail: 2 })
+  expect(await logBounds(db, 'north')).toEqual({ head: 3, prunedTo: 2 })
 })
 
 test('an old event after a younger one is kept: only the beginning of the log is pruned', async () => {
