@@ -10,7 +10,7 @@ export const title = 'Delivery'
 export const defaults = { reps: 5, events: 20_000, warmUp: 10_000, inFlight: 100, only: '', profile: '' }
 export const quick = { reps: 1, events: 3_000, warmUp: 500 }
 
-/** What Rouse is held against. Of several engines, the fastest counts. */
+/** The peers that Rouse is compared with. Of several engines, the fastest counts. */
 const bars = [
   { against: ['undici-50', 'undici-100'], name: 'undici Pool, unsigned, nothing kept', bar: { atLeast: 0.5 } },
   { against: ['undici-signed-50', 'undici-signed-100'], name: 'undici Pool, signed, nothing kept' },

@@ -1,4 +1,4 @@
-// What grows with the store: answers, wakes and reads at a thousand and at a million stored tasks, with ten and with ten
+// The cost that grows with the store: answers, wakes and reads at a thousand and at a million stored tasks, with ten and with ten
 // thousand subscriptions, one request at a time over HTTP. The big stores take some minutes and some gigabytes to make.
 //   node bench/growth.mjs [--reps 5] [--samples 300] [--tasks 1000000] [--subscriptions 10000] [--quick]
 import { copyFileSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What several gateways on one PostgreSQL could do if each had its cores: a simulation, for what two cores cannot measure.
+// Simulates several gateways on one PostgreSQL, each with its own cores, because two cores cannot measure that.
 // Writers of a gateway share transactions; the end of each holds the counter row of every project that it appends to.
 //   node bench/scale.mjs [--round-trip 0.25] [--per-event 0.35] [--locked 0.06] [--commit 0.4]   (ms; the defaults are assumptions)
 import { runIfMain } from './lib/command.mjs'

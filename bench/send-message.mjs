@@ -47,7 +47,7 @@ export async function measure({ reps, seconds, warmUpSeconds }) {
   ].join('\n\n')
 }
 
-/** So many connections, each with one request at a time. Every answer must be a submitted task of its own. */
+/** Opens this many connections, each with one request at a time. Every answer must be a new submitted task. */
 async function drive({ url, path, pid, headers }, connections, seconds) {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const latencies = []

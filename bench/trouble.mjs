@@ -1,4 +1,4 @@
-// What the healthy feel of the others' trouble. Of 100 subscriptions over four receivers, a quarter goes to a receiver that
+// The effect of failing receivers on healthy ones. Of 100 subscriptions over four receivers, a quarter goes to a receiver that
 // is dead, three eighths meet 500s (10 %) and stalls of 5 s (1 %) on the other three, three eighths are healthy there.
 //   node bench/trouble.mjs [--reps 5] [--seconds 15] [--rate 300] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
@@ -48,7 +48,7 @@ function latencyTable(runs) {
   return table(['', 'calm, ms', 'trouble, ms', 'ratio', 'bar', 'verdict'], rows)
 }
 
-/** Every accepted event is delivered, recorded as failed after its last try, or waits behind its subscription's cursor. */
+/** Every accepted event is delivered, recorded as failed after its last attempt, or waits after its subscription's cursor. */
 function accountTable(runs) {
   const rows = Object.entries(runs).flatMap(([kind, all]) =>
     all.map((run, index) => {

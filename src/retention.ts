@@ -10,7 +10,7 @@ import { pruneHeld } from './wakes/store/held-store.ts'
 
 const sweepMs = 60_000
 
-/** How long things are kept, in milliseconds. 0: for ever. */
+/** How long each kind of row is kept, in milliseconds. 0: for ever. */
 export interface Retention {
   readonly eventsMs: number
   readonly deliveriesMs: number
@@ -18,42 +18,37 @@ export interface Retention {
   readonly auditMs: number
 }
 
-/** Removes one kind of old rows and returns how many. `keptMs` 0: the rows are kept for ever. */
-interface Prune {
-  readonly name: string
-  readonly keptMs: (retention: Retention) => number
-  readonly prune: (db: Database, now: number, keptMs: number, signal: AbortSignal) => Promise<number>
+/** Removes old rows of one kind and returns how many. */
+type Prune = (db: Database, now: number, retention: Retention, signal: AbortSignal) => Promise<number>
+
+/** Prunes rows that are older than their retention. With the retention 0 it keeps all of them. */
+const olderThan =
+  (name: keyof Retention, pruneBefore: (db: Database, before: number, signal: AbortSignal) => Promise<number>): Prune =>
+  async (db, now, retention, signal) =>
+    retention[name] > 0 ? pruneBefore(db, now - retention[name], signal) : 0
+
+const prunes: Readonly<Record<string, Prune>> = {
+  events: olderThan('eventsMs', pruneEvents),
+  held: olderThan('eventsMs', pruneHeld),
+  deliveries: olderThan('deliveriesMs', pruneDeliveries),
+  // It also prunes the counters of mail, even if mail is kept for ever.
+  messages: (db, now, { messagesMs }, signal) => pruneMessages(db, now, messagesMs, signal),
+  audit: olderThan('auditMs', pruneAudit),
+  // Idempotency keys have a fixed lifetime of their own.
+  idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal),
 }
 
-type PruneBefore = (db: Database, before: number, signal: AbortSignal) => Promise<number>
-
-/** Prunes what is older than it is kept; nothing if it is kept for ever. */
-const olderThan =
-  (prune: PruneBefore): Prune['prune'] =>
-  async (db, now, keptMs, signal) =>
-    keptMs > 0 ? prune(db, now - keptMs, signal) : 0
-
-const prunes: readonly Prune[] = [
-  { name: 'events', keptMs: ({ eventsMs }) => eventsMs, prune: olderThan(pruneEvents) },
-  { name: 'held', keptMs: ({ eventsMs }) => eventsMs, prune: olderThan(pruneHeld) },
-  { name: 'deliveries', keptMs: ({ deliveriesMs }) => deliveriesMs, prune: olderThan(pruneDeliveries) },
-  // Mail counters are pruned also where mail is kept for ever.
-  { name: 'messages', keptMs: ({ messagesMs }) => messagesMs, prune: pruneMessages },
-  { name: 'audit', keptMs: ({ auditMs }) => auditMs, prune: olderThan(pruneAudit) },
-  { name: 'idempotencyKeys', keptMs: () => 0, prune: (db, now, _, signal) => pruneIdempotencyKeys(db, now, signal) },
-]
-
-/** Removes events, held events, deliveries, mail, audit records and idempotency keys that are older than they are kept. */
+/** Removes events, held events, deliveries, mail, audit records and idempotency keys after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',
     everyMs: sweepMs,
-    // A gateway that was down for long first sends what is still due.
+    // A gateway that was down for a long time first sends the wakes that are due.
     firstAfterMs: sweepMs,
     async run(signal) {
       const now = clock.now()
       const pruned: Record<string, number> = {}
-      for (const { name, keptMs, prune } of prunes) pruned[name] = await prune(db, now, keptMs(retention), signal)
+      for (const [name, prune] of Object.entries(prunes)) pruned[name] = await prune(db, now, retention, signal)
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'retention.pruned')
       return false
     },

@@ -3,15 +3,15 @@ import { type Limit, limit, MiB } from './limits.ts'
 const GiB = 1024 * MiB
 
 /**
- * How often one agent may act. All of it may be used at once; of `requestsPerMinute`, 1,000, and of
- * `megabytesPerMinute`, 64. Kept in memory, on each gateway; `messagesPerMinute` is kept in the
- * store, for all gateways together. The operator is exempt.
+ * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once) and
+ * `megabytesPerMinute` (64 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
+ * gateways together. The operator has no limit.
  */
 export const agentRates = {
   requestsPerMinute: limit(
     6_000,
     'a minute',
-    'requests of one agent, on all bindings; a busy harness makes a few a second',
+    'requests of one agent, on all bindings; a busy harness makes a few in a second',
   ),
   megabytesPerMinute: limit(
     256,
@@ -26,20 +26,20 @@ export const agentRates = {
   sessionStartsPerHour: limit(
     100,
     'an hour',
-    'sessions that one agent starts; each is told to everybody who is there, and a harness starts a few a day',
+    'sessions that one agent starts; each notifies every agent with a session, and a harness starts a few in a day',
   ),
-  testsPerMinute: limit(60, 'a minute', 'test wakes of one agent; each is a request to a receiver, made by hand'),
+  testsPerMinute: limit(60, 'a minute', 'test wakes of one agent; each sends a request to a receiver'),
   replaysPerMinute: limit(
     30,
     'a minute',
-    'resyncs and replays of one agent; each reads the log back, and a receiver asks for one when it comes back',
+    'resyncs and replays of one agent; each reads old events, and a receiver needs one after it was down',
   ),
   grantsPerHour: limit(
     100,
     'an hour',
-    'permissions that one agent grants and revokes; each wakes the grantee, and a team is set up with a few dozen',
+    'permissions that one agent grants and revokes; each wakes the grantee, and a team needs a few dozen',
   ),
-  keyMintsPerHour: limit(100, 'an hour', 'API keys that one agent makes; a fleet of harnesses takes one each'),
+  keyMintsPerHour: limit(100, 'an hour', 'API keys that one agent makes; each harness needs one'),
 } as const satisfies Record<string, Limit>
 
 /** How often the agents of one project together may act. In memory, on each gateway. */
@@ -47,32 +47,32 @@ export const projectRates = {
   projectRequestsPerMinute: limit(
     60_000,
     'a minute',
-    'requests of all agents of a project; a thousand a second is what one gateway answers at ease',
+    'requests of all agents of a project; one gateway can answer a thousand in a second',
   ),
 } as const satisfies Record<string, Limit>
 
-/** How much one agent may have. What the operator makes for an agent is not refused. */
+/** How much one agent may have. Resources that the operator makes for an agent are never refused. */
 export const agentNumbers = {
   subscriptions: limit(
     500,
     'items',
-    'wake subscriptions of one agent; each may be a request to a receiver for one event',
+    'wake subscriptions of one agent; one event may cause a request to the receiver of each',
   ),
   pushConfigs: limit(1_000, 'items', 'push notification configs of one agent on tasks that are not finished'),
   pushConfigsPerTask: limit(20, 'items', 'push notification configs of one caller on one task'),
   keys: limit(100, 'items', 'API keys of one agent that are not revoked'),
   grants: limit(1_000, 'items', 'permissions that one agent has granted'),
-  requestsAtOnce: limit(64, 'at a time', 'requests of one agent that are worked on; more wait in line'),
+  requestsAtOnce: limit(64, 'at a time', 'requests of one agent that are processed; more wait in a queue'),
   requestsAtOnceInCompany: limit(
     8,
     'at a time',
-    'the same while others ask too: each request of theirs waits for those that are worked on',
+    'the same while other agents have requests too, which wait for the processed ones',
   ),
-  requestsInLine: limit(512, 'at a time', 'requests of one agent that wait in line; more are refused'),
+  requestsInLine: limit(512, 'at a time', 'requests of one agent that wait in the queue; more are refused'),
   blockingCalls: limit(
     1_000,
     'at a time',
-    'sends of one agent that wait for their task, on each gateway; one key may have half of them',
+    'blocking sends of one agent, on each gateway; one key may have half of them',
   ),
   streams: limit(
     100,
@@ -82,13 +82,13 @@ export const agentNumbers = {
   bytesStored: limit(
     1 * GiB,
     'bytes',
-    'messages, mail and artifacts that one agent has stored; half a million messages of 2 KB',
+    'messages, mail and artifacts that one agent has stored, e.g. half a million messages of 2 KB',
   ),
 } as const satisfies Record<string, Limit>
 
 /** How much one project may have. */
 export const projectNumbers = {
-  agents: limit(2_000, 'items', 'agents of a project, whoever makes them; so many cards a gateway keeps signed'),
+  agents: limit(2_000, 'items', 'agents of a project, whoever makes them; a gateway caches as many signed cards'),
   projectRequestsAtOnce: limit(
     256,
     'at a time',
@@ -97,21 +97,21 @@ export const projectNumbers = {
   projectBytesStored: limit(10 * GiB, 'bytes', 'messages, mail and artifacts that the agents of a project have stored'),
 } as const satisfies Record<string, Limit>
 
-/** What the operator may set for each project. 0 is no limit. */
+/** The limits that the operator may set for each project. 0 is no limit. */
 export const projectLimits = { ...agentRates, ...projectRates, ...agentNumbers, ...projectNumbers } as const
 export type LimitName = keyof typeof projectLimits
 export type RateName = keyof typeof agentRates | keyof typeof projectRates
-/** What a project has instead of the defaults. */
+/** The limits of a project that differ from the defaults. */
 export type LimitOverrides = { readonly [Name in LimitName]?: number }
 
-/** Of these rates only so much may be used at once: what they count is the gateway's one thread. */
+/** The part of a rate that may be used at once, for rates that measure the gateway's one thread. */
 const atOnce: { readonly [Name in RateName]?: number } = {
   requestsPerMinute: 1_000,
   megabytesPerMinute: 64,
   projectRequestsPerMinute: 6_000,
 }
 
-/** What may be used at once of a rate, and how long that takes to come back, in ms. */
+/** Returns how much of a rate may be used at once, and how long it takes to become available again, in ms. */
 export function allowanceOf(name: RateName, perWindow: number): { readonly max: number; readonly windowMs: number } {
   const windowMs = projectLimits[name].unit === 'an hour' ? 3_600_000 : 60_000
   const max = Math.min(perWindow, atOnce[name] ?? perWindow)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const src = resolve(import.meta.dirname, '../src')
 
-/** Each room and its floor: an import points down, or stays in its room. Type imports count. */
+/** Each folder or file and its floor: an import points down, or stays in its folder. Type imports count. */
 const floors: Record<string, number> = {
   'main.ts': 9,
   cli: 9,
@@ -37,7 +37,7 @@ const floors: Record<string, number> = {
   'logger.ts': 0,
 }
 
-/** Rooms of one floor that may not know each other are all but these: the process reads its configuration before it is wired. */
+/** The only imports that are allowed on one floor: the process reads its configuration before it is wired. */
 const neighbours = new Set([
   'share-limits.ts -> limits.ts',
   'main.ts -> cli',
@@ -60,7 +60,7 @@ const local = imports
   .filter(({ specifier }) => specifier.startsWith('.'))
   .map(({ file, specifier }) => ({ file, target: relative(src, resolve(src, dirname(file), specifier)) }))
 
-test('every room has a floor', () => {
+test('every folder has a floor', () => {
   expect([...new Set(files.map(roomOf))].filter((room) => floors[room] === undefined)).toEqual([])
 })
 

@@ -7,7 +7,7 @@ test('docs/limits.md is the table of the code', () => {
   expect(readFileSync(pagePath, 'utf8'), 'Run `npm run limits:docs`.').toBe(renderPage())
 })
 
-test('every limit that the operator may set is a whole number above 0, and says what it is', () => {
+test('every limit that the operator may set is a whole number above 0, with a description', () => {
   for (const [name, { max, what }] of Object.entries(projectLimits)) {
     expect([Number.isSafeInteger(max), max > 0, what.length > 20], name).toEqual([true, true, true])
   }

@@ -7,7 +7,7 @@ process.on('exit', () => {
   for (const path of made) remove(path)
 })
 
-/** Lets a process have so much of a core and no more (Linux control groups, as root), as if it were on a machine of its own. */
+/** Limits a process to a share of a core (Linux control groups, as root), as if it had its own machine. */
 export function confine(pid, share) {
   const v2 = existsSync('/sys/fs/cgroup/cgroup.controllers')
   const path = join(v2 ? '/sys/fs/cgroup' : '/sys/fs/cgroup/cpu', `rouse-bench-${pid}`)
@@ -22,7 +22,7 @@ export function confine(pid, share) {
   writeFileSync(join(path, 'cgroup.procs'), String(pid))
 }
 
-/** A group can go once nobody is in it. */
+/** A group can be removed when it has no process. */
 function remove(path) {
   try {
     rmdirSync(path)

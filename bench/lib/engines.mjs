@@ -1,6 +1,6 @@
 const losesASecond = 'durability at the answer: a crash loses a second'
 
-/** Who does the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
+/** The engines that do the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
 export const engines = {
   rouse: {
     title: 'Rouse, append (FULL)',
@@ -70,7 +70,7 @@ function queue(name, title, file, service, serviceSettings = {}, lacks = undefin
   }
 }
 
-/** Rouse on PostgreSQL: the same work, by so many gateways, with a whole core each or a share of one. */
+/** Rouse on PostgreSQL: the same work, by this many gateways, with a whole core each or a share of one. */
 function onPostgres(gateways, share = undefined) {
   const confined = share ? ` with ${share} of a core${gateways === 1 ? '' : ' each'}` : ''
   const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${confined}`

@@ -7,7 +7,7 @@ import { adminKey, encryptionKey, rouseMain } from './rouse.mjs'
 /** `rouse serve` in a process of its own, over a store that it makes or, with `dataDir`, finds. */
 export async function startGateway({ dataDir } = {}) {
   const directory = dataDir ?? makeDirectory('gateway')
-  // What agents may send is not what is measured.
+  // The rates of agents are not measured here, so they are off.
   const unlimited = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ROUSE_'))
   const keys = { ROUSE_ADMIN_KEY: adminKey, ROUSE_ENCRYPTION_KEY: encryptionKey }

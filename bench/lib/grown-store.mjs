@@ -27,7 +27,7 @@ export async function fillStore(dataDir, tasks) {
   return ids
 }
 
-/** Adds agents, so that there are `count` with a subscription each to `url`; their cursors stand at the log's head. */
+/** Adds agents until there are `count`, each with a subscription to `url` whose cursor is at the log head. */
 export async function addSubscriptions(dataDir, count, url) {
   const rouse = await openRouse(dataDir, { dispatch: false })
   const known = await rouse.query('select id, handle, project_id as "projectId" from agent')
@@ -44,7 +44,7 @@ export async function addSubscriptions(dataDir, count, url) {
   await rouse.close()
 }
 
-/** Answers some of the new tasks' ids, for reading them back. */
+/** Returns some of the new tasks' ids, for reading them back. */
 function copyTasks(file, { task, agents, copies, newUuid }) {
   const db = new Sqlite(file)
   for (const pragma of ['synchronous = OFF', 'cache_size = -400000', 'temp_store = MEMORY']) db.pragma(pragma)

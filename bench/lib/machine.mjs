@@ -36,7 +36,7 @@ function readTotals() {
   }
 }
 
-/** What one durable commit costs at the least on the disk that the stores are put on. */
+/** The lowest cost of a durable commit on the disk of the stores. */
 function measureSync() {
   const directory = makeDirectory('sync')
   const file = openSync(join(directory, 'file'), 'w')

@@ -31,7 +31,7 @@ function readProcesses() {
   for (const pid of listPids()) {
     try {
       const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // The name in parentheses may hold anything; behind it come state, parent, … and, from the 12th on, four times.
+      // The name in parentheses may contain anything; after it come state, parent, … and, from the 12th field on, four times.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
       processes.set(pid, { parent: Number(fields[1]), ticks })

@@ -55,7 +55,7 @@ export async function ask(child, message) {
   return answer
 }
 
-/** Stops a child, by force when it does not go by itself. */
+/** Stops a child process, with a kill if it does not end in time. */
 export async function stopProcess(child, signal = 'SIGTERM') {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -76,7 +76,7 @@ export function removeDirectory(directory) {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** A port of the loopback interface that nobody listens on. */
+/** A port of the loopback interface without a listener. */
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -30,7 +30,7 @@ export async function open({ targets, settings }) {
   }
 }
 
-/** What became of the events of each subscription. Whatever is behind its cursor is kept and still to be sent. */
+/** The outcome of the events of each subscription. Events after its cursor are stored and still to be sent. */
 function account(rouse) {
   return rouse.query(`select s.target, s.status,
       (select count(*) from delivery d where d.subscription_id = s.id and d.outcome = 'delivered') as delivered,

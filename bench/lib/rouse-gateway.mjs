@@ -1,4 +1,4 @@
-// One of several gateways on a PostgreSQL, in a process of its own: accepts what it is told to, delivers what it claims.
+// One of several gateways on a PostgreSQL, in its own process: accepts the events that it is sent, delivers what it leases.
 import { acceptBy, openRouse } from './rouse.mjs'
 
 process.on('disconnect', () => process.exit(1))
@@ -23,7 +23,7 @@ async function acceptOne([index, text]) {
   if (answers.length === 1) setImmediate(tell)
 }
 
-// Answers of one turn travel together, as the events did.
+// Answers of one turn of the event loop are sent together, like the events.
 function tell() {
   process.send({ accepted: answers, delivered: rouse.counted.delivered })
   answers = []

@@ -109,7 +109,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
       db.transaction((tx) =>
         append(tx, agent.projectId, [{ type: 'message.sent', actor: operator.identity, audience: [agent.id], data }]),
       ),
-    /** The whole path of an A2A SendMessage behind its front: task, message, mail, two events. */
+    /** The whole path of an A2A SendMessage without its front: task, message, mail, two events. */
     sendMessage: (agent, message, caller = operator) => send.sendMessage(tasks, caller, agent, { message }),
     /** Rows of a SQL text, from the last commit. */
     query: (text) => db.all(raw(text), {}),
@@ -122,7 +122,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   }
 }
 
-/** How events of the delivery work are accepted, in turn for each agent. `way`: `append` (one event) or `sendMessage` (the A2A path). */
+/** Accepts the events of the delivery work, rotating over the agents. `way`: `append` (one event) or `sendMessage` (the A2A path). */
 export function acceptBy(rouse, way, agents) {
   const agentOf = (index) => agents[index % agents.length]
   const ways = {
@@ -141,7 +141,7 @@ async function countDelivered(delivering, counted) {
 
 const quietLog = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.error(text, fields) }
 
-/** The data of an event that somebody was sent a message. */
+/** The data of an event about a sent message. */
 function mailOf(index, text) {
   return {
     messageId: `MESSAGE:${index}`,

@@ -1,5 +1,5 @@
-// Runs one engine in a process of its own. It is told what to open and what to do, warms up, says so, waits for the word,
-// works, and tells what it measured.
+// Runs one engine in its own process. It gets its engine and its work as a message, warms up, reports that, waits for the start,
+// works, and reports its measurements.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from './stats.mjs'
 import { nowUs, plainText, stamped } from './work.mjs'
@@ -29,7 +29,7 @@ try {
 }
 process.exit(0)
 
-/** Accepts events with so many in flight, and ends when the last one is recorded. */
+/** Accepts events with this many in flight, and ends when the last one is recorded. */
 async function burst(count, inFlight) {
   const target = next + count
   const startedAt = performance.now()
@@ -81,7 +81,7 @@ async function untilRecorded(target, deadline) {
     if (performance.now() > deadline) return false
     await sleep(1)
   }
-  // What was taken by a receiver may not be on disk yet.
+  // The record of a delivered event may not be on disk yet.
   while (engine.records && (await engine.records()) < target) {
     if (performance.now() > deadline) return false
     await sleep(1)

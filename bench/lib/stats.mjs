@@ -11,7 +11,7 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** What repetitions said: the median of them, and how far they lie apart. */
+/** The result of repetitions: their median, smallest and largest value. */
 export function summary(values) {
   const known = values.filter((value) => Number.isFinite(value))
   if (known.length === 0) return undefined

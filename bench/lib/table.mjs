@@ -1,6 +1,6 @@
 import { summary } from './stats.mjs'
 
-/** A Markdown table, with its columns aligned for whoever reads it as text. */
+/** A Markdown table with columns that are aligned also as plain text. */
 export function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String))
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)))
@@ -23,7 +23,7 @@ export function number(value, digits = 0) {
 
 /** How busy others kept the machine just before the runs: above a few per cent, the numbers say little. */
 export function busyNote(runs) {
-  return `Others kept ${spread(runs.map((run) => run.busy * 100))} % of the machine busy before the runs.`
+  return `Other processes used ${spread(runs.map((run) => run.busy * 100))} % of the machine before the runs.`
 }
 
 /** Whether the median reaches the bar. `bar` is `{ atLeast }` or `{ atMost }`; without one there is no verdict. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Pool } from 'undici'
 
-/** The defined work: so many subscriptions, each with a key of its own, over four receivers; bodies of about 500 bytes. */
+/** The defined work: this many subscriptions, each with its own key, over four receivers; bodies of about 500 bytes. */
 export const subscriptionCount = 100
 export const receiverCount = 4
 const connectionsPerReceiver = 64
@@ -14,7 +14,7 @@ export const stampPattern = /due=(\d+);/
 export const stamped = (dueAtUs) => `due=${dueAtUs}; the build is done, please look at it`
 export const plainText = 'the build of last night is done, please look at it'
 
-/** Where each subscription's events go, with its key. */
+/** The receiver and the key of each subscription. */
 export function makeTargets(ports, pathOf = () => '/') {
   return Array.from({ length: subscriptionCount }, (_, index) => ({
     port: ports[index % ports.length],
@@ -23,7 +23,7 @@ export function makeTargets(ports, pathOf = () => '/') {
   }))
 }
 
-/** What a peer sends for event `index`: the fields of a wake, so that every engine's bodies are of one size. */
+/** The body of a peer for event `index`: the fields of a wake, so that the bodies of all engines have the same size. */
 export function makeBody(index, text, eventId) {
   return JSON.stringify({
     schemaVersion: '1.0',
@@ -85,7 +85,7 @@ export class Poster {
   }
 }
 
-/** What a queue's worker does for one job `{ index, text }`: builds, signs and POSTs it. Answers the attempt. */
+/** The work of a queue's worker for one job `{ index, text }`: builds, signs and POSTs it. Returns the attempt. */
 export async function deliver(poster, targets, { index, text }) {
   const startedAt = Date.now()
   const id = `msg_${index}`

@@ -10,13 +10,13 @@ const supported: readonly CardVersion[] = ['1.0', '0.3']
  */
 export function cardVersionFor(header: string | undefined): CardVersion {
   if (header === undefined) return '1.0'
-  const asked = header.trim()
-  if (asked === '') return '0.3'
-  const [, major, minor = '0'] = /^(\d+)(?:\.(\d+)(?:\.\d+)?)?$/.exec(asked) ?? []
+  const requested = header.trim()
+  if (requested === '') return '0.3'
+  const [, major, minor = '0'] = /^(\d+)(?:\.(\d+)(?:\.\d+)?)?$/.exec(requested) ?? []
   const version = supported.find((one) => one === `${major}.${minor}`)
   if (version) return version
   throw new Problem('invalid-request', {
-    detail: `The header A2A-Version names ${JSON.stringify(asked)}; cards exist in ${supported.join(' and ')}.`,
+    detail: `The header A2A-Version is ${JSON.stringify(requested)}; cards exist in ${supported.join(' and ')}.`,
     field: 'A2A-Version',
     extra: { supported },
   })

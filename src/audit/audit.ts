@@ -107,7 +107,7 @@ export class Audit implements AsyncDisposable {
   }
 }
 
-/** The entry that stands for dropped records. Its count says how many. */
+/** The entry in place of dropped records. Its count says how many there were. */
 const gap: AuditEntry = {
   project: '',
   actor: gatewayIdentity,

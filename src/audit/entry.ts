@@ -25,6 +25,6 @@ export interface AuditRecord extends AuditEntry {
   /** When it happened, or the first of `count` attempts, ms since the epoch. */
   readonly at: number
   readonly lastAt: number
-  /** How many attempts this record stands for. More than 1 for refused ones only. */
+  /** How many attempts this record counts. More than 1 only for refused attempts. */
   readonly count: number
 }

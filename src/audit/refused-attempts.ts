@@ -76,7 +76,7 @@ function keyOf({ keyId, address, front, operation, outcome, project }: AuditEntr
   return `${project}\n${keyId === '' ? address : keyId}\n${front}\n${operation}\n${outcome}`
 }
 
-/** The entry that stands for attempts from many addresses. */
+/** The entry that counts attempts from many addresses. */
 function manyOf(entry: AuditEntry): AuditEntry {
   return { ...entry, project: '', actor: '', callerId: '', keyId: '', address: '*', operation: '*', target: '' }
 }

@@ -74,7 +74,7 @@ export function releaseRef(context: Core, caller: Caller, ref: string): Promise<
 export async function requireClaim(db: Reader, caller: Caller, ref: string): Promise<Claim> {
   const claim = await findClaim(db, caller.projectId, ref)
   if (claim) return claim
-  throw new Problem('claim-not-found', { field: 'ref', detail: `ref: nobody has claimed "${ref}" in this project.` })
+  throw new Problem('claim-not-found', { field: 'ref', detail: `ref: "${ref}" is not claimed in this project.` })
 }
 
 /** The problem of a ref with another owner: who has it, since when, and from when on it may be taken over. */

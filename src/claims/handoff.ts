@@ -44,9 +44,9 @@ export function handoffClaim(
 async function requireRecipient(db: Reader, caller: Caller, to: string, before: Claim): Promise<Agent> {
   const { agents, broadcast, projectId } = await resolveAddress(db, caller, to)
   const [recipient] = agents
-  if (broadcast || !recipient) throw refused(`"${to}" is everybody. Name one agent.`)
-  if (projectId !== caller.projectId) throw refused(`a claim stays in its project, and ${to} is in another one.`)
-  if (recipient.id === before.ownerId) throw refused(`${recipient.handle} has "${before.ref}" already.`)
+  if (broadcast || !recipient) throw refused(`"${to}" names everybody. Name one agent.`)
+  if (projectId !== caller.projectId) throw refused(`a claim cannot leave its project, and ${to} is in another one.`)
+  if (recipient.id === before.ownerId) throw refused(`${recipient.handle} already owns "${before.ref}".`)
   return recipient
 }
 

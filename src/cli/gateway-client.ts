@@ -75,8 +75,8 @@ interface ClientOptions {
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
-  let asked: Promise<Credentials> | undefined
-  const client = { ...options, credentials: () => (asked ??= options.credentials()) }
+  let loaded: Promise<Credentials> | undefined
+  const client = { ...options, credentials: () => (loaded ??= options.credentials()) }
   const request: GatewayClient['request'] = (method, path, options = {}) =>
     withTimeout(client, options, async (signal) => {
       const response = await send(client, method, path, options, signal)
@@ -191,7 +191,7 @@ async function readJson(response: FetchResponse, client: ClientOptions, signal: 
   } catch {
     throw new Refused({
       title: 'The answer is not JSON',
-      detail: `${client.url} answered ${response.status} with something else. Is a Rouse gateway listening there?`,
+      detail: `${client.url} answered ${response.status}, but not as a Rouse gateway. Is a gateway listening there?`,
       status: response.status,
     })
   }

@@ -15,7 +15,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (value: str
     if (/^\d+$/.test(value) && number >= min && number <= max) return number
     throw new InvalidArgumentError(
       max === Number.MAX_SAFE_INTEGER
-        ? `Give a whole number from ${min} on.`
+        ? `Give a whole number, ${min} or more.`
         : `Give a whole number from ${min} to ${max}.`,
     )
   }

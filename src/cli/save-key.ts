@@ -30,7 +30,7 @@ function create(path: string): number {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code
-    const remedy = reason === 'EEXIST' ? 'It is there already: name another one.' : `It cannot be made (${reason}).`
+    const remedy = reason === 'EEXIST' ? 'It already exists: name another file.' : `It cannot be made (${reason}).`
     throw new UsageError(`--save-key: ${path}. ${remedy}`, { cause: error })
   }
 }

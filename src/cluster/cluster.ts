@@ -21,13 +21,13 @@ export interface Cluster extends AsyncDisposable {
   holdsSweepLease(name: string): Promise<boolean>
   /** Calls these handlers for what the other gateways report. Call it before `start`. */
   on(handlers: Partial<ClusterHandlers>): void
-  /** Tells the others that logs have grown: ids of projects and of tasks. */
+  /** Notifies the peers that logs have grown: ids of projects and of tasks. */
   notifyGrown(keys: readonly string[]): void
-  /** Tells the others that a subscription has changed. */
+  /** Notifies the peers that a subscription has changed. */
   notifyChanged(subscriptionId: string): void
-  /** Tells every gateway, this one included, that keys or agents were revoked: what is open under them ends. */
+  /** Notifies every gateway, including this one, that keys or agents were revoked: their open calls end. */
   notifyRevoked(ids: readonly string[]): void
-  /** Tells the others that a subscription is due, for the first one that has room. */
+  /** Notifies the peers that a subscription is due: the first one with a free place takes it. */
   notifyDue(): void
   /** Joins the cluster. Rejects when the store does not answer. */
   start(): Promise<void>

@@ -21,7 +21,7 @@ const changedPerMessage = 100
 const revokedPerMessage = 40
 
 /**
- * Tells the other gateways what has happened here and calls handlers for what they report. Notifications that come while a message
+ * Notifies the peers of changes on this gateway, and calls handlers for what they report. Notifications that come while a message
  * is being sent are collected for the next one, so the bus carries one message at a time however many commits there are.
  */
 export class ClusterMessages implements AsyncDisposable {
@@ -37,7 +37,7 @@ export class ClusterMessages implements AsyncDisposable {
   #isDue = false
   #sending: Promise<void> | undefined
   #sweeping: Promise<void> | undefined
-  #heardMyself = false
+  #receivedOwn = false
   #isLost = false
 
   constructor(bus: Bus, id: string, handlers: ClusterHandlers, clock: Clock, log: Logger) {
@@ -49,7 +49,7 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   start(): void {
-    this.#bus.start((message) => this.#hear(message))
+    this.#bus.start((message) => this.#receive(message))
     this.#sweeping ??= this.#sweep()
   }
 
@@ -120,24 +120,24 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   /** Never throws: a client library calls it while it reads its connection. */
-  #hear(text: string): void {
+  #receive(text: string): void {
     const message = decode(text)
     if (!message) {
       this.#log.debug({ length: text.length }, 'bus.message_refused')
       return
     }
     if (message.from === this.#id) {
-      this.#heardMyself = true
+      this.#receivedOwn = true
       return
     }
     try {
-      this.#tell(message)
+      this.#notify(message)
     } catch (error) {
       this.#log.error({ err: error }, 'bus.message_failed')
     }
   }
 
-  #tell({ grown, changed, revoked, due }: Message): void {
+  #notify({ grown, changed, revoked, due }: Message): void {
     // Revocations first: streams under revoked keys must not see what follows.
     if (revoked.length > 0) this.#handlers.revoked(revoked)
     if (grown === null) this.#handlers.missed()
@@ -149,14 +149,14 @@ export class ClusterMessages implements AsyncDisposable {
   async #sweep(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      this.#heardMyself = false
+      this.#receivedOwn = false
       await this.#bus
         .publish(encode({ from: this.#id, grown: [], changed: [], revoked: [], due: false }))
         .catch(() => {})
       await sleep(this.#clock, sweepMs, signal)
       if (signal.aborted) return
       const wasLost = this.#isLost
-      this.#isLost = !this.#heardMyself
+      this.#isLost = !this.#receivedOwn
       if (this.#isLost !== wasLost) this.#log.warn({}, this.#isLost ? 'bus.lost' : 'bus.back')
       if (this.#isLost || wasLost) this.#handlers.missed()
     }

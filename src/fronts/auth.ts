@@ -3,25 +3,25 @@ import { authenticate, type AuthContext as Proving } from '../identity/authentic
 import type { Caller } from '../registry/callers/caller.ts'
 import { callerIn } from '../registry/projects/projects.ts'
 
-/** The bearer key of a request, if it shows one. */
+/** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {
   return bearerKeyOf(req.get('authorization'))
 }
 
-/** The key in an `Authorization` as headers and gRPC metadata carry it. */
+/** Returns the key of an `Authorization` header or of gRPC metadata. */
 export function bearerKeyOf(authorization: string | undefined): string | undefined {
   return /^Bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
 }
 
-/** In which project the operator acts, unless in `default`. */
+/** The header that names the project in which the operator acts. Default: `default`. */
 export const projectHeader = 'Rouse-Project'
 
 export interface AuthContext extends Proving {
-  /** Hears of everybody who showed a key: a sign of life. */
+  /** Called for every authenticated caller, as a sign of life. */
   readonly saw: (caller: Caller) => void
 }
 
-/** Lets only holders of a key through, and keeps who it is for the handlers. Runs before the body is read. */
+/** Refuses requests without a valid key, and stores the caller for the handlers. Runs before the body is read. */
 export function requireKey(context: AuthContext): RequestHandler {
   const { db, saw } = context
   return async (req, res, next) => {
@@ -33,7 +33,7 @@ export function requireKey(context: AuthContext): RequestHandler {
   }
 }
 
-/** Who makes this request; `requireKey` has run. */
+/** Returns the caller of the request. `requireKey` must have run. */
 export function callerOf(res: Response): Caller {
   return res.locals.caller as Caller
 }

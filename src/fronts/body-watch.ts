@@ -6,7 +6,7 @@ import { sendProblem } from './problem.ts'
 
 const lookEveryMs = 1_000
 
-/** Watches request bodies while they arrive, and refuses those that drip or do not end. */
+/** Watches request bodies while they arrive, and refuses those that arrive too slowly or do not end. */
 export class BodyWatch {
   readonly #bounds: ConnectionBounds
   readonly #writeHead: ServerResponse['writeHead']
@@ -19,7 +19,7 @@ export class BodyWatch {
   }
 
   start(): void {
-    // Four looks in the grace at least, so that a bound that is lowered is still kept.
+    // At least four checks within the first seconds, so that a smaller bound works too.
     const everyMs = Math.min(lookEveryMs, this.#bounds.bodyGrace * 250)
     this.#timer ??= setInterval(() => this.#look(everyMs), everyMs).unref()
   }
@@ -46,7 +46,7 @@ export class BodyWatch {
         this.forget(req)
         continue
       }
-      // Only the time in which somebody here waits for the body is the sender's.
+      // The sender is responsible only for the time in which the gateway waits for the body.
       if (req.readableFlowing) arrival.waitedMs += elapsedMs
       const problem = judgeArrival(req.socket.bytesRead - arrival.readBefore, arrival.waitedMs, this.#bounds)
       if (!problem) continue
@@ -58,17 +58,17 @@ export class BodyWatch {
 
 interface Arrival {
   readonly res: ServerResponse
-  /** What the connection had brought before this body. */
+  /** The bytes of the connection before this body. */
   readonly readBefore: number
   waitedMs: number
 }
 
-/** What is wrong with a body of which so many bytes have come in so long, if anything is. */
+/** Returns the problem of a body after a number of bytes and a time; undefined if there is none. */
 export function judgeArrival(bytes: number, waitedMs: number, bounds: ConnectionBounds): Problem | undefined {
   const { wireBody, bodyGrace, bodyRate } = bounds
   if (bytes > wireBody) {
     return new Problem('payload-too-large', {
-      detail: `More than ${wireBody} bytes have come and the body has not ended. Send less, or send a URL.`,
+      detail: `More than ${wireBody} bytes have arrived, and the body has not ended. Send less, or send a URL.`,
       extra: { limit: 'wireBody', max: wireBody },
     })
   }

@@ -3,15 +3,15 @@ import type { Logger } from '../logger.ts'
 import { networkOf } from '../security/ip-address.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 
-/** A refusal is logged at most once in this time for each limit: whoever floods the port does not fill the log. */
-const tellEveryMs = 60_000
+/** A refusal is logged at most once in this time for each limit, so that a flood does not fill the log. */
+const logEveryMs = 60_000
 
-/** The connections of all ports together: how many each address holds. */
+/** Counts the open connections of each address, over all ports. */
 export class Connections {
   readonly #bounds: ConnectionBounds
   readonly #log: Logger
   readonly #held = new Map<string, number>()
-  readonly #toldAt = new Map<string, number>()
+  readonly #loggedAt = new Map<string, number>()
 
   constructor(bounds: ConnectionBounds, log: Logger) {
     this.#bounds = bounds
@@ -19,13 +19,13 @@ export class Connections {
   }
 
   /**
-   * Watches who connects to a server that has not begun to listen. `ready` is called with each connection once its bytes can be
-   * read, which over TLS is after the handshake. Returns a function that ends the handshakes under way.
+   * Watches the connections of a server that does not listen yet. `ready` is called with each connection when its bytes can be
+   * read; with TLS that is after the handshake. Returns a function that ends the running handshakes.
    */
   watch(server: Server, isSecure: boolean, ready: (socket: Socket) => void): () => void {
     const { connections } = this.#bounds
     if (connections > 0) server.maxConnections = connections
-    server.on('drop', () => this.#tell('connections', undefined))
+    server.on('drop', () => this.#logRefusal('connections', undefined))
     if (!isSecure) {
       server.on('connection', (socket) => {
         if (this.#admit(socket)) ready(socket)
@@ -43,14 +43,14 @@ export class Connections {
       handshakes.delete(peerOf(socket))
       ready(socket)
     })
-    // A handshake that fails is its client's to mend, and one that takes too long stays open otherwise.
+    // A failed handshake is the client's problem. One that takes too long would otherwise stay open.
     server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy())
     return () => {
       for (const socket of handshakes.values()) socket.destroy()
     }
   }
 
-  /** Counts a connection for as long as it is open, or closes it when its address holds as many as it may. */
+  /** Counts a connection while it is open, or closes it if its address has too many. */
   #admit(socket: Socket): boolean {
     const { connectionsPerAddress } = this.#bounds
     if (connectionsPerAddress === 0 || socket.remoteAddress === undefined) return true
@@ -58,7 +58,7 @@ export class Connections {
     const held = this.#held.get(network) ?? 0
     if (held >= connectionsPerAddress) {
       socket.destroy()
-      this.#tell('connectionsPerAddress', network)
+      this.#logRefusal('connectionsPerAddress', network)
       return false
     }
     this.#held.set(network, held + 1)
@@ -70,10 +70,10 @@ export class Connections {
     return true
   }
 
-  #tell(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
+  #logRefusal(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
     const now = performance.now()
-    if (now - (this.#toldAt.get(limit) ?? Number.NEGATIVE_INFINITY) < tellEveryMs) return
-    this.#toldAt.set(limit, now)
+    if (now - (this.#loggedAt.get(limit) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return
+    this.#loggedAt.set(limit, now)
     this.#log.warn({ limit, max: this.#bounds[limit], address, remedy: remedies[limit] }, 'connection.refused')
   }
 }
@@ -83,7 +83,7 @@ const remedies = {
   connectionsPerAddress: 'Raise ROUSE_CONNECTIONS_PER_ADDRESS; behind a proxy set it to 0 and count there.',
 }
 
-/** `host:port` of the other side, as gRPC names it too. */
+/** Returns `host:port` of the other side, in the form that gRPC uses. */
 export function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`
 }

@@ -10,7 +10,7 @@ export function closingWriteHead(lingerMs: number): ServerResponse['writeHead'] 
     const { req } = this
     if (!req.complete) {
       this.setHeader('Connection', 'close')
-      // Node reads what nobody has begun to read. Begun and paused, it stays where it is once a buffer is full.
+      // Node reads and discards a body that no code has begun to read. A body that was begun and paused stops when a buffer is full.
       req.read(0)
       req.pause()
       lingerOnEnd(req.socket, lingerMs)
@@ -26,7 +26,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && length !== '0'
 }
 
-/** A connection that is destroyed with bytes unread is reset, and the client may lose the answer: it gets the time to read it. */
+/** A connection that is destroyed with unread bytes is reset, and the client may lose the answer. So the client gets time to read it. */
 function lingerOnEnd(socket: Socket, lingerMs: number): void {
   socket.destroySoon = () => {
     socket.end()

@@ -7,15 +7,15 @@ import { sendProblem } from './problem.ts'
 
 export interface Edge {
   readonly bounds: ConnectionBounds
-  /** The names that this gateway is asked under; undefined: any. */
+  /** The names that a request may have in `Host`; undefined: any. */
   readonly names: ReadonlySet<string> | undefined
   /** Whether clients reach it over TLS, here or at a proxy. */
   readonly isSecure: boolean
-  /** Whether clients must show a certificate, health checks aside. */
+  /** Whether clients must present a certificate. Health checks need none. */
   readonly asksClients: boolean
 }
 
-/** What every HTTP request passes first: it must name this gateway, and its answer tells browsers to make nothing of it. */
+/** The first check of every HTTP request: it must name this gateway. Its answer gets headers that keep browsers from interpreting it. */
 export function guardEdge(edge: Edge, listener: RequestListener): RequestListener {
   const headers = Object.entries({ ...safeHeaders, ...(edge.isSecure ? secureHeaders : {}) })
   return (req, res) => {
@@ -32,7 +32,7 @@ function findFault({ bounds, names, asksClients }: Edge, req: IncomingMessage): 
   )
 }
 
-/** Nothing here is a page, a frame, a script or an image; where something is, its route says so. */
+/** The answers are not pages, frames, scripts or images; a route that serves one sets its own headers. */
 const safeHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -43,8 +43,9 @@ const safeHeaders = {
 const secureHeaders = { 'Strict-Transport-Security': 'max-age=31536000' }
 
 /**
- * The names of a gateway that listens on loopback: a page in a browser on this machine can have any name of its own point here
- * (DNS rebinding), and its requests come under that name. Undefined beyond loopback, where a page can do no more than anybody.
+ * Returns the names of a gateway that listens on loopback. A web page can make its own host name resolve to loopback (DNS
+ * rebinding); its requests then have that name in `Host`. Undefined if the gateway does not listen on loopback: then a page can
+ * do no more than any other client.
  */
 export function ownNames(host: string, publicUrl: string | undefined): Set<string> | undefined {
   if (!isLoopbackHost(host)) return undefined
@@ -64,7 +65,7 @@ function requireOwnName(req: IncomingMessage, names: Edge['names']): Problem | u
   })
 }
 
-/** Of `name`, `name:port` or `[address]:port`. */
+/** Returns the host of `name`, `name:port` or `[address]:port`. */
 function hostnameOf(host: string): string {
   return host
     .replace(/:\d*$/, '')
@@ -83,11 +84,12 @@ function requireFewHeaders({ rawHeaders }: IncomingMessage, max: number): Proble
 function requireCertificate(req: IncomingMessage, asksClients: boolean): Problem | undefined {
   if (!asksClients || isVouchedFor(req.socket) || healthPaths.has(pathOf(req))) return undefined
   return new Problem('forbidden', {
-    detail: 'This gateway takes clients with a certificate only. Show one that ROUSE_TLS_CLIENT_CA vouches for.',
+    detail:
+      'This gateway accepts only clients with a certificate. Present one that a CA of ROUSE_TLS_CLIENT_CA has signed.',
   })
 }
 
-/** A container's health check has no certificate, and these tell nothing. */
+/** Paths that need no certificate: the health check of a container has none, and the answers reveal nothing. */
 const healthPaths = new Set(['/healthz', '/readyz'])
 
 function pathOf({ url = '/' }: IncomingMessage): string {

@@ -6,11 +6,11 @@ interface Exposure {
   readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   readonly webhooks: { readonly allow: readonly string[] }
   readonly hasTls: boolean
-  /** Where it listens. */
+  /** The address that it listens on. */
   readonly url: string
 }
 
-/** What can be read or changed on its way to this gateway, and what agents reach through it: a sentence each, with the remedy. */
+/** Returns warnings, each with its remedy: what can be read or changed on the network, and what agents can reach through the gateway. */
 export function exposureWarnings({ http, grpc, webhooks, hasTls, url }: Exposure): string[] {
   const isOpen = !isLoopbackHost(http.host)
   const { publicUrl } = http
@@ -23,7 +23,7 @@ export function exposureWarnings({ http, grpc, webhooks, hasTls, url }: Exposure
     ],
     [
       isOpen && !hasTls && isFaced && grpc.port !== undefined && grpc.publicTarget === undefined,
-      'Agent cards advertise gRPC in plain text. Set ROUSE_GRPC_PUBLIC_TARGET to where a proxy speaks TLS for it, ' +
+      'Agent cards advertise gRPC in plain text. Set ROUSE_GRPC_PUBLIC_TARGET to the address of a proxy that adds TLS, ' +
         'set ROUSE_TLS_CERT and ROUSE_TLS_KEY, or set ROUSE_GRPC_PORT=off.',
     ],
     [

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts'
 import type { ClientAddress } from '../security/client-address.ts'
 import { networkOf } from '../security/ip-address.ts'
 
-/** Where a request came from: the other end of the connection, and what proxies say. */
+/** The origin of a request: the other end of the connection, and what proxies report. */
 interface Origin {
   readonly remote: string | undefined
   readonly forwardedFor: string | undefined
@@ -18,7 +18,7 @@ interface Tries {
 
 const minuteMs = 60_000
 
-/** Counts wrong keys by the address that they come from. Who shows a right key never comes here. */
+/** Counts wrong keys for each address. Requests with a valid key are never counted. */
 export class FailedTries {
   readonly #clock: Clock
   readonly #log: Pick<Logger, 'warn'>
@@ -26,7 +26,7 @@ export class FailedTries {
   readonly #max: number
   readonly #tries = new Map<string, Tries>()
 
-  /** `max`: how many an address has within a minute; 0 is no limit. */
+  /** `max`: how many wrong keys an address may send within a minute; 0 is no limit. */
   constructor(
     { clock, log }: { clock: Clock; log: Pick<Logger, 'warn'> },
     clientAddress: ClientAddress,
@@ -39,8 +39,8 @@ export class FailedTries {
   }
 
   /**
-   * What to answer: the error itself, unless it is about a key that proved nothing and too many came from its address within a minute. Then
-   * it is `rate-limited`. The first wrong key of an address in a minute is logged, and the first that is one too many.
+   * Returns the error to answer: the given one, or `rate-limited` if it is about a wrong key and its address has sent too many within
+   * a minute. The log gets the first wrong key of an address in a minute, and the first one above the limit.
    */
   judge(error: unknown, from: Origin, key: string | undefined): unknown {
     if (key === undefined || toProblem(error).code !== 'unauthenticated') return error
@@ -53,7 +53,7 @@ export class FailedTries {
     if (tries.count === max + 1) this.#log.warn({ address: network, tries: tries.count }, 'auth.throttled')
     if (tries.count <= max) return error
     return new Problem('rate-limited', {
-      detail: `More than ${max} wrong keys came from this address within a minute. Send a right key, or wait a minute.`,
+      detail: `This address has sent more than ${max} wrong keys within a minute. Send a valid key, or wait a minute.`,
       extra: {
         limit: max,
         limitName: 'failedTries',
@@ -65,7 +65,7 @@ export class FailedTries {
   #triesOf(from: string, now: number): Tries {
     const known = this.#tries.get(from)
     if (known && now - known.since < minuteMs) return known
-    // Those that began earliest stand first.
+    // A Map keeps the order of insertion: the oldest are first.
     this.#tries.delete(from)
     if (this.#tries.size >= accessLimits.failedAddresses.max) this.#tries.delete(this.#tries.keys().next().value!)
     const tries = { since: now, count: 0 }

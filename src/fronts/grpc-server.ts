@@ -9,12 +9,12 @@ import type { ListeningOptions } from './http-server.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
 const drainMs = 5_000
-/** How long a connection that has been told everything may take to hang up. */
+/** How long a client may take to close its connection after GOAWAY. */
 const lingerMs = 500
 
 /**
- * The listening socket of gRPC. It can listen before there is anything to serve: the first connections wait. What answers calls
- * is loaded for the first connection, for its library is 15 MB that most gateways never use.
+ * The listening socket of gRPC. It can listen before the gateway is ready: the first connections wait. The code that answers calls
+ * is loaded for the first connection, because its library needs 15 MB and most gateways never use it.
  */
 export class GrpcServer implements AsyncDisposable {
   readonly #listener: Listener
@@ -38,7 +38,7 @@ export class GrpcServer implements AsyncDisposable {
     })
   }
 
-  /** Binds the address (port 0: any free one) and answers `host:port`. Rejects as Node does, naming the setting. */
+  /** Binds the address (port 0: any free one) and returns `host:port`. Rejects with Node's error, which then names the setting. */
   async listen(host: string, port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       const refuse = (error: Error): void => {
@@ -55,13 +55,13 @@ export class GrpcServer implements AsyncDisposable {
     return `${host.includes(':') ? `[${host}]` : host}:${address.port}`
   }
 
-  /** Answers calls from now on, those that wait first. */
+  /** Starts to answer calls; those that wait come first. */
   serve(load: () => Promise<GrpcServices>): void {
     this.#load = load
     for (const socket of this.#sockets) this.#take(socket)
   }
 
-  /** Shows another certificate to whoever connects from now on. */
+  /** Uses another certificate for new connections. */
   useCertificate(tls: SecureContextOptions): void {
     if (this.#isSecure) (this.#listener as SecureListener).setSecureContext(tls)
   }
@@ -100,14 +100,14 @@ export class GrpcServer implements AsyncDisposable {
       this.#sockets.delete(socket)
       this.prove(peer)
     })
-    // A connection that breaks is its client's to mend; the calls on it are cancelled.
+    // The client must reconnect. The calls on the broken connection are cancelled.
     socket.on('error', () => {})
     this.#take(socket)
   }
 
   #take(socket: Socket): void {
     this.#services ??= this.#load?.()
-    // The connection is all that can be told: what could not be loaded cannot answer.
+    // The gRPC code could not be loaded, so closing the connection is the only possible answer.
     this.#services?.then(
       (services) => services.take(socket),
       (error: Error) => socket.destroy(error),

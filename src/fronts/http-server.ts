@@ -10,27 +10,27 @@ import { ExpressMessages } from './express-messages.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
 const drainMs = 5_000
-/** How often Node looks for requests that are late. */
+/** How often Node checks for requests that exceed a deadline. */
 const lateCheckMs = 1_000
 
 export interface ListeningOptions {
   readonly bounds?: ConnectionBounds
   /** Shared by all ports. */
   readonly connections?: Connections
-  /** Speaks TLS, with this certificate. */
+  /** Uses TLS with this certificate. */
   readonly tls?: SecureContextOptions | undefined
 }
 
-/** The listening socket. It can listen before there is anything to serve: the first requests wait. */
+/** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
 export class HttpServer implements AsyncDisposable {
   /** The classes of its requests and responses. */
   readonly messages = new ExpressMessages()
   readonly #server: Server
   readonly #isSecure: boolean
   readonly #bodies: BodyWatch
-  /** Connections that have sent no request yet: nobody waits for an answer on them, and Node does not count them as idle. */
+  /** Connections that have sent no request yet. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
-  /** Connections on which somebody waits for an answer, and for how many. */
+  /** The connections with unanswered requests, and how many each has. */
   readonly #asking = new Map<Socket, number>()
   readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
@@ -42,14 +42,14 @@ export class HttpServer implements AsyncDisposable {
     this.#isSecure = tls !== undefined
     this.#bodies = new BodyWatch(bounds)
     this.#server = boundedServer(bounds, tls, this.messages)
-    // Node looks at what the socket has taken: a slow reader is not an idle one. Its other idle connections it leaves to us.
+    // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
       if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)
-      // Whoever holds connections and asks for nothing leaves the other half to those who ask.
+      // Idle connections may use only half of the places, so that active clients always find one.
       if (bounds.connections > 0 && this.#silent.size > bounds.connections / 2) this.#closeOldestSilent()
       socket.once('close', () => this.#silent.delete(socket))
     })
@@ -61,7 +61,7 @@ export class HttpServer implements AsyncDisposable {
       res.once('close', () => {
         this.#bodies.forget(req)
         this.#answered(socket)
-        // A client that keeps its connection alive would hold a stop up for as long.
+        // A connection that is kept alive would delay a stop.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
       void listener.then((listen) => listen(req, res))
@@ -69,7 +69,7 @@ export class HttpServer implements AsyncDisposable {
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
   }
 
-  /** Binds the address (port 0: any free one) and answers the URL. Rejects as Node does: `EADDRINUSE`, `EACCES`, … */
+  /** Binds the address (port 0: any free one) and returns the URL. Rejects with Node's error: `EADDRINUSE`, `EACCES`, … */
   async listen(host: string, port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       this.#server.once('error', fail)
@@ -83,12 +83,12 @@ export class HttpServer implements AsyncDisposable {
     return `${this.#isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
   }
 
-  /** Answers requests from now on, those that wait first. */
+  /** Starts to answer requests; those that wait come first. */
   serve(listener: RequestListener): void {
     this.#serve(listener)
   }
 
-  /** Shows another certificate to whoever connects from now on. */
+  /** Uses another certificate for new connections. */
   useCertificate(tls: SecureContextOptions): void {
     if (this.#isSecure) (this.#server as SecureServer).setSecureContext(tls)
   }
@@ -116,7 +116,7 @@ export class HttpServer implements AsyncDisposable {
     for (const socket of this.#silent) return void socket.destroy()
   }
 
-  /** A client that asks before it sends its body is told to go on once somebody reads: after the key, not before it. */
+  /** `Expect: 100-continue` is answered when the body is about to be read: after the key was checked, not before. */
   #invite(req: IncomingMessage, res: ServerResponse): void {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue()
@@ -147,12 +147,12 @@ function boundedServer(
     tls === undefined
       ? createServer(options)
       : createSecureServer({ ...options, ...tls, ...askClients(tls), handshakeTimeout: bounds.handshake * 1000 })
-  // One more than may be: `guardEdge` refuses what has too many, where Node would pass over the rest.
+  // One more than is allowed: `guardEdge` then refuses the request. Node alone would ignore the surplus header lines.
   server.maxHeadersCount = bounds.headerLines + 1
   return server
 }
 
-/** Who shows no certificate is refused by `guardEdge`, in words; a handshake has none. */
+/** `guardEdge` refuses a client without a certificate with a problem; a failed handshake could not explain it. */
 function askClients({ ca }: SecureContextOptions) {
   return { requestCert: ca !== undefined, rejectUnauthorized: false }
 }

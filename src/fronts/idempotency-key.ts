@@ -2,12 +2,12 @@ import { Problem } from '../errors.ts'
 import { isOneLine } from '../lib/words.ts'
 import { inputLimits } from '../limits.ts'
 
-/** The key under which a repeated send answers with the first one, as a header or as metadata brings it. Errors: `invalid-request`. */
+/** Returns the idempotency key of a header or of metadata: a repeated send is answered with the first one. Errors: `invalid-request`. */
 export function idempotencyKey(key: string | undefined): string | undefined {
   const { max } = inputLimits.idempotencyKey
   if (key === undefined || (key.length >= 1 && key.length <= max && isOneLine(key))) return key
   throw new Problem('invalid-request', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: 1 to ${max} characters, none of them a control character.`,
+    detail: `Idempotency-Key: send 1 to ${max} characters without control characters.`,
   })
 }

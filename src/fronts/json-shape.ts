@@ -11,9 +11,9 @@ const open = new Set([0x5b, 0x7b])
 const close = new Set([0x5d, 0x7d])
 
 /**
- * Refuses a JSON text that nests too deeply or holds too many values, before it is parsed: parsing allocates many times the
- * text's size, and what walks a deep value later may run out of stack. Takes any bytes; whether they are JSON is the parser's
- * to say. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
+ * Refuses a JSON text that nests too deeply or has too many values, before it is parsed: parsing allocates many times the
+ * text's size, and code that walks a deep value may exceed the stack. Accepts any bytes; the parser decides later whether they
+ * are JSON. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
  */
 export function requireModestJson(text: Buffer): void {
   let depth = 0
@@ -32,21 +32,21 @@ export function requireModestJson(text: Buffer): void {
 }
 
 /**
- * Refuses a JSON text that says U+0000 or half of a surrogate pair: neither UTF-8 nor every store can carry them, and in UTF-8
- * only an escape can say them. Runs after `requireModestJson`. Errors: `invalid-request` with the field.
+ * Refuses a JSON text with U+0000 or half of a surrogate pair, because not every store can hold them. In a UTF-8 text only an
+ * escape can contain them. Runs after `requireModestJson`. Errors: `invalid-request` with the field.
  */
 export function requireStorableJson(text: Buffer): void {
   if (!hasUnstorableEscape(text)) return
   const field = unstorablePath(parsed(text)) ?? ''
   throw new Problem('invalid-request', {
     ...(field === '' ? {} : { field: cutText(field, fieldMax) }),
-    detail: `${cutText(field, fieldMax) || 'The body'}: holds U+0000 or half of a surrogate pair. Take it out.`,
+    detail: `${cutText(field, fieldMax) || 'The body'}: contains U+0000 or half of a surrogate pair. Remove it.`,
   })
 }
 
 const fieldMax = 300
 
-/** What is no JSON is the parser's to refuse, and has no field. */
+/** Returns the field of the character; undefined if the text is not JSON, which the parser refuses later. */
 function parsed(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString())
@@ -59,7 +59,7 @@ function hasUnstorableEscape(text: Buffer): boolean {
   let at = text.indexOf('\\u')
   if (at < 0) return false
   while (text[at - 1] === backslash) at--
-  /** Where the second half of a pair has to begin. */
+  /** The index at which the second half of a pair must begin. */
   let lowAt = -1
   for (; at < text.length; at++) {
     if (text[at] !== backslash) continue
@@ -90,7 +90,7 @@ const hexDigits: readonly (number | undefined)[] = Array.from({ length: 128 }, (
   return Number.isNaN(digit) ? undefined : digit
 })
 
-/** The index of the quote that ends the string which begins at `start`, or of the last byte when none does. */
+/** Returns the index of the quote that ends the string at `start`, or of the last byte if the string does not end. */
 function endOfString(text: Buffer, start: number): number {
   for (let end = text.indexOf(quote, start + 1); end >= 0; end = text.indexOf(quote, end + 1)) {
     let escapes = end - 1
@@ -102,14 +102,14 @@ function endOfString(text: Buffer, start: number): number {
 
 function tooDeep(): Problem {
   return new Problem('invalid-request', {
-    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of arrays and objects within each other. Send a flatter value.`,
+    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of nested arrays and objects. Send a flatter value.`,
     extra: { limit: 'jsonDepth', max: inputLimits.jsonDepth.max },
   })
 }
 
 function tooMany(): Problem {
   return new Problem('payload-too-large', {
-    detail: `The body holds more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
+    detail: `The body has more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
     extra: { limit: 'jsonValues', max: inputLimits.jsonValues.max },
   })
 }

@@ -7,8 +7,8 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { callerOf } from './auth.ts'
 
 /**
- * Lets the mail that waits for an agent go along with the answer to whatever it asked, as `pendingSignals`. It is marked before
- * the answer is written; when the connection breaks before the answer was out, it waits again. Source: S2-14.
+ * Adds the mail that waits for an agent to the answer of its request, as `pendingSignals`. The mail is marked as delivered before
+ * the answer is written. If the connection breaks before the answer was sent, the mail waits again. Source: S2-14.
  */
 export function pendingSignals(context: PiggybackContext, log: Logger): RequestHandler {
   return (req, res, next) => {
@@ -22,7 +22,7 @@ export function pendingSignals(context: PiggybackContext, log: Logger): RequestH
       }
       takePiggyback(context, caller.id)
         .catch((error: unknown) => {
-          // The answer itself is good: mail waits for the next one.
+          // The answer itself is not affected: the mail waits for the next one.
           log.warn({ err: error, agent: caller.identity }, 'mail.piggyback_failed')
           return []
         })
@@ -30,7 +30,7 @@ export function pendingSignals(context: PiggybackContext, log: Logger): RequestH
           watch(context, log, res, caller.id, signals)
           send(signals.length === 0 ? body : { ...(body as object), pendingSignals: signals })
         })
-        // An answer that cannot be written is this request's failure.
+        // If the answer cannot be written, only this request fails.
         .catch(next)
       return res
     }
@@ -38,12 +38,12 @@ export function pendingSignals(context: PiggybackContext, log: Logger): RequestH
   }
 }
 
-/** A harness does, which reads and works. What another key of the agent was told would be missing to the harness. */
+/** Only a key with `read` and `work` gets mail: that is a harness. If another key of the agent got the mail, the harness would miss it. */
 function takesMail({ kind, scopes }: Caller): boolean {
   return kind === 'agent' && scopes.includes('read') && scopes.includes('work')
 }
 
-/** An inbox is the mail itself, and a session's start has drained it. */
+/** Answers without piggyback: the inbox is the mail itself, and the start of a session has drained it. */
 function mayCarry(req: Request, res: Response, body: unknown): boolean {
   return (
     isJsonObject(body) &&
@@ -57,7 +57,7 @@ function signalsOf({ pendingSignals }: { [key: string]: unknown }): readonly { s
   return Array.isArray(pendingSignals) ? pendingSignals : []
 }
 
-/** Nobody has read an answer that was not written to its end. */
+/** Calls back when the answer was not written to its end: then nobody has read the mail. */
 function watch(
   { db }: PiggybackContext,
   log: Logger,
@@ -71,7 +71,7 @@ function watch(
   res.once('finish', () => {
     written = true
   })
-  // Node calls an answer finished whose connection was reset while it was written. One that became a refusal carried no mail.
+  // Node also reports an answer as finished if its connection was reset meanwhile. An answer that became a refusal had no mail.
   const { socket } = res.req
   const undo = (): void => {
     if (written && !socket.errored && res.statusCode < 400) return

@@ -22,20 +22,20 @@ export interface PortsConfig {
 interface World {
   readonly clock: Clock
   readonly log: Logger
-  /** What a test puts in the place of the table. */
+  /** Bounds that a test uses instead of those of the table. */
   readonly bounds: Partial<ConnectionBounds> | undefined
 }
 
 type LoadGrpc = (bounds: ConnectionBounds, proved: (peer: string) => void) => Promise<GrpcServices>
 
-/** Where a gateway listens: HTTP, and gRPC unless it is off. */
+/** The ports of a gateway: HTTP, and gRPC unless it is off. */
 export interface Ports extends AsyncDisposable {
   readonly url: string
   /** `host:port`; undefined: gRPC is off. */
   readonly grpcTarget: string | undefined
-  /** What an operator should know of them, a sentence each. */
+  /** Warnings for the operator, one sentence each. */
   readonly warnings: readonly string[]
-  /** Answers from now on, what waits first. */
+  /** Starts to answer; requests that wait come first. */
   serve(front: Express, loadGrpc: LoadGrpc): void
 }
 
@@ -77,7 +77,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
   }
 }
 
-/** Cards name the public host with the port that is listened on, unless the configuration knows better. */
+/** The gRPC address in cards: the public host and the gRPC port, unless it is configured. */
 export function advertisedGrpc(
   { http, grpc }: Pick<PortsConfig, 'http' | 'grpc'>,
   listening: string | undefined,

@@ -15,7 +15,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, instance: str
   res.end(JSON.stringify(problemBody(problem, instance)))
 }
 
-/** A problem in the form of RFC 9457. `instance` is the path of the request. */
+/** Returns a problem in the form of RFC 9457. `instance` is the path of the request. */
 export function problemBody(problem: Problem, instance: string): object {
   return {
     type: `urn:rouse:problem:${problem.code}`,
@@ -29,7 +29,7 @@ export function problemBody(problem: Problem, instance: string): object {
   }
 }
 
-/** The `Retry-After` of a reached limit, in seconds. */
+/** Returns the `Retry-After` of a reached limit, in seconds. */
 export function retrySecondsOf({ extra }: Problem): string {
   return String(extra.retryAfterSeconds ?? 60)
 }
@@ -41,9 +41,9 @@ export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHan
     const judged = tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromBodyParser(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, method: req.method, path: req.path }, 'request.failed')
-    // A stream that breaks is cut: its reader reconnects with the last id that it saw.
+    // A stream that fails is closed: its reader reconnects with the last id that it saw.
     if (res.headersSent) return void res.destroy()
-    // To the audit, a wrong key over the limit is still a wrong key.
+    // The audit records a wrong key above the limit as a wrong key too.
     res.locals.problem = judged === error ? problem.code : toProblem(error).code
     sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/')
   }
@@ -51,7 +51,7 @@ export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHan
 
 export const notFound: RequestHandler = (req) => {
   throw new Problem('not-found', {
-    detail: `Nothing answers ${req.method} ${req.baseUrl}${req.path}. The README lists what does.`,
+    detail: `There is no route ${req.method} ${req.baseUrl}${req.path}. docs/api.md lists the routes.`,
   })
 }
 
@@ -71,7 +71,7 @@ export function fromBodyParser(error: unknown): Problem | undefined {
     return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
   if (type === 'entity.too.large')
     return new Problem('payload-too-large', {
-      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint takes.`,
+      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint accepts.`,
     })
   if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
   if (status === 400) return new Problem('invalid-request', { detail: 'The request could not be read.' })

@@ -3,12 +3,12 @@ import { requireLive, requireSession } from '../sessions/sessions.ts'
 import type { Reader } from '../storage/database.ts'
 import { callerOf } from './auth.ts'
 
-/** For which session a call is made, where its caller says so. */
+/** The header that names the session of a call. */
 export const sessionHeader = 'Rouse-Session'
 
 /**
- * Refuses a call that is made in the name of a session that has ended: a process whose identity went to a newer one learns of it
- * by whatever it does next, and takes no mail from it. Errors: `session-not-found`, `session-ended`. Source: D12.
+ * Refuses a call that names a session that has ended. So a preempted process learns of it with its next call, and gets no mail of
+ * the newer one. Errors: `session-not-found`, `session-ended`. Source: D12.
  */
 export function requireOwnSession(db: Reader): RequestHandler {
   return async (req, res, next) => {

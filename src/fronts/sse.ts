@@ -7,13 +7,13 @@ import type { Unsent } from './unsent.ts'
 /** Comments this often keep proxies from closing a quiet stream. */
 export const keepAliveMs = 15_000
 
-/** A signal that aborts when the client goes away, or one of the others does. For requests that stay open: they give back their room. */
+/** Returns a signal that aborts when the client disconnects, or when one of the others aborts. For requests that stay open: they free their place. */
 export function untilClosed(_req: Request, res: Response, ...others: AbortSignal[]): AbortSignal {
   leaveDoor(res)
   const closed = new AbortController()
   if (res.closed) closed.abort()
   res.once('close', () => {
-    // Whoever was answered in full has nobody waiting; to abort costs an exception with its stack.
+    // After a complete answer nothing waits for the signal, and an abort would cost an exception with its stack.
     if (!res.writableFinished) closed.abort()
   })
   return AbortSignal.any([closed.signal, ...others])
@@ -23,23 +23,23 @@ export function untilClosed(_req: Request, res: Response, ...others: AbortSignal
 export const streamHeaders = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache',
-  // A stream is the last answer of its connection: nothing is left to wait for when it ends.
+  // The stream is the last answer of its connection, which then closes.
   Connection: 'close',
   'X-Accel-Buffering': 'no',
 }
 
-/** For whom a stream is written. */
+/** The reader of a stream. */
 export interface Reader {
   readonly keyId: string
-  /** Aborts when the reader's key is taken away. */
+  /** Aborts when the reader's key is revoked. */
   readonly revoked: AbortSignal
-  /** The data of the last event, for a reader whose key was taken away. */
+  /** The data of the last event of a reader whose key was revoked. */
   readonly farewell: () => object
 }
 
 /**
- * A live answer. It counts what its reader has not taken, is kept open with comments, and ends at the moment at which the
- * reader's key is taken away: nothing is written after that.
+ * A live answer. It counts the bytes that its reader has not read, is kept open with comments, and ends at the moment at which the
+ * reader's key is revoked: nothing is written after that.
  */
 export class EventStream {
   readonly #res: Response
@@ -52,7 +52,7 @@ export class EventStream {
     this.#reader = reader
     this.#unsent = unsent
     const keepAlive = setInterval(() => {
-      // One that does not read has enough before it.
+      // A reader that does not read needs no comment.
       if (res.headersSent && res.writableLength === 0) this.write(': keep-alive\n\n')
     }, keepAliveMs)
     const end = (): void => this.#end()
@@ -77,7 +77,7 @@ export class EventStream {
     return false
   }
 
-  /** Resolves when the reader has taken what was written, or the signal aborts: a slow reader reads no further ahead. */
+  /** Resolves when the reader has read everything that was written, or the signal aborts. So nothing is loaded ahead of a slow reader. */
   async taken(signal: AbortSignal): Promise<void> {
     if (!this.#res.writableNeedDrain || signal.aborted) return
     await once(this.#res, 'drain', { signal }).catch(() => {})
@@ -86,7 +86,7 @@ export class EventStream {
   #end(): void {
     const res = this.#res
     if (!res.headersSent || res.writableEnded) return
-    // What is written but not taken belongs to a key that is no good any more.
+    // Unread bytes are dropped: their key is no longer valid.
     if (res.writableLength > 0) res.destroy()
     else res.end(`event: error\ndata: ${JSON.stringify(this.#reader.farewell())}\n\n`)
   }

@@ -4,10 +4,10 @@ import type { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Unsent } from './unsent.ts'
 
-/** What a socket takes without waiting for its reader. */
+/** The bytes that a socket accepts without waiting for its reader. */
 const smallBytes = 16 * 1024
 
-/** Refuses what a key asks for while its readers leave too much of what it asked for before. The key is known by then. */
+/** Refuses requests of a key with too many unread bytes. Runs after the key is known. */
 export function requireRead(unsent: Unsent): RequestHandler {
   return (_req, res, next) => {
     unsent.requireRoom((res.locals.caller as Caller).keyId)
@@ -16,8 +16,8 @@ export function requireRead(unsent: Unsent): RequestHandler {
 }
 
 /**
- * Counts every answer of the app until its reader has taken it, by key or, without one, by address. One for which there is no
- * room is answered by `refuse` instead.
+ * Counts every answer until its reader has read it, for each key or, without a key, for each address. An answer above the limit is
+ * replaced by `refuse`.
  */
 export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Response, error: unknown) => void): void {
   const end = ServerResponse.prototype.end as (this: Response, ...given: unknown[]) => Response

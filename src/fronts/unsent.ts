@@ -9,8 +9,8 @@ interface Limits {
 const defaultLimits: Limits = { bytesMax: openLimits.unsentBytes.max, loadingMax: openLimits.loadingEvents.max }
 
 /**
- * What was written for each key and has not been taken by its readers, on this gateway. Answers beyond the limit are refused;
- * streams wait, and load their next event when there is room for it.
+ * The bytes that were written for each key and that its clients have not read, on this gateway. Answers above the limit are
+ * refused; streams wait until they may load their next event.
  */
 export class Unsent {
   readonly #limits: Limits
@@ -20,19 +20,19 @@ export class Unsent {
     this.#limits = limits
   }
 
-  /** Errors: `limit-exceeded` when the key's readers have left too much, or would with an answer of so many bytes. */
+  /** Errors: `limit-exceeded` when the key has too many unread bytes, or would have with an answer of this size. */
   requireRoom(keyId: string, bytes = 0): void {
     const unsent = this.#keys.get(keyId)?.bytes ?? 0
     const { bytesMax } = this.#limits
-    // One answer is let through whatever its size: there is nothing to wait for.
+    // Without unread bytes one answer of any size is allowed: waiting would not help.
     if (unsent === 0 || unsent + bytes < bytesMax) return
     throw new Problem('limit-exceeded', {
-      detail: `This key has ${unsent} bytes of answers that it has not read; ${bytesMax} is the limit (unsentBytes). Read or close what is open${bytes === 0 ? '' : `: the answer, of ${bytes} bytes, is not sent, though what was asked for is done`}.`,
+      detail: `This key has ${unsent} bytes of answers that it has not read; ${bytesMax} is the limit (unsentBytes). Read or close the open answers.${bytes === 0 ? '' : ` The request was carried out; only its answer of ${bytes} bytes is not sent.`}`,
       extra: { limit: 'unsentBytes', max: bytesMax, retryAfterSeconds: 1 },
     })
   }
 
-  /** Notes bytes that wait for their reader. The returned function notes that they are gone; twice is the same as once. */
+  /** Counts unread bytes. The returned function ends that; a second call changes nothing. */
   add(keyId: string, bytes: number): () => void {
     const account = this.#account(keyId)
     account.bytes += bytes
@@ -43,8 +43,8 @@ export class Unsent {
   }
 
   /**
-   * Waits until there is room to load one more event of a stream, or until the signal aborts. The returned function notes that it
-   * is loaded, and written or given up.
+   * Waits until one more event of a stream may be loaded, or until the signal aborts. Call the returned function when the event
+   * was written, or is not sent.
    */
   async load(keyId: string, signal: AbortSignal): Promise<() => void> {
     const account = this.#account(keyId)
@@ -56,7 +56,7 @@ export class Unsent {
     })
   }
 
-  /** The bytes that wait for the readers of a key. */
+  /** The unread bytes of a key. */
   bytesOf(keyId: string): number {
     return this.#keys.get(keyId)?.bytes ?? 0
   }
@@ -73,7 +73,7 @@ export class Unsent {
     return bytes < this.#limits.bytesMax && loading < this.#limits.loadingMax
   }
 
-  /** Whoever gives up is let in too: it gives its place back at once. */
+  /** A wait that was aborted gets a place too, and frees it at once. */
   async #wait(account: Account, signal: AbortSignal): Promise<void> {
     if (signal.aborted) {
       account.loading += 1

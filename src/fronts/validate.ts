@@ -7,7 +7,7 @@ import { inputLimits } from '../limits.ts'
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
-  const { max } = inputLimits.problemsTold
+  const { max } = inputLimits.problemsNamed
   const problems = result.error.issues.slice(0, max).flatMap(describe).slice(0, max)
   const { field, reason } = problems[0] ?? { field: '', reason: 'is not valid' }
   throw new Problem('invalid-request', {
@@ -27,7 +27,7 @@ function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] 
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
     .join('')
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, inputLimits.problemsTold.max).map((key) => ({
+    return issue.keys.slice(0, inputLimits.problemsNamed.max).map((key) => ({
       field: cutText(path ? `${path}.${key}` : key, pathMax),
       reason: 'is not a field of this request. Remove it or check its spelling.',
     }))

@@ -17,7 +17,7 @@ import { requireRoom } from '../registry/shares/shares.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 
-/** A new key, told once. */
+/** A new key. It is shown only once. */
 export interface MadeKey {
   readonly keyId: string
   readonly apiKey: string
@@ -26,12 +26,12 @@ export interface MadeKey {
   readonly expiresAt: number | null
 }
 
-/** Makes one more key for an agent. The agent itself with `mint`, or the operator. Errors: those of `keyGrant`. */
+/** Makes another key for an agent. The agent itself may do that with the scope `mint`, and the operator. Errors: those of `keyGrant`. */
 export function addApiKey(context: RegistryContext, caller: Caller, handle: string, input: KeyInput): Promise<MadeKey> {
   return context.db.transaction(async (tx) => {
     const agent = await requireAgent(tx, caller.projectId, handle)
     requireSelf(caller, agent.id, 'make keys for this agent')
-    // Two that make keys at once take turns, so that the second counts the first's.
+    // Of two concurrent calls, the second waits, so that it counts the key of the first.
     await lockAgent(tx, agent.id)
     await requireLiveKey(tx, caller)
     requireRoom(caller, 'keys', await countApiKeys(tx, agent.id), 'Revoke keys that are not in use.')
@@ -50,16 +50,16 @@ export function addApiKey(context: RegistryContext, caller: Caller, handle: stri
   })
 }
 
-/** What a revocation takes with it. */
+/** What else a revocation ends. */
 export interface RevokeOptions {
-  /** The keys that this one made too, and those that they made. */
+  /** Also revokes the keys that this key made, and those that they made. */
   readonly minted?: boolean
-  /** Leaves sessions, subscriptions and push configs as they are: they hang on the key that revokes from now on. */
+  /** Keeps the sessions, subscriptions and push configs: they then belong to the key that revokes. */
   readonly keep?: boolean
 }
 
 /**
- * Revokes a key; the next request that shows it is refused, and what hung on it ends. A key may always revoke itself.
+ * Revokes a key: the next request with it is refused, and its resources end. A key may always revoke itself.
  * Errors: `key-not-found`, `forbidden`.
  */
 export function removeApiKey(
@@ -74,23 +74,23 @@ export function removeApiKey(
     requireSelf(caller, agent.id, 'revoke keys of this agent')
     if (caller.keyId !== keyId && !caller.scopes.includes('mint')) {
       throw new Problem('forbidden', {
-        detail: 'This key has no scope mint: it revokes itself and no other key. Use a key that has it.',
+        detail: 'A key without the scope mint can revoke only itself. Use a key that has the scope.',
       })
     }
     if (options.keep && caller.keyId === keyId) {
       throw new Problem('invalid-request', {
         field: 'keep',
-        detail: 'keep: what hangs on a key goes to the key that revokes it. Revoke this one with another key.',
+        detail: 'keep: the resources of a key go to the key that revokes it. Revoke this key with another one.',
       })
     }
     const key = await findLiveKey(tx, agent.id, keyId)
-    if (!key) throw new Problem('key-not-found', { detail: `No live key "${keyId}" on this agent.` })
+    if (!key) throw new Problem('key-not-found', { detail: `This agent has no live key "${keyId}".` })
     const keys = [key, ...(options.minted ? await mintedBy(tx, key.keyId) : [])]
     await revokeAll(context, tx, keys, caller, options.keep)
   })
 }
 
-/** Revokes keys by the word of a caller, within its transaction. */
+/** Revokes keys for a caller, in its transaction. */
 export async function revokeAll(
   context: KeyContext,
   tx: Transaction,
@@ -103,7 +103,7 @@ export async function revokeAll(
   await endKeys(context, tx, keys, keep ? { ...ending, heir: caller.keyId } : ending)
 }
 
-/** The live keys that a key made, those that they made, and so on; through revoked ones too. */
+/** Returns the live keys that a key made, those that they made, and so on, also those that a revoked key made. */
 export async function mintedBy(db: Reader, keyId: string): Promise<LiveKey[]> {
   const seen = new Set([keyId])
   const found: LiveKey[] = []

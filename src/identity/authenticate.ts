@@ -13,7 +13,7 @@ import { hashSecret } from '../security/secret.ts'
 import type { Reader } from '../storage/database.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
-/** What proves who somebody is. */
+/** What authentication needs. */
 export interface AuthContext {
   readonly db: Reader
   readonly clock: Clock
@@ -23,16 +23,16 @@ export interface AuthContext {
 }
 
 /**
- * The caller that a bearer key or token proves. One query for a key. Throws `unauthenticated`, the same for an unknown, an
- * expired, a revoked and a malformed one.
+ * Returns the caller that a bearer key or token identifies, with one query for a key. Throws `unauthenticated`, the same for an
+ * unknown, an expired, a revoked and a malformed key.
  */
 export async function authenticate(context: AuthContext, bearer: string | undefined): Promise<Caller> {
   const caller = bearer === undefined || bearer === '' ? undefined : await findCaller(context, bearer)
   if (caller && (caller.expiresAt === undefined || caller.expiresAt > context.clock.now())) return caller
   throw new Problem('unauthenticated', {
     detail: bearer
-      ? 'The API key is unknown, expired or revoked. An operator makes a new one with `rouse agent key add <handle>`.'
-      : 'Send the header `Authorization: Bearer rk_…` with the key that registering the agent returned.',
+      ? 'The API key is unknown, expired or revoked. An operator can make a new one with `rouse agent key add <handle>`.'
+      : 'Send the header `Authorization: Bearer rk_…` with the key that was returned when the agent was registered.',
   })
 }
 

@@ -12,32 +12,32 @@ import type { Transaction } from '../storage/database.ts'
 import { pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
 import { listPushesOfKey, moveToKey } from './key-end-store.ts'
 
-/** What ending keys needs: their sessions end as sessions do. */
+/** What ending keys needs: it also ends sessions. */
 export interface KeyContext extends RegistryContext {
   readonly sessions: SessionContext
 }
 
-/** Why keys end, and by whose word. */
+/** Why keys end, and who ended them. */
 export interface Ending {
   readonly reason: KeyEnd
   /** An identity. */
   readonly actor: string
-  /** The key that takes over what hung on the ended ones; absent: that ends with them. */
+  /** The key that the resources of the ended keys move to; absent: they end with the keys. */
   readonly heir?: string | undefined
-  /** The keys had ended before, and the log has told of it. */
+  /** The keys had ended before, and the log has the events about it. */
   readonly isAgain?: boolean
 }
 
-/** A key that has ended; without an agent it is an operator's, or a token. */
+/** A key that has ended. Without an agent it is an operator's key, or a token. */
 export interface EndedKey {
   readonly keyId: string
   readonly agentId?: string
 }
 
 /**
- * Ends what hangs on keys that have just ended: sessions, wake subscriptions (paused with the reason) and push configs, within
- * the transaction that ended the keys; after the commit what is held open under them, on every gateway.
- * A key that leaked leaves nothing that goes on without it.
+ * Ends the resources of keys that have just ended. In the transaction that ended the keys: sessions, wake subscriptions (paused
+ * with the reason) and push configs. After the commit: open streams and calls, on every gateway. So nothing that was made with a
+ * leaked key continues after it.
  */
 export async function endKeys(
   context: KeyContext,
@@ -50,7 +50,7 @@ export async function endKeys(
   for (const key of keys) {
     if (ending.heir === undefined) left.push(...(await endWhatHangs(context, tx, key.keyId, ending, events)))
     else await moveToKey(tx, key.keyId, ending.heir)
-    if (!ending.isAgain) await tellOf(tx, key, ending, events)
+    if (!ending.isAgain) await appendEnd(tx, key, ending, events)
   }
   await events.append(context, tx)
   for (const { session, identity } of left) {
@@ -78,17 +78,17 @@ async function endWhatHangs(
   const left: { session: Session; identity: string }[] = []
   for (const session of await listSessionsOfKey(tx, keyId)) {
     const identity = await identityOf(tx, session.agentId)
-    const told = await endSessionOfKey(context.sessions, tx, session, identity, reason)
-    if (!told) continue
-    for (const event of told) events.add(session.projectId, event)
+    const ended = await endSessionOfKey(context.sessions, tx, session, identity, reason)
+    if (!ended) continue
+    for (const event of ended) events.add(session.projectId, event)
     left.push({ session, identity })
   }
   tx.onCommit(() => paused.forEach(({ id }) => void changed(id)))
   return left
 }
 
-/** The log of the agent's project says that its key has ended. */
-async function tellOf(
+/** The event that an agent's key has ended, for the log of the agent's project. */
+async function appendEnd(
   tx: Transaction,
   { keyId, agentId }: EndedKey,
   { reason, actor }: Ending,
@@ -100,13 +100,13 @@ async function tellOf(
   events.add(agent.projectId, { type: 'key.revoked', actor, audience: [agent.id], data })
 }
 
-/** A row of the log about a subscription that the gateway paused. */
+/** The event that the gateway has paused a subscription. */
 export function pausedEvent(subscriptionId: string, agentId: string, actor: string, reason: string): NewEvent {
   const data: JsonObject = { subscriptionId, status: 'paused', reason }
   return { type: 'subscription.updated', actor, audience: [agentId], data }
 }
 
-/** What is to be appended, log by log: several logs are locked in one order, whoever writes them. */
+/** Events to append, by project. Several logs are always locked in the same order. */
 export class EventsByProject {
   readonly #events = new Map<string, NewEvent[]>()
 

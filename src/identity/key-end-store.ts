@@ -24,7 +24,7 @@ const moveSessions = statement<{ from: string; to: string }>(
   sql`update session set key_id = ${p('to')} where key_id = ${p('from')} and ended_at is null`,
 )
 
-/** Returns the ids of the agents whose subscriptions another agent pointed somewhere. */
+/** Returns the ids of the agents that have a subscription whose target another agent set. */
 export async function listManagedOwners(db: Reader, managerId: string): Promise<string[]> {
   return (await db.all(managed, { managerId })).map(({ ownerId }) => ownerId)
 }

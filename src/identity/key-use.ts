@@ -41,7 +41,7 @@ export class KeyUse implements AsyncDisposable {
   }
 
   async #write(): Promise<void> {
-    // All gateways write rows in one order, so that no two of them wait for each other.
+    // All gateways write the rows in the same order, so that no two of them wait for each other.
     const ids = [...this.#waiting].sort()
     this.#waiting = new Set()
     if (ids.length === 0) return
@@ -53,7 +53,7 @@ export class KeyUse implements AsyncDisposable {
         await noteOperatorKeyUse(tx, ids, at)
       })
     } catch (error) {
-      // The next use of the key is written again.
+      // The next use of the key is written again, because this one was not.
       for (const id of ids) this.#notedAt.delete(id)
       throw error
     }

@@ -2,30 +2,30 @@ import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/shares/shares.ts'
 
-/** A stream, or a call that waits for something to happen. */
+/** A stream, or a send that waits for its task. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
 
-/** A stream or a blocking call that somebody holds open. */
+/** An open stream or blocking call. */
 export interface OpenCall extends Disposable {
-  /** Aborts when the key or the agent that holds the call is taken away. */
+  /** Aborts when the key of the call is revoked, or its agent is removed. */
   readonly signal: AbortSignal
 }
 
-/** Who holds a call. */
+/** The caller of an open call. */
 export type Holder = Pick<Caller, 'kind' | 'id' | 'keyId' | 'expiresAt' | 'limits'>
 
-/** So many ids that were taken away are remembered, for requests that showed their key before and open their stream after. */
+/** How many revoked ids are remembered, for requests that were authenticated before and open their stream after the revocation. */
 const endedMax = 10_000
 
-/** What is held open on this gateway, by the key and the agent that hold it. */
+/** The open streams and calls of this gateway, by key and by agent. */
 export class OpenCalls {
   readonly #held = new Map<string, Held>()
   readonly #ended = new Set<string>()
 
   /**
-   * Notes a call that stays open; disposing of it notes its end. One key may hold half of what its agent may, so that a key that
-   * leaked leaves room to the others. Errors: `unauthenticated` when the key or the agent was taken
-   * away meanwhile, `limit-exceeded` when too many are open.
+   * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
+   * them. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are
+   * open.
    */
   hold(holder: Holder, kind: OpenCallKind): OpenCall {
     const { keyId, id } = holder
@@ -34,7 +34,7 @@ export class OpenCalls {
     const ofKey = Math.ceil(ofAgent / 2)
     const byKey = this.#heldBy(keyId, holder)
     if (ofKey > 0 && byKey[kind] >= ofKey) throw tooMany(kind, 'key', ofKey)
-    // All operators have the same id, and nothing else in common.
+    // All operators have the same id, but each key is a separate caller.
     const byAgent = holder.kind === 'operator' ? undefined : this.#heldBy(id, holder)
     if (byAgent && ofAgent > 0 && byAgent[kind] >= ofAgent) {
       this.#dropIdle(keyId, byKey)
@@ -56,14 +56,14 @@ export class OpenCalls {
     }
   }
 
-  /** Ends everything that is open under these keys and agents. More may be opened at once. */
+  /** Ends the open calls of these keys and agents. They may open new ones. */
   interrupt(ids: readonly string[]): void {
     for (const id of ids) {
       for (const controller of [...(this.#held.get(id)?.controllers ?? [])]) controller.abort('revoked')
     }
   }
 
-  /** Ends everything that is open under these keys and agents, and refuses to open more. */
+  /** Ends the open calls of these keys and agents, and refuses new ones. */
   end(ids: readonly string[]): void {
     for (const id of ids) {
       this.#ended.delete(id)
@@ -76,7 +76,7 @@ export class OpenCalls {
     }
   }
 
-  /** The keys under which something is open. */
+  /** The keys with open calls. */
   keys(): Holder[] {
     return [...this.#held].filter(([id, { holder }]) => id === holder.keyId).map(([, { holder }]) => holder)
   }
@@ -94,7 +94,7 @@ export class OpenCalls {
   }
 }
 
-/** What one key or one agent holds. */
+/** The open calls of one key or one agent. */
 interface Held extends Record<OpenCallKind, number> {
   readonly holder: Holder
   readonly controllers: Set<AbortController>
@@ -110,7 +110,7 @@ function remove(held: Held, controller: AbortController, kind: OpenCallKind): vo
   held[kind] -= 1
 }
 
-/** What a call is told whose key was taken away while it was open. */
+/** The error of an open call whose key was revoked, or whose agent was removed. */
 export function revoked(): Problem {
   return new Problem('unauthenticated', {
     detail:

@@ -27,7 +27,7 @@ export interface OperatorKeyInput {
 }
 
 /**
- * Makes a key for one more operator, told once. Admins only; none outlives the key that makes it. Errors: `forbidden`,
+ * Makes a key for another operator. It is shown only once. Admins only; it cannot expire later than the key that makes it. Errors: `forbidden`,
  * `project-not-found`, `invalid-request`.
  */
 export function addOperatorKey(
@@ -54,15 +54,15 @@ export function addOperatorKey(
   })
 }
 
-/** Every operator key, the revoked ones too, oldest first. Admins only. */
+/** Returns every operator key, also the revoked ones, oldest first. Admins only. */
 export async function readOperatorKeys(db: Reader, caller: Caller): Promise<OperatorKey[]> {
   requireAdmin(caller, 'list operator keys')
   return listOperatorKeys(db)
 }
 
 /**
- * Revokes an operator key; what hung on it ends. Admins, and the key itself. With `minted` also every key that it made, of
- * operators and agents. Errors: `key-not-found`, `forbidden`.
+ * Revokes an operator key and ends its resources. Admins and the key itself may do that. With `minted` it also revokes every key
+ * that it made, of operators and agents. Errors: `key-not-found`, `forbidden`.
  */
 export function removeOperatorKey(
   context: KeyContext,
@@ -86,7 +86,7 @@ export function removeOperatorKey(
   })
 }
 
-/** A key and those operator keys that it made, that they made, and so on. */
+/** Returns a key and the operator keys that it made, that they made, and so on. */
 async function operatorsMintedBy(db: Reader, id: string): Promise<string[]> {
   const seen = new Set([id])
   for (const maker of seen) for (const made of await listOperatorKeysMadeBy(db, maker)) seen.add(made.id)
@@ -97,7 +97,7 @@ function requireReach({ role, projects }: OperatorKeyInput): void {
   if (role === 'admin' && projects !== undefined) {
     throw new Problem('invalid-request', {
       field: 'projects',
-      detail: 'projects: an admin has every project. Leave it out, or use the role manager.',
+      detail: 'projects: an admin has every project. Leave the field out, or use the role manager.',
     })
   }
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import { newUuid } from '../lib/ids.ts'
-import type { NewEvent } from '../log/event.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { EventType, NewEvent } from '../log/event.ts'
 import { requireAddressed } from '../registry/agents/addresses.ts'
 import { type Agent, identityIn } from '../registry/agents/agent.ts'
 import { findAgentById, lockAgent } from '../registry/agents/agent-store.ts'
@@ -22,14 +23,14 @@ import {
 } from '../registry/permissions/permission-store.ts'
 import { requireRoom } from '../registry/shares/shares.ts'
 import { grantRevoked } from '../registry/subscriptions/status.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
 import { pausedEvent } from './end-keys.ts'
 import type { RemovalContext } from './remove-agent.ts'
 
 /**
- * Grants a scope over the caller to another agent, of another project too. Granting what is granted answers the grant that is
- * there (S1-31: a permission grant is idempotent). The operator grants on behalf of `grantor`.
+ * Grants another agent, also of another project, a scope over the caller. A repeated grant returns the existing permission
+ * (S1-31: a grant is idempotent). The operator grants on behalf of `grantor`.
  */
 export function grantPermission(
   context: RegistryContext,
@@ -40,12 +41,12 @@ export function grantPermission(
     const grantee = await requireAddressed(tx, caller, input.grantee, 'grantee')
     const grantor = await requireGrantor(tx, caller, input.grantor)
     requireGrantable(grantor.id, caller, grantee, input.scope)
-    // Two grants of one agent take turns, so that the second counts the first.
+    // Of two concurrent grants of one agent, the second waits, so that it counts the first.
     if (caller.kind === 'agent') await lockAgent(tx, grantor.id)
     const granted = await countGrants(tx, grantor.id)
     const known = await findGrant(tx, grantor.id, grantee.id, input.scope)
     if (known) return { permissionId: known.id, created: false }
-    requireRoom(caller, 'grants', granted, 'Revoke what is not in use.')
+    requireRoom(caller, 'grants', granted, 'Revoke permissions that are not used.')
     const permissionId = newUuid()
     const created = await insertPermission(tx, {
       id: permissionId,
@@ -69,12 +70,12 @@ export function grantPermission(
       grantee: grantee.handle,
       grantedAt: new Date(tx.now).toISOString(),
     }
-    await tell(context, tx, caller, grantee, { type: 'permission.granted', data }, grantor.id)
+    await appendChange(context, tx, { type: 'permission.granted', data, caller, grantee, grantorId: grantor.id })
     return { permissionId, created }
   })
 }
 
-/** What the caller granted and was granted; the operator sees the project's. */
+/** Returns the permissions that the caller granted or was granted; for the operator, all of its project. */
 export function listVisiblePermissions(db: Reader, caller: Caller, page: PermissionPage): Promise<Permission[]> {
   return caller.kind === 'operator'
     ? listProjectPermissions(db, caller.projectId, page)
@@ -82,8 +83,8 @@ export function listVisiblePermissions(db: Reader, caller: Caller, page: Permiss
 }
 
 /**
- * Takes a grant back: the grantor or the operator. Without the grant to manage subscriptions, those that the grantee pointed
- * somewhere are paused (D21).
+ * Revokes a permission. The grantor and the operator may do that. When the permission to manage subscriptions ends, the
+ * subscriptions whose target the grantee set last are paused (D21). Errors: `permission-not-found`, `forbidden`.
  */
 export function revokePermission(context: RemovalContext, caller: Caller, permissionId: string): Promise<void> {
   return context.db.transaction(async (tx) => {
@@ -98,8 +99,9 @@ export function revokePermission(context: RemovalContext, caller: Caller, permis
     if (!(await deletePermission(tx, permissionId))) throw noPermission(permissionId)
     const grantee = await findAgentById(tx, permission.granteeId)
     const paused = await pauseManaged(context, tx, permission)
-    const data = { permissionId, scope: permission.scope }
-    await tell(context, tx, caller, grantee, { type: 'permission.revoked', data }, permission.grantorId, paused)
+    const { grantorId, scope } = permission
+    const change = { type: 'permission.revoked', data: { permissionId, scope }, caller, grantee, grantorId } as const
+    await appendChange(context, tx, change, paused)
   })
 }
 
@@ -128,13 +130,13 @@ function requireGrantable(grantorId: string, caller: Caller, grantee: Agent, sco
   if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF' || grantee.projectId === caller.projectId) return
   throw new Problem('invalid-request', {
     field: 'scope',
-    detail: `scope: subscriptions are managed within a project, and ${grantee.handle} belongs to ${grantee.projectId}.`,
+    detail: `scope: only an agent of the same project can manage subscriptions, and ${grantee.handle} belongs to ${grantee.projectId}.`,
   })
 }
 
 async function pauseManaged(
   context: RemovalContext,
-  tx: Parameters<RegistryContext['append']>[0],
+  tx: Transaction,
   { grantorId, granteeId, scope }: Permission,
 ): Promise<NewEvent[]> {
   if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF') return []
@@ -143,31 +145,37 @@ async function pauseManaged(
   return paused.map(({ id, agentId }) => pausedEvent(id, agentId, gatewayIdentity, grantRevoked))
 }
 
+/** A permission was granted or revoked. `grantee` is undefined if that agent was removed. */
+interface PermissionChange {
+  readonly type: EventType
+  readonly data: JsonObject
+  readonly caller: Caller
+  readonly grantee: Agent | undefined
+  readonly grantorId: string
+}
+
 /**
- * Tells the grantee where it listens, in its own project's log; a grantor of another project has its own record of it. Nobody
- * writes into another project's log unasked: there it is told only if the grantee granted the grantor something itself, or
- * the operator of both grants. Its list of permissions shows it in any case.
+ * Appends the event of a change to the log of the caller's project, after `others`, and to the log of the grantee's project, where
+ * the grantee's subscriptions read. No agent writes into the log of another project without permission: that log gets the event
+ * only if the grantee granted the grantor something itself, or if the operator of both projects makes the change.
  */
-async function tell(
-  context: RegistryContext,
-  tx: Parameters<RegistryContext['append']>[0],
-  caller: Caller,
-  grantee: Agent | undefined,
-  event: Pick<NewEvent, 'type' | 'data'>,
-  grantorId: string,
-  more: readonly NewEvent[] = [],
+async function appendChange(
+  context: Pick<RegistryContext, 'append'>,
+  tx: Transaction,
+  { type, data, caller, grantee, grantorId }: PermissionChange,
+  others: readonly NewEvent[] = [],
 ): Promise<void> {
-  const told = { ...event, actor: caller.identity, actorId: caller.id }
-  const here = caller.projectId
-  const there = grantee && (await mayTell(tx, caller, grantee, grantorId)) ? grantee.projectId : here
-  // Two logs are locked in one order, whoever grants whom.
-  for (const projectId of [...new Set([there, here])].sort()) {
+  const own = caller.projectId
+  const other = grantee && (await mayNotify(tx, caller, grantee, grantorId)) ? grantee.projectId : own
+  // Two logs are always locked in the same order, so two concurrent changes cannot block each other.
+  for (const projectId of [...new Set([other, own])].sort()) {
     const audience = grantee?.projectId === projectId ? [grantee.id] : []
-    await context.append(tx, projectId, [...(projectId === here ? more : []), { ...told, audience }])
+    const event = { type, data, audience, actor: caller.identity, actorId: caller.id }
+    await context.append(tx, projectId, [...(projectId === own ? others : []), event])
   }
 }
 
-async function mayTell(db: Reader, caller: Caller, grantee: Agent, grantorId: string): Promise<boolean> {
+async function mayNotify(db: Reader, caller: Caller, grantee: Agent, grantorId: string): Promise<boolean> {
   if (grantee.projectId === caller.projectId || operates(caller, grantee.projectId)) return true
   return findGrantBetween(db, grantee.id, grantorId)
 }

@@ -16,14 +16,14 @@ import { pausedEvent } from './end-keys.ts'
 import { listManagedOwners } from './key-end-store.ts'
 
 export interface RemovalContext extends RegistryContext {
-  /** Tells the dispatcher that a subscription is not what it was. */
+  /** Notifies the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void
 }
 
 /**
- * Takes an agent away with its keys, subscriptions, push configs and permissions; what is open under them ends. Its tasks stay
- * readable to their originators, its names stay reserved. Operator only.
- * @param options.freeNames gives the names up too; also those of an agent that was removed before
+ * Removes an agent with its keys, subscriptions, push configs and permissions, and ends its open streams and calls. Its tasks stay
+ * readable for their originators, and its names stay reserved. Operator only.
+ * @param options.freeNames also frees the names, even of an agent that was removed before
  */
 export function removeAgent(
   context: RemovalContext,
@@ -35,7 +35,7 @@ export function removeAgent(
   return context.db.transaction(async (tx) => {
     if (options.freeNames && (await freeRemoved(tx, caller.projectId, handle))) return
     const agent = await requireAgent(tx, caller.projectId, handle)
-    // Whoever subscribes for it meanwhile is waited for, or finds it gone.
+    // A concurrent call that subscribes for the agent either ends before this one, or finds the agent removed.
     await lockAgent(tx, agent.id)
     const session = await newestLiveSession(tx, agent.id)
     const keyIds = (await listApiKeys(tx, agent.id, '', Number.MAX_SAFE_INTEGER)).map(({ keyId }) => keyId)
@@ -58,13 +58,13 @@ export function removeAgent(
   })
 }
 
-/** False: no agent of that handle was removed, or one has it now. */
+/** False: no agent with that handle was removed, or an agent has the handle now. */
 async function freeRemoved(tx: Transaction, projectId: string, handle: string): Promise<boolean> {
   const name = nameOf(handle)
   return !(await findAgent(tx, projectId, name)) && (await freeNames(tx, projectId, name)) > 0
 }
 
-/** What it pointed somewhere for others goes there no more. */
+/** Pauses the subscriptions of other agents whose target the removed agent set. */
 async function pauseManagedBy(tx: Transaction, managerId: string): Promise<{ id: string; event: NewEvent }[]> {
   const paused: { id: string; event: NewEvent }[] = []
   for (const ownerId of await listManagedOwners(tx, managerId)) {

@@ -5,7 +5,7 @@ import { removeUnreadableShared, resealShared } from '../security/shared-secret.
 import type { Database } from '../storage/database.ts'
 import { listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
 
-/** Sealed texts, by what they are. */
+/** Numbers of sealed texts, by their kind. */
 export interface SealedCounts {
   readonly signingKeys: number
   readonly previousKeys: number
@@ -15,25 +15,25 @@ export interface SealedCounts {
 }
 
 export interface ResealReport {
-  /** What was sealed anew. */
+  /** How many texts were sealed again. */
   readonly resealed: SealedCounts
   /** How many texts stay sealed with a key that is not listed, by the key's id. */
   readonly unreadable: Readonly<Record<string, number>>
-  /** Ids of keys that the store no longer asks for. Empty while something is unreadable that is not given up. */
+  /** Ids of keys that nothing in the store needs any more. Empty while there are unreadable texts that were not deleted. */
   readonly unneeded: readonly string[]
 }
 
 interface ResealOptions {
-  /** Hears how many subscriptions were looked at. */
+  /** Called with the number of subscriptions that were read. */
   readonly progress?: (looked: number) => void
-  /** Gives up what is sealed with keys that are not listed: shared secrets are removed, the rest stays as it is and opens never more. */
+  /** Abandons texts that are sealed with keys that are not listed: shared secrets are deleted, other texts stay unreadable. */
   readonly abandonsLost?: boolean
   readonly signal?: AbortSignal
 }
 
 const none: SealedCounts = { signingKeys: 0, previousKeys: 0, pushTokens: 0, pushCredentials: 0, sharedSecrets: 0 }
 
-/** The sealed parts of a subscription, and what each is counted as. */
+/** The sealed texts of a subscription, and the kind of each. */
 const parts = {
   signingKey: 'signingKeys',
   previousKey: 'previousKeys',
@@ -43,9 +43,9 @@ const parts = {
 const partNames = Object.keys(parts) as (keyof typeof parts)[]
 
 /**
- * Seals everything of a store anew that an older key has sealed. Gateways may run beside it: a row that is changed meanwhile is left
- * alone and looked at again in another pass. Begun again after an interruption, it goes on with what is left. Rejects when the signal
- * aborts, and when there is always more to seal: a gateway still seals with an older key.
+ * Seals every text of a store that an older key has sealed with the newest key. Gateways may run meanwhile: a row that changes is
+ * skipped and read again in another pass. After an interruption a new call continues. Rejects when the signal aborts, and when
+ * every pass finds more to seal, because a gateway still seals with an older key.
  */
 export async function resealStore(db: Database, box: SecretBox, options: ResealOptions = {}): Promise<ResealReport> {
   const newest = box.keyIds[0]!
@@ -94,7 +94,7 @@ async function onePass(db: Database, box: SecretBox, options: ResealOptions) {
   return { found: found + shared.resealed, replaced, unreadable }
 }
 
-/** A subscription with its texts under the newest key, and what was changed: `none` itself where nothing was. */
+/** Returns a subscription with its texts sealed with the newest key, and the counts of what changed: `none` itself if nothing did. */
 function resealOne(
   box: SecretBox,
   before: SealedSubscription,

@@ -5,8 +5,8 @@ import { endKeys, type KeyContext } from './end-keys.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
 /**
- * Refuses an issuer's token until it expires, and ends what hangs on it. Whoever it speaks for, or an operator of that one's
- * project. A token that proves nothing is refused already. Errors: `invalid-request`, `forbidden`.
+ * Refuses an issuer's token until it expires, and ends its resources. The caller of the token and an operator of its project may
+ * do this. A token that is not valid is refused anyway. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
   context: KeyContext & { readonly tokens?: TokenVerifier | undefined },
@@ -18,7 +18,7 @@ export async function refuseToken(
   if (!held?.expiresAt) {
     throw new Problem('invalid-request', {
       field: 'token',
-      detail: 'token: is no token that is accepted here; there is nothing to revoke.',
+      detail: 'token: is not a token that this gateway accepts. There is nothing to revoke.',
     })
   }
   requireHeld(caller, held)
@@ -34,7 +34,7 @@ function requireHeld(caller: Caller, held: Caller): void {
   if (caller.keyId === held.keyId) return
   if (!caller.scopes.includes('manage')) {
     throw new Problem('forbidden', {
-      detail: 'This key has no scope manage: it revokes itself and no other token. Use a key that has it.',
+      detail: 'A key without the scope manage can revoke only itself. Use a key that has the scope.',
     })
   }
   if (caller.role === 'admin') return
@@ -42,5 +42,7 @@ function requireHeld(caller: Caller, held: Caller): void {
     requireSelf(caller, held.id, 'revoke this token')
     return
   }
-  throw new Problem('forbidden', { detail: 'Only who holds the token, or an operator of its project, may revoke it.' })
+  throw new Problem('forbidden', {
+    detail: 'Only the owner of the token, or an operator of its project, may revoke it.',
+  })
 }

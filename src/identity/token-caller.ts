@@ -12,11 +12,11 @@ import type { Reader } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
 export interface TokenVerifier {
-  /** The token, or undefined for one that proves nothing. */
+  /** The verified token, or undefined if it is not valid. */
   verify(token: string): Promise<VerifiedToken | undefined>
 }
 
-/** Whom a token speaks for, before anybody has looked whether there is such an agent. */
+/** The caller that a token names. Whether there is such an agent is not known yet. */
 export type TokenSubject =
   | { readonly kind: 'agent'; readonly project: string; readonly name: string; readonly scopes: readonly Scope[] }
   | { readonly kind: 'operator'; readonly role: OperatorRole; readonly projects: readonly string[] | undefined }
@@ -28,7 +28,7 @@ const agentOf = statement<
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}
     and not exists (select 1 from revoked_token where id = ${p('tokenId')})`)
 
-/** The caller that a token proves; undefined for a token that is not accepted, or speaks for nobody here. One query. */
+/** Returns the caller of a token, with one query. Undefined: the token is not accepted, or its agent does not exist. */
 export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: string): Promise<Caller | undefined> {
   const verified = await tokens.verify(token)
   const subject = verified && subjectOf(verified)
@@ -56,7 +56,7 @@ export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: st
   }
 }
 
-/** What a token's claims say, as its issuer's entry reads them. undefined: nothing that the issuer may say. Pure. */
+/** Reads the claims of a token as its issuer's entry defines them. Undefined: the issuer may not say this. Pure. */
 export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>): TokenSubject | undefined {
   const names = issuer.claims
   const words = names.role === undefined ? [] : wordsOf(claimOf(claims, names.role))
@@ -65,18 +65,18 @@ export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'cl
   const name = claimOf(claims, names.agent)
   const project = names.project === undefined ? soleProject(issuer) : claimOf(claims, names.project)
   if (typeof name !== 'string' || typeof project !== 'string' || !speaksFor(issuer, project)) return undefined
-  const asked = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
-  // A token that could make keys would leave some behind: an issuer says so by name, or it may not.
-  const granted = scopes.filter((scope) => (asked === undefined ? scope !== 'mint' : asked.includes(scope)))
+  const claimed = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
+  // A key that a token makes would outlive the token. So `mint` is given only if the token names it.
+  const granted = scopes.filter((scope) => (claimed === undefined ? scope !== 'mint' : claimed.includes(scope)))
   return { kind: 'agent', project, name: nameOf(name), scopes: granted }
 }
 
-/** A claim that the entry names and the token lacks gives no project, rather than all. */
+/** If the entry names a claim and the token lacks it, the token has no project; it does not have all of them. */
 function operatorOf(issuer: JwtIssuer, role: OperatorRole, claims: object): TokenSubject | undefined {
   if (role === 'admin') return issuer.projects === '*' ? { kind: 'operator', role, projects: undefined } : undefined
   const name = issuer.claims.projects
-  const asked = name === undefined ? undefined : wordsOf(claimOf(claims, name))
-  const reach = issuer.projects === '*' ? asked : (asked ?? issuer.projects).filter((one) => speaksFor(issuer, one))
+  const claimed = name === undefined ? undefined : wordsOf(claimOf(claims, name))
+  const reach = issuer.projects === '*' ? claimed : (claimed ?? issuer.projects).filter((one) => speaksFor(issuer, one))
   return reach?.length === 0 ? undefined : { kind: 'operator', role, projects: reach }
 }
 

@@ -1,7 +1,7 @@
 /** Loads together what is requested in one turn of the event loop, as DataLoader does. */
 export class Batcher<Item, Answer> {
   readonly #answerAll: (items: readonly Item[]) => Promise<Answer>
-  #asked: Item[] = []
+  #items: Item[] = []
   #answer: Promise<Answer> | undefined
 
   constructor(answerAll: (items: readonly Item[]) => Promise<Answer>) {
@@ -10,16 +10,16 @@ export class Batcher<Item, Answer> {
 
   /** Returns the result for these items and all others of this turn. */
   load(items: readonly Item[]): Promise<Answer> {
-    for (const item of items) this.#asked.push(item)
+    for (const item of items) this.#items.push(item)
     this.#answer ??= this.#answerSoon()
     return this.#answer
   }
 
   async #answerSoon(): Promise<Answer> {
     await new Promise(setImmediate)
-    const asked = this.#asked
-    this.#asked = []
+    const items = this.#items
+    this.#items = []
     this.#answer = undefined
-    return this.#answerAll(asked)
+    return this.#answerAll(items)
   }
 }

@@ -137,11 +137,11 @@ export function readTaskEvents(
   return read(db, rangeOfTask, { taskId, after, upTo, limit })
 }
 
-const windows = new RowsStatement<EventRow & { asked: number }>(
+const windows = new RowsStatement<EventRow & { window: number }>(
   (value) =>
     sql`cast(${value(0)} as bigint), ${value(1)}, ${value(2)}, ${value(3)}, cast(${value(4)} as bigint), cast(${value(5)} as bigint)`,
   6,
-  (rows) => sql`select v.column1 as "asked", ${columns}
+  (rows) => sql`select v.column1 as "window", ${columns}
   from (values ${rows}) v cross join event_audience a cross join event e
   where a.audience = v.column2 and a.project_id = v.column3 and a.log_id > v.column5 and a.log_id <= v.column6 and a.trigger = v.column4
     and ${itsEvent}
@@ -158,12 +158,12 @@ export interface Window {
 }
 
 /** Returns the events of many windows: one list for each window, at its index. */
-export async function readWindows(db: Reader, asked: readonly Window[]): Promise<LogEvent[][]> {
-  const rows = asked.map(({ audience, projectId, trigger, after, upTo }, index) => {
+export async function readWindows(db: Reader, windowsToRead: readonly Window[]): Promise<LogEvent[][]> {
+  const rows = windowsToRead.map(({ audience, projectId, trigger, after, upTo }, index) => {
     return [index, audience, projectId, trigger, after, upTo]
   })
-  const found: LogEvent[][] = asked.map(() => [])
-  for (const { asked: index, ...row } of await windows.all(db, rows)) found[index]!.push(eventFromRow(row))
+  const found: LogEvent[][] = windowsToRead.map(() => [])
+  for (const { window: index, ...row } of await windows.all(db, rows)) found[index]!.push(eventFromRow(row))
   return found
 }
 
@@ -179,12 +179,12 @@ function eventFromRow(row: EventRow): LogEvent {
   return { ...row, trigger: eventTypes[row.type] ?? null, data: JSON.parse(row.data) as JsonObject }
 }
 
-const bounds = statement<{ projectId: string }, { head: number; tail: number }>(
-  sql`select log_head as "head", log_tail as "tail" from project where id = ${p('projectId')}`,
+const bounds = statement<{ projectId: string }, { head: number; prunedTo: number }>(
+  sql`select log_head as "head", log_tail as "prunedTo" from project where id = ${p('projectId')}`,
 )
 
 /** Returns the newest logId of a project, and the newest one that retention has pruned (0: none). */
-export async function logBounds(db: Reader, projectId: string): Promise<{ head: number; tail: number }> {
+export async function logBounds(db: Reader, projectId: string): Promise<{ head: number; prunedTo: number }> {
   const row = await db.get(bounds, { projectId })
   if (!row) throw new Problem('project-not-found', { detail: `No project "${projectId}".` })
   return row

@@ -17,7 +17,7 @@ export class LogNotifier {
   readonly #within: Listeners = new Map()
   readonly #notifyPeers: (keys: readonly string[]) => void
 
-  /** `notifyPeers` tells the other gateways of the store which logs have grown here. */
+  /** `notifyPeers` sends the peers the ids of the logs that have grown here. */
   constructor(notifyPeers: (keys: readonly string[]) => void = () => {}) {
     this.#notifyPeers = notifyPeers
   }

@@ -8,8 +8,8 @@ interface Aged {
   upTo: number
 }
 
-const tails = statement<object, { projectId: string; tail: number }>(
-  sql`select id as "projectId", log_tail as "tail" from project`,
+const prunedPositions = statement<object, { projectId: string; prunedTo: number }>(
+  sql`select id as "projectId", log_tail as "prunedTo" from project`,
 )
 const oldest = statement<{ projectId: string; limit: number }, { logId: number; createdAt: number }>(
   sql`select log_id as "logId", created_at as "createdAt" from event where project_id = ${p('projectId')}
@@ -39,7 +39,7 @@ const removeAudience = statement<Aged & { limit: number }>(sql`delete from event
  */
 export async function pruneEvents(db: Database, before: number, signal: AbortSignal): Promise<number> {
   const aged: string[] = []
-  for (const { projectId } of await db.all(tails, {})) {
+  for (const { projectId } of await db.all(prunedPositions, {})) {
     const first = await db.get(oldest, { projectId, limit: 1 })
     if (first && first.createdAt < before) aged.push(projectId)
   }
@@ -67,13 +67,15 @@ const pageMax = 100
  * a crash are removed with the next events.
  */
 async function pruneAudiences(db: Database, signal: AbortSignal): Promise<void> {
-  const tailOf = new Map((await db.all(tails, {})).map(({ projectId, tail }) => [projectId, tail]))
+  const prunedToOf = new Map(
+    (await db.all(prunedPositions, {})).map(({ projectId, prunedTo }) => [projectId, prunedTo]),
+  )
   const remove = (tx: Transaction, item: Aged, limit: number) => tx.run(removeAudience, { ...item, limit })
   let next = await db.get(nextAudience, { audience: '', projectId: '' })
   while (next && !signal.aborted) {
     const aged: Aged[] = []
     for (let read = 0; next && read < pageMax; read++) {
-      const upTo = tailOf.get(next.projectId) ?? Number.MAX_SAFE_INTEGER
+      const upTo = prunedToOf.get(next.projectId) ?? Number.MAX_SAFE_INTEGER
       if (next.oldest <= upTo) aged.push({ ...next, upTo })
       next = await db.get(nextAudience, next)
     }

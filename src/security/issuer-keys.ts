@@ -30,7 +30,7 @@ export class IssuerKeys {
   readonly #issuer: JwtIssuer
   readonly #source: Source
   #loaded: Loaded | undefined
-  #askedAt: number | undefined
+  #queriedAt: number | undefined
   #loading: Promise<Loaded> | undefined
 
   constructor(issuer: JwtIssuer, source: Source) {
@@ -62,12 +62,12 @@ export class IssuerKeys {
   }
 
   #mayAsk(): boolean {
-    return this.#askedAt === undefined || Math.abs(this.#source.clock.now() - this.#askedAt) >= askAgainMs
+    return this.#queriedAt === undefined || Math.abs(this.#source.clock.now() - this.#queriedAt) >= askAgainMs
   }
 
   /** Concurrent callers share one read. */
   #load(): Promise<Loaded> {
-    this.#askedAt = this.#loading ? this.#askedAt : this.#source.clock.now()
+    this.#queriedAt = this.#loading ? this.#queriedAt : this.#source.clock.now()
     this.#loading ??= this.#read().finally(() => {
       this.#loading = undefined
     })

@@ -34,10 +34,10 @@ export function createAskName(servers?: readonly string[]): AskName {
       timer = setTimeout(cancel, otherFamilyMs)
     }
     const ttl = { ttl: true } as const
-    const asked = [resolver.resolve4(hostname, ttl), resolver.resolve6(hostname, ttl)]
-    for (const answer of asked) answer.then(soon, () => {})
+    const queries = [resolver.resolve4(hostname, ttl), resolver.resolve6(hostname, ttl)]
+    for (const answer of queries) answer.then(soon, () => {})
     signal.addEventListener('abort', cancel, { once: true })
-    const [v4, v6] = await Promise.allSettled(asked)
+    const [v4, v6] = await Promise.allSettled(queries)
     clearTimeout(timer)
     signal.removeEventListener('abort', cancel)
     const records = [...recordsOf(v4!, 4), ...recordsOf(v6!, 6)]

@@ -66,12 +66,12 @@ export class OutboundFetch implements AsyncDisposable {
   constructor(options: OutboundFetchOptions) {
     this.#policy = createAddressPolicy(options.allow)
     this.#names = new NameResolver(options.names)
-    const anybody = createAddressPolicy([])
+    const publicPolicy = createAddressPolicy([])
     this.#pools = new OriginPools({
       // The look-up before the request is nearly always still cached here.
       lookup: (payer, dialling) =>
         guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer()), dialling),
-      isPublic: (address) => anybody.check(address).allowed,
+      isPublic: (address) => publicPolicy.check(address).allowed,
       connectTimeoutMs: options.connectTimeoutMs ?? 5000,
       connectionsPerOrigin: options.connectionsPerOrigin ?? outboundLimits.attemptsToOrigin.max,
       originsMax: options.originsMax ?? outboundLimits.originsKept.max,

@@ -7,7 +7,7 @@ export type Closed = (path: string, mode: string) => void
 /** `directory`: one that holds keys. `secret`: a file with a secret. `store`: a file with mail. */
 export type PrivateKind = 'directory' | 'secret' | 'store'
 
-/** What to do about a file's mode and owner. */
+/** How to treat the mode and owner of a file. */
 export type Verdict = 'private' | 'close' | 'open' | 'foreign'
 
 const others = 0o007

@@ -18,7 +18,7 @@ export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {
   if (!url) return { ok: false, code: 'invalid-request', detail: 'The URL is not a valid absolute URL.' }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return notAllowed('The URL must use http or https.')
   if (url.username !== '' || url.password !== '') {
-    return notAllowed('The URL must not carry a user name or password; take out the part before the @.')
+    return notAllowed('The URL must not contain a user name or password. Remove the part before the @.')
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (withoutFinalDots(host).length > hostBytesMax) {

@@ -2,11 +2,11 @@ import type { Base } from '../core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { newestLiveSession, seeSession } from '../registry/sessions/session-store.ts'
 
-/** A sign of life is worth a write only when the last one is this old. */
+/** A sign of life is written only if the last written one is this old. */
 const seenAgainMs = 15_000
 const agentsMax = 20_000
 
-/** Takes any call of an agent for a sign of life of its session, behind the call and never in front of it. Source: S4-8. */
+/** Records every call of an agent as a sign of life of its session, after the call, so that no call waits for it. Source: S4-8. */
 export class SessionActivity implements AsyncDisposable {
   readonly #context: Base
   readonly #notedAt = new Map<string, number>()
@@ -16,7 +16,7 @@ export class SessionActivity implements AsyncDisposable {
     this.#context = context
   }
 
-  /** Notes that an agent showed its key. Returns at once. */
+  /** Notes a call of an agent. Returns at once. */
   readonly saw = (caller: Caller): void => {
     if (caller.kind !== 'agent') return
     const now = this.#context.clock.now()
@@ -28,7 +28,7 @@ export class SessionActivity implements AsyncDisposable {
     this.#writing.add(writing)
   }
 
-  /** Resolves when all that was noted is written. */
+  /** Resolves when all noted calls are written. */
   async settled(): Promise<void> {
     await Promise.all(this.#writing)
   }
@@ -37,13 +37,13 @@ export class SessionActivity implements AsyncDisposable {
     return this.settled()
   }
 
-  /** An agent without a session, and one that another gateway saw, cost a look and no write. */
+  /** An agent without a session, and an agent that another gateway has just recorded, cost a read and no write. */
   async #note(agentId: string, now: number): Promise<void> {
     const { db, log } = this.#context
     try {
       const session = await newestLiveSession(db, agentId)
       if (!session || Math.abs(now - session.lastSeenAt) < seenAgainMs) return
-      // At the time of the sign of life, whenever it is written.
+      // The time of the call, not the time of the write.
       await db.transaction((tx) => seeSession(tx, session.id, seenAgainMs, now))
     } catch (error) {
       this.#notedAt.delete(agentId)

@@ -6,7 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 import { pauseSubscriptionsOfSession } from '../wakes/store/subscription-state.ts'
 import type { SessionContext } from './context.ts'
 
-/** Ends a session by the word of `actor`. False: it had ended already, and nothing is told twice. */
+/** Ends a session for `actor`. False: it had ended already, and no second event is appended. */
 export async function leaveSession(
   context: SessionContext,
   tx: Transaction,
@@ -14,13 +14,13 @@ export async function leaveSession(
   actor: string,
 ): Promise<boolean> {
   if (!(await endSession(tx, session.id, 'ended'))) return false
-  await tellLeft(context, tx, session, 'ended', actor)
+  await announceEnd(context, tx, session, 'ended', actor)
   return true
 }
 
 /**
- * Ends a session that gave no sign since an instant. False: it gave one meanwhile, or another gateway ended it: only one of them
- * tells.
+ * Ends a session that gave no sign of life since an instant. False: it gave one meanwhile, or another gateway has ended it: only
+ * one gateway appends the events.
  */
 export async function dropSilentSession(
   context: SessionContext,
@@ -29,11 +29,11 @@ export async function dropSilentSession(
   before: number,
 ): Promise<boolean> {
   if (!(await endSilentSession(tx, session.id, before))) return false
-  await tellLeft(context, tx, session, 'timeout', gatewayIdentity)
+  await announceEnd(context, tx, session, 'timeout', gatewayIdentity)
   return true
 }
 
-/** Takes the identity from an older session. Answers the events to append for it; undefined when it had ended already. */
+/** Preempts an older session. Returns the events to append; undefined if it had ended already. */
 export async function preemptSession(
   context: Pick<SessionContext, 'changed'>,
   tx: Transaction,
@@ -48,7 +48,7 @@ export async function preemptSession(
   ]
 }
 
-/** Ends a session whose key is gone. Answers the events to append for it; undefined when it had ended already. */
+/** Ends a session whose key has ended. Returns the events to append; undefined if it had ended already. */
 export async function endSessionOfKey(
   context: Pick<SessionContext, 'changed'>,
   tx: Transaction,
@@ -61,7 +61,7 @@ export async function endSessionOfKey(
   return [...(await pauseSubscriptions(context, tx, session, reason)), left]
 }
 
-/** A row of the log about a session: it concerns its agent, and the operator reads it with everything else. */
+/** An event about a session. It concerns the agent of the session. */
 export function sessionEvent(
   type: 'peer.joined' | 'peer.left' | 'master.preempted',
   actor: string,
@@ -72,7 +72,7 @@ export function sessionEvent(
   return { type, actor, audience: [agentId], data: { ...data, surface, sessionId: id } }
 }
 
-async function tellLeft(
+async function announceEnd(
   context: SessionContext,
   tx: Transaction,
   session: Session,
@@ -86,7 +86,7 @@ async function tellLeft(
   await announceLeft(context, tx, session, identity, reason)
 }
 
-/** Tells the others of the project that a session has ended. Called last in its transaction. */
+/** Announces to the other agents of the project that a session has ended. Called last in its transaction. */
 export async function announceLeft(
   context: Pick<SessionContext, 'announce'>,
   tx: Transaction,
@@ -103,7 +103,7 @@ export async function announceLeft(
   })
 }
 
-/** Nothing more is sent to where a session listened; what comes waits for the next turn, or until somebody resumes it. */
+/** Pauses the subscriptions of a session: their events wait until the subscription is resumed. */
 async function pauseSubscriptions(
   { changed }: Pick<SessionContext, 'changed'>,
   tx: Transaction,

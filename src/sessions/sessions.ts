@@ -16,8 +16,8 @@ import { leaveSession } from './end.ts'
 import { requireAgentCaller } from './start.ts'
 
 /**
- * A sign of life of a session, with what it does if it says so. Answers the session as it is now. Errors: `session-not-found`,
- * `session-ended` with the reason, and with the session that took over: that is how one that was preempted learns of it.
+ * Records a sign of life of a session, with its presence if it is given. Returns the current session. Errors: `session-not-found`,
+ * `session-ended` with the reason and, after a preemption, the newer session: so the preempted process learns of it.
  */
 export function beatSession(
   { db }: SessionContext,
@@ -34,7 +34,7 @@ export function beatSession(
   })
 }
 
-/** Ends a session: the agent's own word, or the operator's. Ending one that has ended changes nothing. */
+/** Ends a session for its agent or the operator. Ending an ended session changes nothing. */
 export function closeSession(context: SessionContext, caller: Caller, id: string): Promise<Session> {
   return context.db.transaction(async (tx) => {
     const session = await requireSession(tx, caller, id)
@@ -43,7 +43,7 @@ export function closeSession(context: SessionContext, caller: Caller, id: string
   })
 }
 
-/** What the harness of the caller's live session does now. Errors: `session-not-found` when none lives. Source: S1-8. */
+/** Records the presence of the caller's live session. Errors: `session-not-found` without a live session. Source: S1-8. */
 export function reportPresence({ db }: SessionContext, caller: Caller, presence: PresenceReport): Promise<Session> {
   requireAgentCaller(caller)
   return db.transaction(async (tx) => {
@@ -55,23 +55,23 @@ export function reportPresence({ db }: SessionContext, caller: Caller, presence:
   })
 }
 
-/** A session of the caller's agent, or of the operator's project. Another's is as absent as one that does not exist. */
+/** Returns a session of the caller's agent, or of the operator's project. Any other session is not found. Errors: `session-not-found`. */
 export async function requireSession(db: Reader, caller: Caller, id: string): Promise<Session> {
   const session = await findSession(db, id)
   const visible = session?.projectId === caller.projectId
   if (session && visible && (caller.kind === 'operator' || session.agentId === caller.id)) return session
   throw new Problem('session-not-found', {
-    detail: `No session ${id}, or it is not yours. GET /v1/sessions lists those that are.`,
+    detail: `There is no session ${id}, or it is not yours. GET /v1/sessions lists your sessions.`,
   })
 }
 
-/** Errors: `session-ended`, which says why and by whom. */
+/** Returns the session if it is live. Errors: `session-ended`, with the reason and the newer session. */
 export function requireLive(session: Session): Session {
   const { id, endedAt, endReason, successorId } = session
   if (endedAt === null) return session
   const remedy =
     endReason === 'preempted'
-      ? `Session ${successorId} of a newer process speaks for the agent: stop, or leave the identity to it.`
+      ? `Session ${successorId} of a newer process speaks for the agent, so this one must stop.`
       : 'Start it again: POST /v1/sessions.'
   throw new Problem('session-ended', {
     detail: `Session ${id} has ended (${endReason}). ${remedy}`,
@@ -83,14 +83,14 @@ export function requireLive(session: Session): Session {
   })
 }
 
-/** The live session of an agent, or the live ones of the operator's project, newest first. */
+/** Returns the live session of an agent, or the live sessions of the operator's project, newest first. */
 export async function listVisibleSessions(db: Reader, caller: Caller): Promise<Session[]> {
   if (caller.kind === 'operator') return listLiveSessions(db, caller.projectId)
   const own = await newestLiveSession(db, caller.id)
   return own ? [own] : []
 }
 
-/** Sessions that have ended, newest first, behind the one that the page before ended with. */
+/** Returns a page of ended sessions, newest first, after the last one of the previous page. */
 export function listFormerSessions(
   db: Reader,
   caller: Caller,

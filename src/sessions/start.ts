@@ -17,7 +17,7 @@ import { resumeSubscriptionsOfSession } from '../wakes/store/subscription-state.
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
-/** What a harness says of itself. `startedAt`: when its process started, ms since the epoch. */
+/** What a harness says about itself. `startedAt`: when its process started, in ms since the epoch. */
 export interface SessionInput {
   readonly surface: string
   readonly capabilities?: readonly string[] | undefined
@@ -27,21 +27,21 @@ export interface SessionInput {
 
 export interface StartedSession {
   readonly sessionId: string
-  /** False: the process has the session that it had. */
+  /** False: the process continues its session. */
   readonly created: boolean
   readonly pendingSignals: readonly object[]
 }
 
 /**
- * Starts a session and hands over the mail that waited for its agent. The newest process owns the identity: an older session is
- * preempted, told so, and sent no more wakes. A process that starts again (the same `pid` and `startedAt`) goes on with the
- * session it had, also when that was taken for silent. Errors: `session-preempted` when a newer process speaks for the agent,
- * `forbidden` for the operator, who has none. Source: S2-2, S2-11, S2-20, D12.
+ * Starts a session and delivers the mail that waits for its agent. The newest process speaks for the agent: an older session is
+ * preempted and notified, and its subscriptions are paused. The same process (the same `pid` and `startedAt`) continues its
+ * session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
+ * `forbidden` for an operator, which has no sessions. Source: S2-2, S2-11, S2-20, D12.
  */
 export function startSession(context: SessionContext, caller: Caller, input: SessionInput): Promise<StartedSession> {
   requireAgentCaller(caller)
   return context.db.transaction(async (tx) => {
-    // Two that start at once take turns, so that the second sees the first.
+    // Of two concurrent starts, the second waits, so that it sees the first.
     if (!(await lockAgent(tx, caller.id))) {
       throw new Problem('agent-not-found', { detail: `${caller.identity} is no longer registered.` })
     }
@@ -60,25 +60,30 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     else await insertSession(tx, session)
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
     const pendingSignals = await context.drain(tx, caller.id, session.id)
-    if (step !== 'continue') await tellJoined(context, tx, caller, { ...session, surface }, live, preempted, resumed)
+    if (step !== 'continue') {
+      const joined = sessionEvent('peer.joined', caller.identity, session, { identity: caller.identity })
+      await context.append(tx, caller.projectId, [...(preempted ?? []), ...resumed, joined])
+      if (preempted) await announcePreempted(context, tx, caller, session.id)
+      await announceJoined(context, tx, caller, { ...session, surface })
+    }
     return { sessionId: session.id, created: former === undefined, pendingSignals }
   })
 }
 
-/** Sessions are of agents: an operator speaks for itself. */
+/** Only agents have sessions. Errors: `forbidden`. */
 export function requireAgentCaller(caller: Caller): void {
   if (caller.kind === 'agent') return
-  throw new Problem('forbidden', { detail: "Only an agent has sessions and presence; use an agent's key." })
+  throw new Problem('forbidden', { detail: 'Only agents have sessions and presence; use the key of an agent.' })
 }
 
-/** An instant that is still to come, by a clock that is ahead, is now. */
+/** The clock of the harness may be ahead: a start in the future counts as now. */
 function processOf({ pid, startedAt }: SessionInput, now: number) {
   return { pid: pid ?? null, processStartedAt: startedAt === undefined ? null : Math.min(startedAt, now) }
 }
 
 function refusal(caller: Caller, live: Session): Problem {
   return new Problem('session-preempted', {
-    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that one, or leave the identity to it.`,
+    detail: `A process that started later speaks for ${caller.identity} (session ${live.id}, ${live.surface}). End that session, or stop working as this agent.`,
     extra: { newMasterSession: live.id, surface: live.surface },
   })
 }
@@ -124,28 +129,22 @@ async function resumeSubscriptions(
   }))
 }
 
-async function tellJoined(
-  { append, announce }: SessionContext,
+function announcePreempted(
+  { announce }: SessionContext,
   tx: Transaction,
-  { id: agentId, identity, projectId }: Caller,
-  session: Session,
-  before: Session | undefined,
-  preempted: readonly NewEvent[] | undefined,
-  resumed: readonly NewEvent[],
+  { id: toAgentId, identity, projectId }: Caller,
+  newSessionId: string,
 ): Promise<void> {
-  const { id: sessionId, surface } = session
-  const joined = sessionEvent('peer.joined', identity, session, { identity })
-  await append(tx, projectId, [...(preempted ?? []), ...resumed, joined])
-  if (preempted && before) {
-    const payload = { preempted_by: identity, new_master_session: sessionId }
-    await announce(tx, { projectId, signalType: 'MasterPreempted', payload, toAgentId: agentId })
-  }
+  const payload = { preempted_by: identity, new_master_session: newSessionId }
+  return announce(tx, { projectId, signalType: 'MasterPreempted', payload, toAgentId })
+}
+
+function announceJoined(
+  { announce }: SessionContext,
+  tx: Transaction,
+  { id: exceptAgentId, identity, projectId }: Caller,
+  { id: sessionId, surface }: Session,
+): Promise<void> {
   const payload = { identity, surface, session_id: sessionId }
-  await announce(tx, {
-    projectId,
-    signalType: 'PeerJoined',
-    payload,
-    toAgentId: 'project',
-    exceptAgentId: agentId,
-  })
+  return announce(tx, { projectId, signalType: 'PeerJoined', payload, toAgentId: 'project', exceptAgentId })
 }

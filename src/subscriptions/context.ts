@@ -8,6 +8,6 @@ export interface SubscriptionContext extends Core {
   readonly newSigningKey: () => string
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
   readonly checkUrl: (url: string, field: string) => void
-  /** Tells the dispatcher that a subscription has changed: its run ends, and a new one may be due. */
+  /** Notifies the dispatcher that a subscription has changed: its run ends, and a new one may be due. */
   readonly changed: (subscriptionId: string) => void
 }

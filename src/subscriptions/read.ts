@@ -43,7 +43,7 @@ export async function requireSubscription(db: Reader, caller: Caller, id: string
     return subscription
   }
   throw new Problem('subscription-not-found', {
-    detail: `No subscription ${id}, or it is not yours. \`rouse sub list\` shows those that are.`,
+    detail: `There is no subscription ${id}, or it is not yours. \`rouse sub list\` lists your subscriptions.`,
   })
 }
 

@@ -59,7 +59,7 @@ interface Range {
   readonly toLogId: number
 }
 
-/** What a request covers. `earliestLogId`: the log begins there, and some of what failed lies before it. */
+/** The ranges of a replay. `earliestLogId`: present if failed events before it were pruned. */
 interface Requested {
   readonly ranges: readonly Range[]
   readonly earliestLogId?: number
@@ -69,8 +69,8 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   const { id, projectId } = subscription
   if ('failedSince' in input) {
     const ranges = await readFailedRanges(tx, id, input.failedSince)
-    const { tail } = await logBounds(tx, projectId)
-    return ranges.some(({ fromLogId }) => fromLogId <= tail) ? { ranges, earliestLogId: tail } : { ranges }
+    const { prunedTo } = await logBounds(tx, projectId)
+    return ranges.some(({ fromLogId }) => fromLogId <= prunedTo) ? { ranges, earliestLogId: prunedTo } : { ranges }
   }
   if ('fromLogId' in input) {
     await requireWatermark(tx, projectId, input.fromLogId - 1, 'fromLogId')
@@ -80,7 +80,7 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   if (!delivery) {
     throw new Problem('not-found', {
       field: 'eventId',
-      detail: `eventId: no delivery ${input.eventId} on this subscription. GET …/deliveries lists them.`,
+      detail: `eventId: this subscription has no delivery ${input.eventId}. GET …/deliveries lists its deliveries.`,
     })
   }
   await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')
@@ -97,7 +97,7 @@ async function enqueue(tx: Transaction, subscription: WakeSubscription, range: R
     for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++
     if (count > room) {
       throw new Problem('invalid-request', {
-        detail: `More than ${replaysMax} events at once. Ask for a smaller range, or use resync.`,
+        detail: `A replay has at most ${replaysMax} events. Send a smaller range, or use resync.`,
       })
     }
     after = page.scannedTo

@@ -96,7 +96,7 @@ async function ownerId(
     throw new Problem('invalid-request', {
       field: 'agentIdentity',
       detail:
-        "agentIdentity: the operator says whose subscription it is, unless its trigger is a signal (SUBSCRIPTION_DEGRADED, …); an agent's own key needs no agentIdentity.",
+        "agentIdentity: an operator must name the agent of the subscription, unless the trigger is a signal of the engine (SUBSCRIPTION_DEGRADED, …). With an agent's key, agentIdentity is not needed.",
     })
   }
   const agent = await requireAgent(db, caller.projectId, agentIdentity)
@@ -108,6 +108,6 @@ async function requireSessionOf(db: Reader, agentId: string, sessionId: string):
   if ((await newestLiveSession(db, agentId))?.id === sessionId) return
   throw new Problem('session-not-found', {
     field: 'sessionId',
-    detail: `sessionId: ${sessionId} is no live session of the subscription's agent. Leave it out, and it lives until it is removed.`,
+    detail: `sessionId: ${sessionId} is not a live session of the subscription's agent. Without a sessionId the subscription stays until it is removed.`,
   })
 }

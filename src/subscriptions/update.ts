@@ -100,7 +100,7 @@ export async function updateSubscription(
 function keyIsTheOwners(): Problem {
   return new Problem('forbidden', {
     field: 'rotateSigningKey',
-    detail: "rotateSigningKey: the signing key is the subscription's owner's, who rotates it. Leave it out.",
+    detail: 'rotateSigningKey: only the owner of the subscription may rotate its signing key. Leave the field out.',
   })
 }
 

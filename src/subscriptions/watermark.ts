@@ -13,7 +13,7 @@ export async function requireWatermark(
   field = 'sinceLogId',
 ): Promise<void> {
   await lockLog(tx, projectId)
-  const { head, tail } = await logBounds(tx, projectId)
+  const { head, prunedTo } = await logBounds(tx, projectId)
   if (sinceLogId > head) {
     throw new Problem('watermark-ahead', {
       field,
@@ -21,11 +21,11 @@ export async function requireWatermark(
       extra: { lastLogId: head },
     })
   }
-  if (sinceLogId < tail) {
+  if (sinceLogId < prunedTo) {
     throw new Problem('watermark-expired', {
       field,
-      detail: `${field}: events up to ${tail} are no longer kept. Start from ${tail}, and read what was before from the tasks.`,
-      extra: { earliestLogId: tail },
+      detail: `${field}: events up to ${prunedTo} are no longer kept. Start from ${prunedTo}, and read the current state from the tasks.`,
+      extra: { earliestLogId: prunedTo },
     })
   }
 }

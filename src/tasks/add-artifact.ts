@@ -51,10 +51,10 @@ async function requireOpenTask(
 ): Promise<Task> {
   const { task, roles } = await requireTaskToChange(tx, caller, taskId)
   if (!roles.includes('assignee')) {
-    throw new Problem('forbidden', { detail: 'Only the assignee of a task adds artifacts to it.' })
+    throw new Problem('forbidden', { detail: 'Only the assignee of a task may add artifacts to it.' })
   }
   if (isTerminal(task.state)) {
-    throw new Problem('task-finished', { detail: `Task ${taskId} is ${task.state} and takes no more artifacts.` })
+    throw new Problem('task-finished', { detail: `Task ${taskId} is ${task.state} and accepts no more artifacts.` })
   }
   if (expectedVersion !== undefined && expectedVersion !== task.version) {
     throw await versionConflict(tx, task, expectedVersion)

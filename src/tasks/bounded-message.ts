@@ -23,8 +23,13 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
     const id = message[field]
     if (typeof id === 'string') requireBoundedId(id, `message.${field}`)
   }
-  requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest with another message.')
-  requireFew(message.extensions, 'message.extensions', inputLimits.messageExtensions, 'Name those that matter here.')
+  requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest in another message.')
+  requireFew(
+    message.extensions,
+    'message.extensions',
+    inputLimits.messageExtensions,
+    'Send only the ones that matter here.',
+  )
   requireFew(message.referenceTaskIds, 'message.referenceTaskIds', inputLimits.messageReferences, 'Name the nearest.')
   for (const uri of listOf(message.extensions)) requireShort(uri, 'message.extensions', inputLimits.url)
   for (const id of listOf(message.referenceTaskIds)) requireShort(id, 'message.referenceTaskIds', inputLimits.messageId)
@@ -36,25 +41,26 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
 export function requireBoundedId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
   requireShort(id, field, limit)
   if (isOneLine(id)) return
-  throw refused(field, 'is an id in one line of text, without control or bidirectional characters.')
+  throw refused(field, 'must be one line of text, without control or bidirectional characters.')
 }
 
 /** Errors: `invalid-request`. */
 export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
-  requireFew(modes, field, inputLimits.outputModes, 'Name those that you prefer.')
+  requireFew(modes, field, inputLimits.outputModes, 'Send only the ones that you prefer.')
   for (const mode of listOf(modes)) requireShort(mode, field, inputLimits.outputMode)
 }
 
 /** The `taggedConcepts` of a metadata object. Entries that are not strings are ignored. Errors: `invalid-request`, `payload-too-large`. */
 export function readBoundedConcepts(given: unknown): string[] {
   const field = 'metadata.taggedConcepts'
-  requireFew(given, field, inputLimits.concepts, 'Name those that matter most.')
+  requireFew(given, field, inputLimits.concepts, 'Send only the ones that matter most.')
   const concepts = listOf(given).filter((concept) => typeof concept === 'string')
   let bytes = 0
   for (const concept of concepts) {
     requireShort(concept, field, inputLimits.concept)
-    if (!isOneLine(concept)) throw refused(field, 'are texts of one line, without control or bidirectional characters.')
+    if (!isOneLine(concept))
+      throw refused(field, 'must be texts of one line, without control or bidirectional characters.')
     bytes += Buffer.byteLength(concept)
   }
   if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', inputLimits.conceptsBytes)
@@ -88,7 +94,7 @@ function refused(field: string, reason: string): Problem {
 function tooMuch(field: string, limit: string, { max }: Limit): Problem {
   return new Problem('payload-too-large', {
     field,
-    detail: `${field}: is more than ${max} bytes. Send the rest as a part of the message, or name where it is.`,
+    detail: `${field}: has more than ${max} bytes. Send the rest as a part of the message, or send a URL.`,
     extra: { limit, max },
   })
 }

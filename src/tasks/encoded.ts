@@ -17,7 +17,7 @@ export function encode(value: object, field: string): Encoded {
   if (bytes <= max) return { text, size: bytes + taskLimits.valueBytes.max * countValues(value) }
   throw new Problem('payload-too-large', {
     field,
-    detail: `${field}: is ${bytes} bytes as JSON, and at most ${max}. Send what is large as a URL.`,
+    detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,
     extra: { limit: 'messageBytes', max },
   })
 }

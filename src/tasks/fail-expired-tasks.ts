@@ -1,4 +1,5 @@
 import type { Sweep } from '../lib/sweeper.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { TaskContext } from './context.ts'
@@ -32,5 +33,5 @@ async function fail(tx: Transaction, context: TaskContext, id: string): Promise<
   const parts = [{ text: `expired: nobody took the task before ${new Date(task.expiresAt).toISOString()}` }]
   // A full task takes this message too: it has to end like any other.
   const message = encode(agentMessage({ parts }, task), 'message')
-  await transition(tx, context, task, { to: 'failed', actor: '@gateway', message, reason: 'expired' })
+  await transition(tx, context, task, { to: 'failed', actor: gatewayIdentity, message, reason: 'expired' })
 }

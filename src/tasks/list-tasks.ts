@@ -122,7 +122,7 @@ function readPageToken(token: string): { statusAt: number; id: string } {
   if (!match) {
     throw new Problem('invalid-request', {
       field: 'pageToken',
-      detail: 'pageToken: not one of ours. Send `nextPageToken` of the page before, unchanged.',
+      detail: 'pageToken: is not a token of this gateway. Send the `nextPageToken` of the previous page, unchanged.',
     })
   }
   return { statusAt: Number(match[1]), id: match[2]! }

@@ -61,7 +61,7 @@ function readInstant(value: unknown): number | null {
   if (Number.isNaN(instant)) {
     throw new Problem('invalid-request', {
       field: 'metadata.expiresAt',
-      detail: 'metadata.expiresAt: give an instant in ISO 8601, e.g. "2026-04-26T10:00:00.000Z".',
+      detail: 'metadata.expiresAt: send an instant in ISO 8601, e.g. "2026-04-26T10:00:00.000Z".',
     })
   }
   return instant
@@ -80,7 +80,7 @@ export function requireAcceptedModes(agent: Agent, message: A2aMessage): void {
     }
     throw new Problem('unsupported-media-type', {
       field: `message.parts[${index}].mediaType`,
-      detail: `message.parts[${index}].mediaType: ${agent.handle} takes ${cutText(agent.inputModes.join(', '), 1_000)}, not ${cutText(mode!, 200)}.`,
+      detail: `message.parts[${index}].mediaType: ${agent.handle} accepts ${cutText(agent.inputModes.join(', '), 1_000)}, not ${cutText(mode!, 200)}.`,
     })
   }
 }

@@ -38,7 +38,7 @@ export function requireSendable(
   requireBoundedId(config.id, `${prefix}id`, inputLimits.pushConfigId)
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
-    throw invalid(`${prefix}authentication.scheme`, 'is the name of an HTTP authentication scheme, e.g. Bearer.')
+    throw invalid(`${prefix}authentication.scheme`, 'must be the name of an HTTP authentication scheme, e.g. Bearer.')
   }
   for (const [field, value] of Object.entries({ token: config.token, 'authentication.credentials': credentials })) {
     if (/^[\x20-\x7e]*$/.test(value) && value.length <= headerValueMax) continue
@@ -46,7 +46,7 @@ export function requireSendable(
   }
   const secret = config.token ? 'token' : credentials ? 'authentication.credentials' : undefined
   if (secret && url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
-    throw invalid(prefix + secret, 'would travel in clear text to an http:// URL. Give an https:// URL.')
+    throw invalid(prefix + secret, 'would be sent in clear text to an http:// URL. Use an https:// URL.')
   }
 }
 

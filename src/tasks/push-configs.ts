@@ -20,7 +20,7 @@ import type { Task } from './task.ts'
 
 /**
  * Sets a push config on a task. It replaces one of the same id and starts active, even if that one was degraded. A finished task
- * takes one too, and sends nothing. Errors: `task-not-found`, `url-not-allowed`, `invalid-request`, `limit-exceeded`.
+ * may have one too, but sends nothing to it. Errors: `task-not-found`, `url-not-allowed`, `invalid-request`, `limit-exceeded`.
  */
 export function createPushConfig(
   context: PushContext,
@@ -31,8 +31,8 @@ export function createPushConfig(
   requireSendable(context, input)
   return context.db.transaction(async (tx) => {
     const { task } = await requireTaskToChange(tx, caller, taskId)
-    const head = await lockLog(tx, task.projectId)
-    const config = await keepPushConfig(context, tx, caller, task, input, head)
+    const after = await lockLog(tx, task.projectId)
+    const config = await storePushConfig(context, tx, caller, { task, input, after })
     await context.append(tx, task.projectId, [
       {
         type: 'push_config.created',
@@ -46,17 +46,23 @@ export function createPushConfig(
   })
 }
 
-/**
- * Keeps a config in the caller's transaction. `after`: the first push is for the first event after this logId. That is the head of
- * the log for a config that is added later, and before the task's first event for one that comes with the message.
- */
-export async function keepPushConfig(
-  context: PushContext,
+/** A push config to store, and its task. */
+export interface NewPushConfig {
+  readonly task: Task
+  readonly input: PushInput
+  /**
+   * The first push is for the first event after this logId. It is the log head for a config that is added later, and the logId
+   * before the task's first event for a config that comes with the message.
+   */
+  readonly after: number
+}
+
+/** Stores a config in the caller's transaction. It replaces one of the same id. Errors: `limit-exceeded`. */
+export async function storePushConfig(
+  context: Pick<PushContext, 'secrets'>,
   tx: Transaction,
   caller: Caller,
-  task: Task,
-  input: PushInput,
-  after: number,
+  { task, input, after }: NewPushConfig,
 ): Promise<PushConfig> {
   await requireLiveKey(tx, caller)
   const configId = input.id || newUuid()
@@ -111,7 +117,7 @@ export async function requireRoomForPush(
 
 async function requireRoomForConfig(tx: Transaction, caller: Caller, ofTask: number): Promise<void> {
   if (caller.kind === 'operator') return
-  const remedy = 'Delete those that are not in use.'
+  const remedy = 'Delete configs that are not used.'
   requireRoom(caller, 'pushConfigsPerTask', ofTask, remedy)
   requireRoom(caller, 'pushConfigs', await countLivePushes(tx, caller.id), remedy)
 }
@@ -135,7 +141,7 @@ export async function readPushConfig(
   const config = configId ? configs.find(({ id }) => id === configId) : configs[0]
   if (!config) {
     throw new Problem('push-config-not-found', {
-      detail: `No push notification config "${configId}" on task ${taskId}. List them to see their ids.`,
+      detail: `Task ${taskId} has no push notification config "${configId}". List the configs to see their ids.`,
       extra: { taskId, configId },
     })
   }

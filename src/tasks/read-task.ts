@@ -33,7 +33,7 @@ function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: T
   const roles = task ? rolesOf(caller, task) : []
   if (!task || roles.length === 0) {
     throw new Problem('task-not-found', {
-      detail: `No task ${id}, or it is not yours. \`GET /v1/tasks\` lists those you can see.`,
+      detail: `There is no task ${id}, or it is not yours. \`GET /v1/tasks\` lists the tasks that you can see.`,
     })
   }
   return { task, roles }

@@ -17,7 +17,7 @@ export async function requireReferences(tx: Transaction, caller: Caller, message
   if (id === undefined) return
   throw new Problem('task-not-found', {
     field: 'message.referenceTaskIds',
-    detail: `message.referenceTaskIds: no task ${id}, or it is not yours. Leave it out, or name a task that you started.`,
+    detail: `message.referenceTaskIds: there is no task ${id}, or it is not yours. Leave the id out, or name a task that you started.`,
     extra: { taskId: id },
   })
 }
@@ -41,20 +41,20 @@ export async function requireTaskToContinue(
   if (!task || task.assigneeId !== agent.id || !rolesOf(caller, task).includes('originator')) {
     throw new Problem('task-not-found', {
       field: 'message.taskId',
-      detail: `message.taskId: no task ${taskId} of yours with ${agent.handle}. Leave taskId out to start a new task.`,
+      detail: `message.taskId: you have no task ${taskId} with ${agent.handle}. Leave taskId out to start a new task.`,
       extra: { taskId },
     })
   }
   if (typeof contextId === 'string' && contextId && contextId !== task.contextId) {
     throw new Problem('invalid-request', {
       field: 'message.contextId',
-      detail: `message.contextId: task ${taskId} belongs to context ${task.contextId}. Send that contextId, or none.`,
+      detail: `message.contextId: task ${taskId} belongs to context ${task.contextId}. Send that contextId, or leave it out.`,
     })
   }
   if (isTerminal(task.state)) {
     throw new Problem('task-finished', {
       field: 'message.taskId',
-      detail: `message.taskId: task ${taskId} is ${task.state} and takes no more messages. Send a new message with contextId ${task.contextId} and referenceTaskIds [${taskId}].`,
+      detail: `message.taskId: task ${taskId} is ${task.state} and accepts no more messages. Send a new message with contextId ${task.contextId} and referenceTaskIds [${taskId}].`,
       extra: { taskId, state: task.state },
     })
   }

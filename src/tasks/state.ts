@@ -41,7 +41,7 @@ export function requireMove(from: TaskState, to: TaskState, roles: readonly Task
     const owner = roles.includes('assignee') ? 'originator' : 'assignee'
     throw new Problem('forbidden', {
       field: 'to',
-      detail: `to: only the ${owner} of a task may move it from ${from} to ${to}; you may choose ${list(allowed)}.`,
+      detail: `to: only the ${owner} of a task may move it from ${from} to ${to}; you may move it to ${list(allowed)}.`,
       extra: { from, allowed },
     })
   }

@@ -25,7 +25,7 @@ function requireBytes(task: Task, { size }: Encoded, field: string): void {
 function full({ id }: Task, field: string, what: string, reached: { limit: string; max: number }): Problem {
   return new Problem('payload-too-large', {
     field,
-    detail: `${field}: task ${id} holds at most ${what}. Go on in a new task that names this one in referenceTaskIds; this one can still be moved without a message.`,
+    detail: `${field}: task ${id} can have at most ${what}. Continue in a new task that names this one in referenceTaskIds; this one can still be moved without a message.`,
     extra: { ...reached, taskId: id },
   })
 }

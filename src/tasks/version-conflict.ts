@@ -19,7 +19,7 @@ export async function versionConflict(
   const found = `expectedVersion: the task is at version ${current.version} (${current.state}), not ${expectedVersion}.`
   return new Problem('version-conflict', {
     field: 'expectedVersion',
-    detail: allowed ? `${found} Read \`current\` and decide again.` : found,
+    detail: allowed ? `${found} Read \`current\`, and decide again.` : found,
     extra: allowed ? { document, allowed } : { document },
   })
 }

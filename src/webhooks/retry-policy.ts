@@ -6,9 +6,9 @@ export type AttemptOutcome = { status: number; retryAfter?: string } | { error: 
 export type NextStep =
   | { next: 'delivered' }
   | { next: 'retry'; delayMs: number }
-  /** The event is given up; the subscription goes on. */
+  /** The event has failed; the subscription continues with the next one. */
   | { next: 'failed'; reason: string }
-  /** The receiver can never take this event, but others. The event is given up and does not count as a failure of the receiver. */
+  /** The receiver can never accept this event, but can accept others. The event has failed, but this does not count as a failure of the receiver. */
   | { next: 'unfit'; reason: string }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
@@ -30,8 +30,8 @@ export function afterAttempt(
   if (rule === 'delivered') return { next: 'delivered' }
   if (rule === 'rejected' || rule === 'failed' || rule === 'unfit') return { next: rule, reason }
   if (rule === 'retry' && attempt >= attemptsMax) return { next: 'failed', reason }
-  const asked = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0
-  return { next: 'retry', delayMs: delayMs(attempt, asked, random) }
+  const requested = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0
+  return { next: 'retry', delayMs: delayMs(attempt, requested, random) }
 }
 
 /** `retry` counts against `attemptsMax`, `again` does not. */
@@ -72,9 +72,9 @@ function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
 }
 
 /** Jitter only adds, up to a tenth, so that receivers that failed together are not all tried together. */
-function delayMs(attempt: number, askedMs: number, random: () => number): number {
+function delayMs(attempt: number, requestedMs: number, random: () => number): number {
   const scheduled = retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1]!
-  const wait = Math.max(scheduled, Math.min(askedMs, retryWaitMaxMs))
+  const wait = Math.max(scheduled, Math.min(requestedMs, retryWaitMaxMs))
   return Math.min(Math.ceil(wait * (1 + 0.1 * random())), retryWaitMaxMs)
 }
 

@@ -78,7 +78,7 @@ describe('without a key', () => {
 })
 
 describe.each(dialects)('another agent’s key, A2A $version over $binding', (dialect) => {
-  test('sees and touches nothing of a task that is not its own', async () => {
+  test('cannot read or change a task of another caller', async () => {
     const { id } = await gateway.send('donna', 'secret', { key: lucy.key })
     const client = await connect(gateway, donna, mallory.key, dialect)
     const attempts = {
@@ -87,7 +87,7 @@ describe.each(dialects)('another agent’s key, A2A $version over $binding', (di
       subscribe: () => client.resubscribeTask({ tenant: '', id }).next(),
       configs: () => client.listTaskPushNotificationConfig({ tenant: '', taskId: id, pageSize: 0, pageToken: '' }),
     }
-    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt(), name).rejects.toThrow(/No task/)
+    for (const [name, attempt] of Object.entries(attempts)) await expect(attempt(), name).rejects.toThrow(/No task/i)
     const { body } = await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key: lucy.key })
     expect(body.state).toBe('submitted')
   })
@@ -102,7 +102,7 @@ describe.each(dialects)('another agent’s key, A2A $version over $binding', (di
   test('a task is found at its assignee’s address only', async () => {
     const { id } = await gateway.send('donna', 'hello', { key: lucy.key })
     const client = await connect(gateway, mallory, lucy.key, dialect)
-    await expect(client.getTask({ tenant: '', id })).rejects.toThrow(/No task .* with @mallory/)
+    await expect(client.getTask({ tenant: '', id })).rejects.toThrow(/No task .* with @mallory/i)
   })
 })
 
@@ -161,7 +161,7 @@ describe('another project', () => {
     expect((await gateway.call('GET', '/projects/nowhere/agents/donna/tasks')).status).toBe(404)
   })
 
-  test('the operator reads and moves what is there, as at home', async () => {
+  test('the operator reads and moves tasks there, as in its own project', async () => {
     const path = '/projects/elsewhere/agents/stranger'
     const headers = { 'A2A-Version': '1.0' }
     const rpc = (method: string, params: object, key?: string) =>
@@ -175,7 +175,7 @@ describe('another project', () => {
   })
 
   // S1-26
-  test('a grant opens the door, as far as it goes, until it is taken back', async () => {
+  test('a grant allows calls within its scope, until it is revoked', async () => {
     const wire = wireTo(gateway, donna, stranger.key)
     const input = { grantee: 'elsewhere:stranger', scope: 'CAN_REPLY_TO' }
     const { permissionId } = (await gateway.call('POST', '/v1/permissions', input, donna)).body

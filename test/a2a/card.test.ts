@@ -43,14 +43,14 @@ describe('the card', () => {
     ])
   })
 
-  test('is served in v0.3 to who asks for it, and at the old path', async () => {
+  test('is served in v0.3 on request, and at the old path', async () => {
     const { body, headers } = await read({ 'A2A-Version': '0.3' })
     expect(body).toMatchObject({ protocolVersion: expect.stringMatching(/^0\.3/), url: `${gateway.url}/agents/donna` })
     expect(headers.get('vary')).toContain('A2A-Version')
     expect((await read({}, 'agent.json')).status).toBe(200)
   })
 
-  test('says how a key is shown and what the agent can do', async () => {
+  test('names the authentication and the abilities of the agent', async () => {
     const { body } = await read()
     expect(body.securitySchemes.apiKey.httpAuthSecurityScheme.scheme).toBe('bearer')
     expect(body.capabilities).toMatchObject({ streaming: true, pushNotifications: true, extendedAgentCard: true })
@@ -132,7 +132,7 @@ describe('signatures', () => {
     expect(card.name).toBe('donna')
   })
 
-  test('the keys are public and hold no private part', async () => {
+  test('the published keys have no private part', async () => {
     const { body, headers } = await gateway.call('GET', '/.well-known/jwks.json', undefined, { key: null })
     expect(headers.get('cache-control')).toContain('max-age')
     expect(body.keys.every((key: object) => !('d' in key))).toBe(true)

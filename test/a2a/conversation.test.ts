@@ -42,7 +42,7 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     client = await connect(gateway, donna, lucy.key, dialect)
   })
 
-  test('a question is answered within the task, which then goes on', async () => {
+  test('a question is answered within the task, which then continues', async () => {
     const asked = await sendForTask(client, saying('ask'))
     expect([stateOf(asked), textOf(asked.status?.message?.parts)]).toEqual(['input-required', 'Which colour?'])
     const { id: taskId, contextId } = asked
@@ -75,7 +75,7 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     expect(told).toEqual(['task submitted', 'status auth-required', 'status submitted', 'status completed'])
   })
 
-  test('a contextId is kept when given and made when not; a task keeps its own', async () => {
+  test('a given contextId is kept, a missing one is made, and a task keeps its contextId', async () => {
     const given = await sendForTask(client, saying('idle', { contextId: `trip-${dialect.version}` }, atOnce))
     expect(given.contextId).toBe(`trip-${dialect.version}`)
     const made = await sendForTask(client, saying('idle', {}, atOnce))
@@ -96,18 +96,15 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     expect(task.history.map(({ parts }) => textOf(parts))).toEqual(['idle', 'and hurry'])
   })
 
-  test.skipIf(isLegacyProto(dialect))(
-    'a message may refer to tasks that its sender can see, and to no others',
-    async () => {
-      const own = await sendForTask(client, saying('idle', {}, atOnce))
-      const next = await sendForTask(client, saying('idle', { referenceTaskIds: [own.id] }, atOnce))
-      expect(next.history[0]?.referenceTaskIds).toEqual([own.id])
-      const theirs = await connect(gateway, donna, mallory.key, dialect)
-      const foreign = theirs.sendMessage(saying('idle', { referenceTaskIds: [own.id] }, atOnce))
-      await expect(foreign).rejects.toThrow(TaskNotFoundError)
-      await expect(foreign).rejects.toThrow(/referenceTaskIds/)
-    },
-  )
+  test.skipIf(isLegacyProto(dialect))('a message may refer only to tasks that its sender can see', async () => {
+    const own = await sendForTask(client, saying('idle', {}, atOnce))
+    const next = await sendForTask(client, saying('idle', { referenceTaskIds: [own.id] }, atOnce))
+    expect(next.history[0]?.referenceTaskIds).toEqual([own.id])
+    const theirs = await connect(gateway, donna, mallory.key, dialect)
+    const foreign = theirs.sendMessage(saying('idle', { referenceTaskIds: [own.id] }, atOnce))
+    await expect(foreign).rejects.toThrow(TaskNotFoundError)
+    await expect(foreign).rejects.toThrow(/referenceTaskIds/)
+  })
 
   test('text, data, raw bytes, URLs and metadata arrive as they were sent', async () => {
     const parts = [

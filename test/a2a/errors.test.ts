@@ -39,7 +39,7 @@ describe('the errors of the specification, §5.4', () => {
       404,
       'NOT_FOUND',
       'TASK_NOT_FOUND',
-      /No task nope/,
+      /no task nope/i,
     ],
     [
       'canceling a finished task',
@@ -69,7 +69,7 @@ describe('the errors of the specification, §5.4', () => {
       400,
       'INVALID_ARGUMENT',
       'CONTENT_TYPE_NOT_SUPPORTED',
-      /@donna takes text\/plain, not image\/png/,
+      /@donna accepts text\/plain, not image\/png/,
     ],
   ]
 
@@ -110,11 +110,11 @@ describe('the errors of the specification, §5.4', () => {
     expect(rpc.body).toMatchObject({ id: 7, error: { code: -32001 } })
     const rest = await wire.rest('GET', '/v1/tasks/nope', undefined, legacy)
     expect([rest.status, rest.body.code]).toEqual([404, -32001])
-    expect(rest.body.message).toMatch(/No task nope/)
+    expect(rest.body.message).toMatch(/No task nope/i)
   })
 })
 
-describe('what is no JSON-RPC request', () => {
+describe('a body that is not a JSON-RPC request', () => {
   test.each([
     ['no JSON', '{', -32700, null, /^Invalid JSON payload/],
     ['nothing', '', -32600, null, /jsonrpc must be/],
@@ -216,7 +216,7 @@ describe('parameters', () => {
       /params\.pushNotificationConfig\.authentication\.schemes: .*array/,
     ],
     ['tasks/pushNotificationConfig/set', { taskId: 'a', pushNotificationConfig: hook(5) }, /authentication: .*object/],
-  ])('v0.3 %s %j names what is malformed', async (method, params, words) => {
+  ])('v0.3 %s %j names the malformed field', async (method, params, words) => {
     const { body } = await wire.rpc(method, params, legacy)
     expect(body).toMatchObject({ id: 7, error: { code: -32602, data: [{ ...errorInfo, reason: 'INVALID_PARAMS' }] } })
     expect(body.error.message).toMatch(words)
@@ -242,7 +242,7 @@ describe('parameters', () => {
     expect(answer.body.message).toMatch(/parts\[0\] has bytes/)
   })
 
-  test('v0.3 takes ids of the wrong type for what they say', async () => {
+  test('v0.3 accepts ids of the wrong type as their text', async () => {
     const part = { kind: 'text', text: 'hello' }
     const { body } = await wire.rpc('message/send', v03({ parts: [part], taskId: 5 }), legacy)
     expect(body.error.code).toBe(-32001)
@@ -253,7 +253,7 @@ describe('parameters', () => {
     expect((await wire.rest('POST', '/v1/tasks/%zz/pushNotificationConfigs', {}, legacy)).status).toBe(400)
   })
 
-  test('REST names the path that nothing answers', async () => {
+  test('REST names a path without a route', async () => {
     const { status, body } = await wire.rest('GET', '/nothing')
     expect([status, body.error.status]).toEqual([404, 'NOT_FOUND'])
     expect(body.error.message).toMatch(/GET \/nothing/)

@@ -31,7 +31,7 @@ describe('an address', () => {
     '/agents/don',
     '/projects/default/agents/donna',
     '/projects/default/agents/@donna/',
-  ])('%s takes JSON-RPC, REST and gives the card, without a redirect', async (address) => {
+  ])('%s serves JSON-RPC, REST and the card, without a redirect', async (address) => {
     const call = { key: lucy.key, headers: v1 }
     const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: sending() }
     expect((await gateway.call('POST', address, rpc, call)).body.result.task.id).toBeTruthy()
@@ -45,7 +45,7 @@ describe('an address', () => {
     }
   })
 
-  test('a client that strips the slash of a base URL is told what it lacks', async () => {
+  test('a client that strips the slash of a base URL gets an explanation', async () => {
     const { status, body } = await gateway.call('GET', '/agents/.well-known/agent-card.json', undefined, { key: null })
     expect(status).toBe(404)
     expect(body.detail).toMatch(/slash at the end/)
@@ -115,7 +115,7 @@ describe('versions', () => {
     expect((await gateway.call('GET', card, undefined, { key: null })).body.protocolVersion).toMatch(/^0\.3/)
   })
 
-  test('none is v0.3, for JSON-RPC and below /v1', async () => {
+  test('no version means v0.3, for JSON-RPC and below /v1', async () => {
     const v03 = { kind: 'message', messageId: 'a', role: 'user', parts: [{ kind: 'text', text: 'hello' }] }
     const params = { message: v03, configuration: { blocking: false } }
     const rpc = { jsonrpc: '2.0', id: 1, method: 'message/send', params }
@@ -125,7 +125,7 @@ describe('versions', () => {
     expect(task.body.id).toBe(body.result.id)
   })
 
-  test('none is v1.0 where v0.3 has no operation, push notifications included', async () => {
+  test('no version means v1.0 where v0.3 has no operation, also for push notifications', async () => {
     await using receiver = await startReceiver()
     const params = sending({}, { taskPushNotificationConfig: { url: receiver.url } })
     const { body } = await gateway.call('POST', '/agents/donna/message:send', params, { key: lucy.key })
@@ -212,7 +212,7 @@ test('a v0.3 REST client may leave the task out of a push config’s body', asyn
   expect(body.pushNotificationConfig.url).toBe('http://127.0.0.1:9/')
 })
 
-test('application/a2a+json is taken over REST', async () => {
+test('application/a2a+json is accepted over REST', async () => {
   const headers = { 'content-type': 'application/a2a+json' }
   const { status, headers: answered } = await wire.rest(
     'POST',

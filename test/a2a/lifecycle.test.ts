@@ -13,7 +13,7 @@ async function stopTime(gateway: TestGateway): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** A request on a connection of its own. Answers the way to hang up: fetch would open the next connection at once. */
+/** A request on its own connection. Returns a function that disconnects: fetch would open the next connection at once. */
 function post(
   gateway: TestGateway,
   below: string,
@@ -55,7 +55,7 @@ function untilTasks(gateway: TestGateway, count: number): Promise<number> {
 const waiting = { returnImmediately: false }
 
 test.each(current)(
-  'a blocking send over $binding that nobody works answers the task as it is, in time',
+  'a blocking send over $binding whose task nobody works on returns the current task in time',
   async (dialect) => {
     await using gateway = await startGateway({ env: { ROUSE_BLOCKING_TIMEOUT: '1' } })
     const donna = await gateway.addAgent('donna')
@@ -67,7 +67,7 @@ test.each(current)(
   },
 )
 
-test('a stop ends open streams and blocking sends, which answer what they have', async () => {
+test('a stop ends open streams, and answers blocking sends with the current task', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const clients = await Promise.all(currentHttp.map((dialect) => connect(gateway, donna, gateway.adminKey, dialect)))
@@ -86,7 +86,7 @@ test('a stop ends open streams and blocking sends, which answer what they have',
   expect(await took).toBeLessThan(stopMaxMs)
 })
 
-test('a client that goes away during a blocking send leaves nothing behind', async () => {
+test('a client that disconnects during a blocking send leaves no listener', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   for (let count = 0; count < 20; count += 1) {
@@ -99,7 +99,7 @@ test('a client that goes away during a blocking send leaves nothing behind', asy
   expect(await stopTime(gateway)).toBeLessThan(stopMaxMs)
 })
 
-test('a client that goes away during a stream leaves the task and other streams alone', async () => {
+test('a client that disconnects during a stream does not affect the task or other streams', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.send('donna', 'hello')
@@ -117,7 +117,7 @@ test('a client that goes away during a stream leaves the task and other streams 
   expect(await stopTime(gateway)).toBeLessThan(stopMaxMs)
 })
 
-test.each(['', 'rest'])('a reader that takes nothing holds neither the task nor a stop up (%s)', async (kind) => {
+test.each(['', 'rest'])('a reader that reads nothing delays neither the task nor a stop (%s)', async (kind) => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.send('donna', 'hello')

@@ -87,7 +87,7 @@ describe.each(current)('ListTasks over $binding', (dialect) => {
     expect(idsOf(await list({ statusTimestampAfter: '2999-01-01T00:00:00Z' }))).toEqual([])
   })
 
-  test('brings artifacts only when they are asked for, and history as long as wanted', async () => {
+  test('returns artifacts only on request, and history of the requested length', async () => {
     const completed = { status: 'TASK_STATE_COMPLETED' }
     expect((await list(completed)).tasks[0]?.artifacts).toEqual([])
     expect((await list({ ...completed, includeArtifacts: true })).tasks[0]?.artifacts[0]?.name).toBe('report')
@@ -95,7 +95,7 @@ describe.each(current)('ListTasks over $binding', (dialect) => {
     expect((await list(completed)).tasks[0]?.history).toHaveLength(1)
   })
 
-  test('the assignee and the operator see everybody’s', async () => {
+  test('the assignee and the operator see the tasks of every originator', async () => {
     for (const key of [donna.key, gateway.adminKey]) {
       const other = await connect(gateway, donna, key, dialect)
       expect((await other.listTasks(ListTasksRequest.fromJSON({}))).totalSize).toBe(8)

@@ -41,11 +41,11 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
     client = await connect(gateway, donna, lucy.key, dialect)
   })
 
-  test('the client finds the card below the address and speaks the version and binding that it asked for', async () => {
+  test('the client finds the card below the address and uses the requested version and binding', async () => {
     expect([client.protocolVersion, client.transport.protocolName]).toEqual([dialect.version, dialect.binding])
   })
 
-  test('the extended card tells aliases and access to callers of the project', async () => {
+  test('the extended card shows aliases and access to callers of the project', async () => {
     const card = await client.getAgentCard()
     expect(card).toMatchObject({ name: 'Donna', capabilities: { extendedAgentCard: true, streaming: true } })
     const [extension] = card.capabilities!.extensions
@@ -62,7 +62,7 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
     expect(task.id && task.contextId).toBeTruthy()
   })
 
-  test('returnImmediately answers before anybody has worked', async () => {
+  test('returnImmediately returns before the task is worked on', async () => {
     const task = await sendForTask(client, saying('nobody reacts to this', {}, atOnce))
     expect(stateOf(task)).toBe('submitted')
     expect(stateOf(await client.getTask({ tenant: '', id: task.id }))).toBe('submitted')
@@ -143,14 +143,14 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
     await expect(client.sendMessage(saying('hello', { taskId: 'nope' }))).rejects.toThrow(TaskNotFoundError)
   })
 
-  test('a finished task takes no more messages, and says how to go on', async () => {
+  test('a finished task refuses messages, and the error says how to continue', async () => {
     const { id, contextId } = await sendForTask(client, saying('work once'))
     const again = client.sendMessage(saying('more', { taskId: id }))
     await expect(again).rejects.toThrow(UnsupportedOperationError)
     await expect(again).rejects.toThrow(contextId)
   })
 
-  test('there is nothing to subscribe to on a finished task', async () => {
+  test('a finished task cannot be subscribed to', async () => {
     const { id } = await sendForTask(client, saying('work to its end'))
     const stream = client.resubscribeTask({ tenant: '', id })
     await expect(stream.next()).rejects.toThrow(/completed/)

@@ -32,17 +32,17 @@ describe.each(ways)('over %s', (way) => {
     ['a long messageId', { messageId: long }, /message\.messageId: has at most 200/],
     ['a long contextId', { contextId: long }, /message\.contextId: has at most 200/],
     ['a long taskId', { taskId: long }, /message\.taskId: has at most 200/],
-    ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: is an id in one line/],
-    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: is an id in one line/],
+    ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: must be one line of text/],
+    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
     ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
     ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
     ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /texts of one line/],
     [
       'concepts of 60 KB',
       { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } },
-      /taggedConcepts: is more than 20480/,
+      /taggedConcepts: has more than 20480/,
     ],
-    ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: is more than 65536 bytes/],
+    ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: has more than 65536 bytes/],
   ])('%s are refused by their name', async (_, message, field) => {
     const said = await speak[way]!(message)
     expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(field)])
@@ -51,10 +51,10 @@ describe.each(ways)('over %s', (way) => {
 
   test('metadata of the request is bounded like that of the message', async () => {
     const said = await speak[way]!({}, { mine: 'x'.repeat(70_000) })
-    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: is more than 65536 bytes/)])
+    expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(/metadata: has more than 65536 bytes/)])
   })
 
-  test('the most that is allowed is taken', async () => {
+  test('values at the limit are accepted', async () => {
     const taggedConcepts = many(100, 'x'.repeat(198))
     const parts = many(1_000).map((text) => ({ text }))
     const said = await speak[way]!({ parts, metadata: { taggedConcepts }, contextId: 'c'.repeat(200) })
@@ -94,7 +94,7 @@ test.each(referring)('over %s 101 references are refused, and 100 of the same ar
   expect(unseen.refusal).toMatch(new RegExp(`no task ${theirs.id}`))
 })
 
-test('what goes wrong for one that sends U+0000 goes wrong for nobody beside it', async () => {
+test('a message with U+0000 fails alone, not the others of its group', async () => {
   const bad = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({ parts: [{ text: 'a\0b' }] }))
   const good = Array.from({ length: 16 }, () => speak['JSON-RPC 1.0']!({}))
   for (const said of await Promise.all(bad)) expect(said.taskId).toBeUndefined()
@@ -109,11 +109,11 @@ test('a thousand parts of a thousand types are judged by a hundred modes, each o
   expect((await wire.rpc('SendMessage', sending({ parts }))).body.result.task.id).toBeTruthy()
   const odd = [...parts.slice(1), { text: 'x', mediaType: `odd/${'x'.repeat(100_000)}` }]
   const { error } = (await wire.rpc('SendMessage', sending({ parts: odd }))).body
-  expect(error.message).toMatch(/mediaType: @sorter takes .*, not odd\/xx/)
+  expect(error.message).toMatch(/mediaType: @sorter accepts .*, not odd\/xx/)
   expect(error.message.length).toBeLessThan(2_000)
 })
 
-test('historyLength is a number of int32, and tells no more than an answer carries', async () => {
+test('historyLength is an int32, and is cut to what an answer can have', async () => {
   const { id } = await gateway.send('donna', 'one', { key: mallory.key })
   const wire = wireTo(gateway, donna, mallory.key)
   for (const historyLength of [1e308, 2 ** 63, 2 ** 31, -1, 0.5]) {
@@ -139,7 +139,7 @@ test('a method that every object has is no method', async () => {
   }
 })
 
-test('no answer repeats what is long', async () => {
+test('no answer repeats a long value', async () => {
   const wire = wireTo(gateway, donna, mallory.key)
   const huge = 'y'.repeat(1_000_000)
   const answers = [
@@ -155,10 +155,10 @@ test('no answer repeats what is long', async () => {
     expect(JSON.stringify(body).length).toBeLessThan(2_000)
   }
   const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(50_000).map((key) => [key, 1])))
-  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsTold.max])
+  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsNamed.max])
 })
 
-test('HTTP+JSON takes objects and nothing else', async () => {
+test('HTTP+JSON accepts only objects', async () => {
   const wire = wireTo(gateway, donna, mallory.key)
   for (const body of ['"x"', '1', '[]', 'true']) {
     for (const version of ['1.0', '0.3']) {
@@ -171,9 +171,9 @@ test('HTTP+JSON takes objects and nothing else', async () => {
 })
 
 describe('without a key', () => {
-  test('nothing that an agent says about itself is read', async () => {
+  test('the description of the agent is not read', async () => {
     await gateway.addAgent('large')
-    // Whoever reads it fails.
+    // Reading it throws.
     await besideStore(gateway.dataDir, `update agent set skills = 'no JSON' where handle = ?`, '@large')
     for (const key of [null, 'rk_wrong']) {
       const { status } = await gateway.call('POST', '/agents/large', {}, { key })
@@ -184,7 +184,7 @@ describe('without a key', () => {
     await besideStore(gateway.dataDir, `update agent set skills = '[]' where handle = ?`, '@large')
   })
 
-  test('an agent cannot say so much about itself', async () => {
+  test('the description of an agent has a limit', async () => {
     const skill = (n: number) => ({
       id: `s${n}`,
       name: 'n',

@@ -56,7 +56,7 @@ function recordingLogger(): { log: Logger; warnings: [string, object][] } {
 }
 
 test.each(['completed', 'failed', 'rejected', 'canceled'])(
-  'a config closes when it has told that its task is %s, and stays readable until it is deleted',
+  'a config ends after the push that its task is %s, and stays readable until it is deleted',
   async (state) => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()
@@ -78,7 +78,7 @@ test.each(['completed', 'failed', 'rejected', 'canceled'])(
   },
 )
 
-test('a config that could not tell the end of its task closes too', async () => {
+test('a config whose last push failed ends too', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
   await using receiver = await startReceiver(500)
@@ -100,7 +100,7 @@ test('a config for a finished task is closed from the start', async () => {
   expect(await configs(gateway, donna).list(id)).toHaveLength(1)
 })
 
-test('a gateway that dies before it closes a config closes it at its next start, and tells nothing twice', async () => {
+test('a gateway that dies before it ends a config ends it at its next start, and pushes nothing twice', async () => {
   await using receiver = await startReceiver()
   await using first = await startGateway()
   const donna = await first.addAgent('donna')
@@ -116,7 +116,7 @@ test('a gateway that dies before it closes a config closes it at its next start,
   expect(receiver.wakes).toHaveLength(1)
 })
 
-test('a receiver that refuses degrades its config alone: the task goes on, and a new config starts afresh', async () => {
+test('a receiver that refuses degrades only its config: the task continues, and a new config starts active', async () => {
   const { log, warnings } = recordingLogger()
   await using gateway = await startGateway({ overrides: { log } })
   await using receiver = await startReceiver(403)

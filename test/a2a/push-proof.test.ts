@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-/** Sets a config on a new task over v1.0, moves the task on, and answers the push of that. */
+/** Sets a config on a new task over v1.0, moves the task, and returns the push about that. */
 async function pushFor(config: JsonObject): Promise<{ push: ReceivedWake; taskId: string; origin: string }> {
   await using receiver = await startReceiver()
   const { id: taskId } = await gateway.send('donna', 'work')
@@ -73,7 +73,7 @@ describe('authentication', () => {
     await expect(jose.jwtVerify(bearer(push), jwks, { audience: 'http://other.example' })).rejects.toThrow(/aud/)
   })
 
-  test('a config of v0.3 asks for it with schemes alone', async () => {
+  test('a v0.3 config requests it with schemes only', async () => {
     await using receiver = await startReceiver()
     const { id: taskId } = await gateway.send('donna', 'work')
     const pushNotificationConfig = { url: receiver.url, authentication: { schemes: ['Bearer'] } }
@@ -137,7 +137,7 @@ describe('the token', () => {
     expect(push.headers['webhook-signature']).toBe(`v1,${expected}`)
   })
 
-  test('that was not given signs nothing; id and time are told all the same', async () => {
+  test('without a token nothing is signed, but id and time are sent', async () => {
     const { push } = await pushFor({})
     expect(push.headers).not.toHaveProperty('webhook-signature')
     expect(push.headers).not.toHaveProperty('authorization')
@@ -176,7 +176,7 @@ describe('a secret does not travel in clear text', () => {
   })
 })
 
-describe('what no header can carry is refused', () => {
+describe('a value that no header can contain is refused', () => {
   test.each<[JsonObject, string]>([
     [{ token: 'a\r\nX-Evil: 1' }, 'token'],
     [{ token: 'schlüssel' }, 'token'],

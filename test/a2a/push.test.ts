@@ -57,7 +57,7 @@ describe.each(dialects)('push notifications, A2A $version over $binding', ({ ver
     await expect(gone).rejects.toThrow(TaskNotFoundError)
   })
 
-  test('a config that comes with the message is told everything, in the version that it came in', async () => {
+  test('a config that comes with the message gets every event, in the protocol version of the message', async () => {
     await using receiver = await startReceiver()
     const taskPushNotificationConfig = {
       url: receiver.url,
@@ -83,7 +83,7 @@ describe.each(dialects)('push notifications, A2A $version over $binding', ({ ver
     }
   })
 
-  test('a config made later is told what happens from then on, and nothing after it is deleted', async () => {
+  test('a later config gets the events after its creation, and none after its deletion', async () => {
     await using receiver = await startReceiver()
     const { id: taskId } = await sendForTask(client, saying('idle', {}, atOnce))
     await client.createTaskPushNotificationConfig(configOf(taskId, receiver.url, { id: 'mine' }))
@@ -101,14 +101,14 @@ describe.each(dialects)('push notifications, A2A $version over $binding', ({ ver
     expect(receiver.wakes).toHaveLength(1)
   })
 
-  test('a finished task takes a config too', async () => {
+  test('a finished task accepts a config too', async () => {
     const { id: taskId } = await sendForTask(client, saying('reject'))
     await gateway.call('GET', `/v1/tasks/${taskId}`)
     const made = await client.createTaskPushNotificationConfig(configOf(taskId, 'http://127.0.0.1:9/'))
     expect(made.taskId).toBe(taskId)
   })
 
-  test('a URL that may not be reached is refused; one where nobody listens is not even tried', async () => {
+  test('a forbidden URL is refused and never dialled', async () => {
     const { id: taskId } = await sendForTask(client, saying('idle', {}, atOnce))
     for (const url of ['http://10.0.0.1/', 'http://169.254.169.254/latest', 'file:///etc/passwd', 'nonsense']) {
       const refused = client.createTaskPushNotificationConfig(configOf(taskId, url))
@@ -119,7 +119,7 @@ describe.each(dialects)('push notifications, A2A $version over $binding', ({ ver
     await client.createTaskPushNotificationConfig(configOf(taskId, 'https://nobody.invalid/hook'))
   })
 
-  test('configs belong to who made them, and to existing tasks', async () => {
+  test('configs belong to their creator, and to existing tasks', async () => {
     const { id: taskId } = await sendForTask(client, saying('idle', {}, atOnce))
     await client.createTaskPushNotificationConfig(configOf(taskId, 'http://127.0.0.1:9/', { id: 'lucys' }))
     const others = await connect(gateway, donna, donna.key, { version, binding })

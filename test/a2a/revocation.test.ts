@@ -43,7 +43,7 @@ const ways = [
   { way: 'the agent is removed', takeAway: removeAgent },
 ]
 
-/** What a stream told before it broke, and what it broke with. */
+/** The events of a stream before it ended, and its error. */
 async function untilBroken(stream: ReturnType<Client['resubscribeTask']>) {
   const told: string[] = []
   try {
@@ -55,7 +55,7 @@ async function untilBroken(stream: ReturnType<Client['resubscribeTask']>) {
 }
 
 describe.each(ways)('when $way', ({ takeAway }) => {
-  test.each(dialects)('a stream ends and tells nothing more, A2A $version over $binding', async (dialect) => {
+  test.each(dialects)('a stream ends and sends nothing more, A2A $version over $binding', async (dialect) => {
     const spy = await addSpy()
     const client = await connect(gateway, donna, spy.key, dialect)
     const { id } = await gateway.send('donna', 'hello', { key: spy.key })
@@ -88,7 +88,7 @@ describe.each(ways)('when $way', ({ takeAway }) => {
     await gateway.move(donna, body.tasks[0].id, 'completed')
   })
 
-  test('the stream of its log ends with the reason, and nothing of what happens next', async () => {
+  test('the stream of its log ends with the reason, and shows no later event', async () => {
     const spy = await addSpy()
     const { id } = await gateway.send('donna', 'hello', { key: spy.key })
     await using stream = await openEventStream(`${gateway.url}/v1/events?since=0`, {
@@ -156,7 +156,7 @@ test('a key that is revoked between its request and its stream opens none', asyn
   expect(stream.response.status).toBe(401)
 })
 
-test('another key of the same agent goes on', async () => {
+test('another key of the same agent continues to work', async () => {
   const spy = await addSpy()
   const { body: second } = await gateway.call('POST', `/v1/agents/${spy.handle}/keys`, {})
   const { id } = await gateway.send('donna', 'hello', { key: spy.key })

@@ -6,7 +6,7 @@ import { errorInfo, legacy, sending, wireTo } from './wire.ts'
 
 const noStorms = { ROUSE_STORM_MESSAGES: '0' }
 
-/** So many calls, at most 50 under way. */
+/** Makes this many calls, at most 50 at a time. */
 async function many(count: number, call: () => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = []
   const worker = async () => {
@@ -31,7 +31,7 @@ const events = async (gateway: TestGateway, type: string) =>
   )
 
 // D22
-test('of 870 tasks that an agent sends at once its rate is taken, the rest is refused by name, and others are served', async () => {
+test('of 870 tasks that an agent sends at once its rate is accepted, the rest is refused by name, and other agents are served', async () => {
   await using s = await start(noStorms)
   const answers = await many(870, () => s.to(s.mallory.key).rpc('SendMessage', sending()))
   const refused = answers.filter(({ body }) => body.error)
@@ -101,7 +101,7 @@ test('mail and A2A messages are one rate, which outlives the gateway', async () 
   expect((await mail(again)).body).toMatchObject({ code: 'rate-limited', limitName: 'messagesPerMinute' })
 })
 
-test('a recipient that is sent too much by several takes no more, on A2A and by mail, until its ten minutes are over', async () => {
+test('a recipient of too many messages from several agents accepts none, over A2A and mail, until its ten minutes are over', async () => {
   await using s = await start({ ROUSE_STORM_MESSAGES: '6', ROUSE_MESSAGES_PER_MINUTE: '0' })
   for (const { key } of [s.mallory, s.bob, s.mallory, s.bob, s.mallory, s.bob])
     await s.to(key).rpc('SendMessage', sending())
@@ -135,7 +135,7 @@ test('a repeat is answered with its task, whatever its sender has sent since, an
   for (let n = 0; n < 5; n++) await s.gateway.send('donna', 'from a person')
 })
 
-test('the operator sets the rate of a project, 0 is none, and null is the default again', async () => {
+test('the operator sets the rate of a project; 0 is no limit, null is the default', async () => {
   await using s = await start({ ROUSE_MESSAGES_PER_MINUTE: '2' })
   const set = (messagesPerMinute: number | null) =>
     s.gateway.call('PATCH', '/v1/projects/default', { limits: { messagesPerMinute } })
@@ -146,7 +146,7 @@ test('the operator sets the rate of a project, 0 is none, and null is the defaul
   await expect(s.gateway.send('donna', 'x', { key: s.mallory.key })).rejects.toThrow('RATE_LIMITED')
 })
 
-test('a config too many on a task is refused before the message is taken', async () => {
+test('a config above the limit of a task is refused before the message is stored', async () => {
   await using s = await start()
   await s.gateway.call('PATCH', '/v1/projects/default', { limits: { pushConfigs: 2, pushConfigsPerTask: 1 } })
   const config = (id: string) => ({ taskPushNotificationConfig: { id, url: 'http://127.0.0.1:9/push' } })
@@ -162,7 +162,7 @@ test('a config too many on a task is refused before the message is taken', async
   )
   const { body } = await s.gateway.call('GET', '/v1/tasks?role=originator', undefined, { key: s.mallory.key })
   expect(body.totalSize).toBe(2)
-  // A finished task tells nothing more: its config takes no room.
+  // A finished task pushes nothing more, so its config does not count.
   await s.gateway.move(s.donna, second.id, 'completed')
   await until(
     () => {

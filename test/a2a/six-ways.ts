@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import type { TestAgent, TestGateway } from '../support/gateway.ts'
 
-/** What is said of a send, whatever the binding: the task's id, or why it was refused. */
+/** The outcome of a send, the same for every binding: the id of the task, or the reason of the refusal. */
 export interface Said {
   readonly taskId?: string | undefined
   readonly refusal?: string | undefined
@@ -13,7 +13,7 @@ export interface Said {
 
 export type Way = (message: JsonObject, more?: JsonObject) => Promise<Said>
 
-/** What differs from a message of v1.0: `request` metadata is beside the message everywhere. */
+/** The differences to a v1.0 message. `request` metadata is beside the message everywhere. */
 const plain = { role: 'ROLE_USER', parts: [{ text: 'hello' }] }
 
 /** Sends by hand over every binding in both versions. `message` is ProtoJSON of v1.0; `more` is metadata of the request. */

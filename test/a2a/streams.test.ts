@@ -67,14 +67,14 @@ describe.each(dialects)('subscriptions to a task, A2A $version over $binding', (
     expect(await collect(stream)).toEqual(['status input-required', 'status submitted', 'status completed'])
   })
 
-  test('a task of nobody cannot be subscribed to', async () => {
+  test('a task that does not exist cannot be subscribed to', async () => {
     const client = await connect(gateway, donna, lucy.key, dialect)
-    await expect(client.resubscribeTask({ tenant: '', id: 'nope' }).next()).rejects.toThrow(/No task nope/)
+    await expect(client.resubscribeTask({ tenant: '', id: 'nope' }).next()).rejects.toThrow(/No task nope/i)
   })
 })
 
 describe('a stream that breaks', () => {
-  test('goes on behind Last-Event-ID: nothing is missed and nothing repeated', async () => {
+  test('continues after Last-Event-ID: no event is missed or repeated', async () => {
     const { id } = await newTask()
     const seen: string[] = []
     let lastEventId: string | undefined
@@ -109,7 +109,7 @@ describe('a stream that breaks', () => {
     expect(body.events.map(({ logId }: { logId: number }) => logId)).toEqual(expect.arrayContaining(ids.slice(1)))
   })
 
-  test('brings what was missed of a task that has finished meanwhile, and ends', async () => {
+  test('sends the missed events of a task that has finished meanwhile, and ends', async () => {
     const { id } = await newTask()
     const first = await subscribe(id)
     const start = await first.next()
@@ -126,7 +126,7 @@ describe('a stream that breaks', () => {
     expect(await third.rest()).toEqual([])
   })
 
-  test('ends on a finished task also when its log grew by something that no stream tells', async () => {
+  test('ends on a finished task even if its last events are not sent on streams', async () => {
     const { id } = await newTask()
     await gateway.move(donna, id, 'completed')
     const headers = { 'A2A-Version': '1.0' }
@@ -142,7 +142,7 @@ describe('a stream that breaks', () => {
   })
 
   test.each(['999999999', 'abc', '-1'])(
-    'starts anew with a Last-Event-ID that is not ours: %s',
+    'starts with the task for a Last-Event-ID of another log: %s',
     async (lastEventId) => {
       const { id } = await newTask()
       await using stream = await subscribe(id, lastEventId)

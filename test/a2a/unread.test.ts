@@ -84,7 +84,7 @@ interface Unread {
   readonly res: IncomingMessage
 }
 
-/** A request whose answer nobody reads: the sockets' buffers fill, then the gateway has to keep the rest. */
+/** A request whose answer is not read: the buffers of the sockets fill, then the gateway must hold the rest. */
 function openUnread(
   method: string,
   path: string,
@@ -138,7 +138,7 @@ function rpc(method: string, params: object) {
   return { jsonrpc: '2.0', id: 1, method, params }
 }
 
-/** Runs `act`, and waits until nothing is left for anybody to read. Answers the most bytes that were. */
+/** Runs `act`, and waits until no unread bytes are left. Returns their largest number. */
 async function mostUnsent(act: () => Promise<unknown>): Promise<number> {
   unsent.most = 0
   await act()
@@ -162,11 +162,11 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
     expect(most).toBeLessThan(openLimits.unsentBytes.max + openLimits.loadingEvents.max * artifactBytes)
   })
 
-  test('tell a slow reader everything, in order', async () => {
+  test('send a slow reader every event, in order', async () => {
     const { res } = await open()
     const found: string[] = []
     let tail = ''
-    // Longer than a turn of the reader's own buffers, and shorter than the deadline.
+    // Longer than the reader needs to empty its buffers, and shorter than the deadline.
     for await (const chunk of res) {
       const text = tail + (chunk as Buffer).toString('latin1')
       for (const [, id] of text.matchAll(/"artifactId":"(a\d+)"/g)) found.push(id!)
@@ -178,8 +178,8 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
   })
 })
 
-test('answers that nobody reads are refused to the key that asks for them, and to nobody else', async () => {
-  // However slow the machine is, no reader is cut off before the last answer was asked for.
+test('a key with too many unread answers is refused more; other keys are not', async () => {
+  // Even on a slow machine, no reader is cut off before the last answer was requested.
   const world = await openWorld(300, new Unsent())
   const { gateway, mallory, bob, taskId } = world
   await using _ = gateway
@@ -208,7 +208,7 @@ test('answers that nobody reads are refused to the key that asks for them, and t
   expect(later).toBe(200)
 }, 60_000)
 
-test('streams over gRPC that nobody reads are cut off, and the connection is not', async () => {
+test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
   using client = rawClient(gateway.grpcTarget)
   const { id } = await gateway.send('donna', 'make a lot', { key: mallory.key })
   const wanted = SubscribeToTaskRequest.fromJSON({ tenant: 'agents/donna', id })

@@ -21,7 +21,7 @@ export async function plantTask({ gateway, donna, receiver }: World): Promise<Pl
 
 const tenant = ''
 
-/** One valid call for each operation, by the SDK's client, about a task of donna's. Resolves with what it was told. */
+/** One valid call for each operation, by the SDK's client, about a task of donna's. Resolves with its answer. */
 export const a2aCalls: Record<
   A2aOperationName,
   (client: Client, planted: PlantedTask, world: World) => Promise<unknown>
@@ -53,7 +53,7 @@ export const a2aCalls: Record<
   },
 }
 
-/** What a stream tells first; then it is hung up. */
+/** Returns the first event of a stream, and closes it. */
 async function first(stream: AsyncGenerator<unknown, void, undefined>): Promise<unknown> {
   const { value } = await stream.next()
   await stream.return()

@@ -31,8 +31,8 @@ function expected({ name, agent, scope, operator }: Operation, who: Who): Expect
 /** How each binding says it, by the detail that all of them carry. */
 const words: Record<Exclude<Expected, 'ok'>, RegExp> = {
   unauthenticated: /Send the header|API key is unknown/,
-  forbidden: /takes the scope|takes messages from its own project|operator key is not for the project/,
-  hidden: /No task|No push/,
+  forbidden: /needs the scope|accepts messages only from its own project|operator key is not valid for the project/,
+  hidden: /no task|no push/i,
 }
 
 describe.each(dialects)('A2A $version over $binding', (dialect) => {
@@ -70,7 +70,7 @@ async function callAs(row: Operation, who: Who, dialect: Dialect, planted: Plant
 }
 
 describe('a scope that is missing', () => {
-  test('is 403 over HTTP, before parameters are looked at', async () => {
+  test('is 403 over HTTP, before parameters are checked', async () => {
     const wire = wireTo(world.gateway, desk, world.keyOf('donna, read only'))
     const rpc = await wire.rpc('SendMessage', {})
     expect([rpc.status, rpc.body.error.data[0].reason]).toEqual([403, 'FORBIDDEN'])
@@ -82,14 +82,14 @@ describe('a scope that is missing', () => {
     expect(tenant.status).toBe(403)
   })
 
-  test('a push config that comes with a message takes `manage`, and without it nothing is sent', async () => {
+  test('a push config that comes with a message needs `manage`; without it the message is not sent', async () => {
     const before = await world.heads()
     const config = { taskPushNotificationConfig: { id: 'c', url: world.receiver.url } }
     for (const dialect of dialects) {
       const client = await connect(world.gateway, desk, world.keyOf('donna, send only')!, dialect)
       const sent = client.sendMessage(saying('hello', {}, { returnImmediately: true, ...config }))
       await expect(sent, `${dialect.version} ${dialect.binding}`).rejects.toThrow(
-        /CreateTaskPushNotificationConfig takes the scope "manage"/,
+        /CreateTaskPushNotificationConfig needs the scope "manage"/,
       )
     }
     expect(await world.changesSince(before)).toEqual([])

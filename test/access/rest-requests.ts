@@ -8,11 +8,11 @@ export interface PlantedRequest {
 }
 
 export interface RestCase {
-  /** Makes what the request is about, as donna or the operator, and names it. Called anew for each who succeeds. */
+  /** Makes the target of the request, as donna or the operator, and returns its name. Called again for each caller that succeeds. */
   readonly plant: (world: World) => Promise<PlantedRequest>
   /** The request names nothing of donna's: it is about the caller's own, or its own project's. */
   readonly atHome?: true
-  /** What it answers whoever is let in, where no request can succeed in this world. */
+  /** The answer to an allowed caller, if no request can succeed in this setup. */
   readonly answers?: number
 }
 

@@ -20,13 +20,13 @@ const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims:
 const routedByExpress = routesOf(createFront(context).router)
 const rows = restOperations.map(({ route }) => route)
 
-test('what Express itself routes outside of /v1 is named as open to everybody', () => {
+test('the routes of Express outside of /v1 are listed as public', () => {
   const outside = routedByExpress.filter((route) => !route.includes(' /v1/'))
   const inTable = openTable.routes.map(({ route }) => route as string)
   expect([...new Set(outside), ...inTable].sort()).toEqual([...publicRoutes].sort())
 })
 
-test('below /v1 only the table answers: what Express routes there, it counts', () => {
+test('below /v1 every route of Express is in the table', () => {
   expect(routedByExpress.filter((route) => route.includes(' /v1/') && !rows.includes(route))).toEqual([])
   expect(rows.filter((route) => !route.includes(' /v1/'))).toEqual([])
   expect(new Set(rows).size).toBe(rows.length)
@@ -120,9 +120,9 @@ test('an operator that is not one of all projects makes no projects; without its
   const row = restOperations.find(({ name }) => name === 'project.make')!
   expect(() => authorise(row, operator)).not.toThrow()
   expect(() => authorise(row, { ...operator, role: 'manager' })).toThrow(/role admin/)
-  expect(() => authorise(row, { ...operator, scopes: [] })).toThrow(/takes the scope "manage".* has none/)
+  expect(() => authorise(row, { ...operator, scopes: [] })).toThrow(/needs the scope "manage".* has none/)
 })
 
-test('docs/access.md is what the code has: npm run access:docs', () => {
+test('docs/access.md matches the code: npm run access:docs', () => {
   expect(readFileSync(join(import.meta.dirname, '../../docs/access.md'), 'utf8')).toBe(accessPage())
 })

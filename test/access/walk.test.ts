@@ -16,7 +16,7 @@ test('every row has a request', () => {
 
 type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
 
-/** What the table says: `hidden` is refused where the row that it is about was read, as forbidden or as absent. */
+/** The rule of the table. `hidden` is refused where the row is read, as forbidden or as not found. */
 function expected(row: Operation, who: Who, { atHome }: RestCase): Expected {
   if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
   if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
@@ -62,7 +62,7 @@ describe.each(restOperations)('$route', (row) => {
     expect(await world.changesSince(before)).toEqual([])
   })
 
-  test('is done for whom the table lets do it', async () => {
+  test('is allowed for the callers that the table allows', async () => {
     for (const who of allowed) {
       const { path, body } = await one.plant(world)
       const answer = await callAs(row, who, path, body)
@@ -83,7 +83,7 @@ test.each(restOperations.filter(({ agent, scope }) => agent !== 'never' && scope
     const answer = await callAs(row, `donna, ${other} only`, path, body)
     expect(answer.body).toMatchObject({ status: 403, code: 'forbidden', scope: row.scope })
     expect(answer.body.detail).toBe(
-      `${row.name} takes the scope "${row.scope}", and this key has "${other}". Use a key that has it, or have one made: POST /v1/agents/{handle}/keys.`,
+      `${row.name} needs the scope "${row.scope}", and this key has "${other}". Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
     )
   },
 )
@@ -108,7 +108,7 @@ test('the canaries are there to be found', async () => {
   expect(shown(read)).toContain(projectSecret)
 })
 
-test('mail that waits goes along with answers to keys that read and work, and waits past all others', async () => {
+test('waiting mail goes along with answers to keys with read and work, and waits during all others', async () => {
   const { gateway, donna } = world
   await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
   await must(gateway.call('POST', '/v1/messages', { to: 'donna', subject: secret }))
@@ -121,12 +121,12 @@ test('mail that waits goes along with answers to keys that read and work, and wa
   expect(body.pendingSignals).toContainEqual(expect.objectContaining({ subject: secret }))
 })
 
-/** What donna does with her own key would take the mail along. */
+/** Calls with donna's own key would deliver the mail with their answers. */
 async function notAsDonna(): Promise<never> {
   throw new Error('Plant something that donna has no hand in.')
 }
 
-test('operators share one mailbox and one name, and what is there of a project is for those who have it', async () => {
+test('operators share one mailbox and one name; mail of a project is for operators of that project', async () => {
   const { gateway } = world
   const { messageId, threadId } = await world.asDonna('POST', '/v1/messages', { to: 'operator', subject: secret })
   const task = await gateway.send('donna', secret)

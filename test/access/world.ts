@@ -37,7 +37,7 @@ export const everybody: readonly Who[] = [
   ...scopes.map((scope) => `donna, ${scope} only` as const),
 ]
 
-/** Texts that stand in donna's own things, and nobody else's. */
+/** Texts that only resources of donna contain. */
 export const secret = 'CANARY-of-donna'
 /** A text that her whole project may read. */
 export const projectSecret = 'CANARY-of-the-project'
@@ -53,9 +53,9 @@ export interface World extends AsyncDisposable {
   keyOf(who: Who): string | null
   /** As donna; throws unless it succeeds. */
   asDonna(method: string, path: string, body?: unknown): Promise<JsonObject>
-  /** Where both projects' logs end. */
+  /** The log heads of both projects. */
   heads(): Promise<Heads>
-  /** What callers have written to the logs since. */
+  /** The events that callers have appended since. */
   changesSince(heads: Heads): Promise<string[]>
 }
 
@@ -121,7 +121,7 @@ export async function startWorld(): Promise<World> {
   }
 }
 
-/** What the gateway does by itself meanwhile: deliveries of what was done before, and the end of keys. */
+/** Records of the gateway itself: deliveries of earlier calls, and the end of keys. */
 function isEngine(actor: string, type: string): boolean {
   return actor === '@gateway' && /^(wake|subscription|key)\./.test(type)
 }

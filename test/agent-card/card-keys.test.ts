@@ -14,7 +14,7 @@ async function keptKey(directory: string) {
   return { kept, first, published }
 }
 
-test('a new key is published before it signs; the old one signs until then, and stays published for as long as asked', async () => {
+test('a new key is published before it signs; the old one signs until then, and stays published as long as configured', async () => {
   using directory = dataDirectory()
   const { kept, first, published } = await keptKey(directory.path)
   const [second] = await rotateCardKeys(kept, { nowSeconds: start, aheadSeconds: 600, keepSeconds: hour })
@@ -24,7 +24,7 @@ test('a new key is published before it signs; the old one signs until then, and 
   expect(await published(start + 600 + hour)).toEqual([second!.kid])
 })
 
-test('a key that signs no more keeps its public half only', async () => {
+test('a key that no longer signs keeps only its public half', async () => {
   using directory = dataDirectory()
   const { kept, first } = await keptKey(directory.path)
   await rotateCardKeys(kept, { nowSeconds: start, aheadSeconds: 600, keepSeconds: hour })
@@ -33,7 +33,7 @@ test('a key that signs no more keeps its public half only', async () => {
   expect(await kept.read()).not.toContain(first.d)
 })
 
-test('one that has leaked goes at once', async () => {
+test('a leaked key is removed at once', async () => {
   using directory = dataDirectory()
   const { kept, first, published } = await keptKey(directory.path)
   const [second] = await rotateCardKeys(kept, { nowSeconds: start, aheadSeconds: 0, keepSeconds: 0 })
@@ -41,7 +41,7 @@ test('one that has leaked goes at once', async () => {
   expect(await kept.read()).not.toContain(first.x)
 })
 
-test('one that has not signed yet never will, when another one comes', async () => {
+test('a key that has not signed yet never signs if another one replaces it', async () => {
   using directory = dataDirectory()
   const { kept, first, published } = await keptKey(directory.path)
   const plan = { nowSeconds: start, aheadSeconds: 600, keepSeconds: hour }

@@ -7,7 +7,7 @@ const shape = (card: AgentCard) =>
   card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`)
 
 describe('buildCard', () => {
-  test('v1.0 interfaces stand before v0.3 ones', () => {
+  test('v1.0 interfaces come before v0.3 interfaces', () => {
     const card = buildCard(donna(), { publicUrl })
     expect(shape(card)).toEqual(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'])
     expect(new Set(card.supportedInterfaces.map((one) => one.url))).toEqual(new Set([`${publicUrl}/agents/donna`]))
@@ -41,7 +41,7 @@ describe('buildCard', () => {
     expect(buildCard(agent, { publicUrl }).supportedInterfaces[0]?.url).toBe(`${publicUrl}${agentPath(agent)}`)
   })
 
-  test('what was not registered is filled in: nothing required is ever empty', () => {
+  test('required fields that were not registered get defaults', () => {
     const bare = donna({ displayName: null, description: null, skills: [], inputModes: [], outputModes: [] })
     const card = buildCard(bare, { publicUrl })
     expect(card).toMatchObject({

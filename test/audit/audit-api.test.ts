@@ -29,7 +29,7 @@ const untilRead = (query: string, count = 1): Promise<Row[]> =>
   )
 
 describe('what is managed', () => {
-  test('is in the store when it is answered: who, with which key, from where, what, to what', async () => {
+  test('is stored before its answer: who, with which key, from where, what, to what', async () => {
     const made = await gateway.call('POST', '/v1/agents/donna/keys', { label: 'secret label' }, donna)
     const rows = await besideStore(gateway.dataDir, "select * from audit where operation = 'key.make'")
     expect(rows).toEqual([
@@ -145,7 +145,7 @@ describe('what is worked', () => {
     expect(told.join()).not.toContain('session.beat')
   })
 
-  test("an operator's look into others' mail is recorded, an agent's into its own is not", async () => {
+  test('reading the mail of others is recorded, reading its own is not', async () => {
     await gateway.call('GET', '/v1/inbox?agent=donna')
     await gateway.call('GET', '/v1/inbox', undefined, donna)
     await untilRead('operation=inbox.read')
@@ -154,7 +154,7 @@ describe('what is worked', () => {
 })
 
 describe('what is refused', () => {
-  test('300 unknown keys from one address are one record; so is a key that may not', async () => {
+  test('300 unknown keys from one address are one record; so are 300 refusals of one key', async () => {
     for (let i = 0; i < 300; i++) await gateway.call('GET', '/v1/projects', undefined, { key: `rk_guess${i}` })
     for (let i = 0; i < 20; i++) await gateway.call('POST', '/v1/projects', { project: 'mine' }, donna)
     const counted = (rows: Row[]) => rows.reduce((sum, row) => sum + row.count, 0)
@@ -206,7 +206,7 @@ describe('reading it', () => {
     expect([status, body.code]).toEqual([403, 'forbidden'])
   })
 
-  test('is about one project, or about all of them and what happened in none', async () => {
+  test('covers one project, or all of them and the records of none', async () => {
     const blue = { 'Rouse-Project': 'blue' }
     await gateway.call('POST', '/v1/agents', { handle: 'bob' }, { headers: blue })
     const of = (rows: Row[]) => [...new Set(rows.map((row) => row.project))]
@@ -234,7 +234,7 @@ describe('reading it', () => {
     expect(await read(`since=${later}`)).toEqual([])
   })
 
-  test('holds no secret: no key, no subject, no label', async () => {
+  test('has no secret: no key, no subject, no label', async () => {
     const rows = await besideStore(gateway.dataDir, 'select * from audit')
     const text = JSON.stringify(rows)
     for (const secret of [gateway.adminKey, donna.key, 'rk_guess', 'secret subject', 'secret label', 'hello']) {

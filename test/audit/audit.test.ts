@@ -43,7 +43,7 @@ function entry(fields: Partial<AuditEntry> = {}): AuditEntry {
 }
 const all = async (limit = 500) => (await readAudit(db, { project: undefined, limit })).records
 
-test('what is noted is written 100 ms later, all of it at once and in order', async () => {
+test('noted records are written 100 ms later, together and in order', async () => {
   for (let i = 0; i < 150; i++) audit.note(entry({ target: `MESSAGE:${i}` }))
   expect(await all()).toEqual([])
   clock.advance(100)
@@ -51,12 +51,12 @@ test('what is noted is written 100 ms later, all of it at once and in order', as
   expect((await all()).map(({ target }) => target)).toEqual(Array.from({ length: 150 }, (_, i) => `MESSAGE:${149 - i}`))
 })
 
-test('what is kept is there when it resolves', async () => {
+test('a kept record is stored when the promise resolves', async () => {
   await audit.keep(entry({ operation: 'key.make' }))
   expect(await all()).toMatchObject([{ operation: 'key.make', at: clock.now(), lastAt: clock.now(), count: 1 }])
 })
 
-test('a flood of refused attempts is one record a minute with its count, by key or by address', async () => {
+test('a flood of refused attempts is one record a minute with its count, for each key or address', async () => {
   const refused = {
     project: '',
     actor: '',
@@ -81,7 +81,7 @@ test('a flood of refused attempts is one record a minute with its count, by key 
   expect((await all()).map(({ count }) => count).sort()).toEqual([1, 10_000, 10_000])
 })
 
-test('attempts from ever new addresses cost a bounded number of records', async () => {
+test('attempts from always new addresses make a bounded number of records', async () => {
   for (let i = 0; i < 5_000; i++) {
     audit.refuse(entry({ keyId: '', actor: '', address: `2001:db8::${i.toString(16)}`, outcome: 'unauthenticated' }))
   }
@@ -96,7 +96,7 @@ test('attempts from ever new addresses cost a bounded number of records', async 
   })
 })
 
-test('while the store takes nothing a bounded number waits, and the audit tells how many are lost', async () => {
+test('while the store accepts no writes a bounded number of records waits, and the audit counts the lost ones', async () => {
   const allow = await refuseInserts(directory.path, 'audit')
   const { max } = auditLimits.waiting
   for (let i = 0; i < max + 500; i++) audit.note(entry({ target: `MESSAGE:${i}` }))
@@ -114,7 +114,7 @@ test('while the store takes nothing a bounded number waits, and the audit tells 
   expect(newest.filter(({ target }) => target.startsWith('MESSAGE:late-'))).toHaveLength(100)
 })
 
-test('a record carries what can be stored and shown: no NUL, no control character, no half of a pair, no more than fits', async () => {
+test('a record has only text that can be stored and shown: no NUL, control character or half of a pair, and not too long', async () => {
   const bidi = '\u202e'
   audit.note(entry({ target: `a\u0000b\nc${bidi}d\ud800` }))
   audit.note(entry({ target: 'x'.repeat(100_000) }))
@@ -123,7 +123,7 @@ test('a record carries what can be stored and shown: no NUL, no control characte
   expect(printable('héllo 😀', 200)).toBe('héllo 😀')
 })
 
-test('a page looks at so many records and says where to go on, though none of them matches', async () => {
+test('a page reads a bounded number of records and has a next token even if none of them matches', async () => {
   audit.note(entry({ actor: '@needle' }))
   for (let i = 0; i < 9_999; i++) audit.note(entry())
   await audit.flush()

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-test('what waits is written when the gateway stops', async () => {
+test('waiting records are written when the gateway stops', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
   const gateway = await startGateway({ dataDir })
   const donna = await gateway.addAgent('donna')
@@ -20,7 +20,7 @@ test('what waits is written when the gateway stops', async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('a change that the audit cannot record is not answered as done; work goes on and is recorded later', async () => {
+test('a change that the audit cannot record is not answered as done; other work continues and is recorded later', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const allow = await refuseInserts(gateway.dataDir, 'audit')
@@ -36,7 +36,7 @@ test('a change that the audit cannot record is not answered as done; work goes o
   )
 })
 
-test('it is kept for a year, whatever else is pruned, and then goes', async () => {
+test('it is kept for a year, whatever else is pruned, and then removed', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await gateway.addAgent('donna')
@@ -61,7 +61,7 @@ test('it is kept for a year, whatever else is pruned, and then goes', async () =
   )
 })
 
-test('ROUSE_AUDIT_RETENTION_DAYS says how long', async () => {
+test('ROUSE_AUDIT_RETENTION_DAYS sets how long the audit is kept', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock }, env: { ROUSE_AUDIT_RETENTION_DAYS: '2' } })
   await gateway.addAgent('donna')
@@ -74,7 +74,7 @@ test('ROUSE_AUDIT_RETENTION_DAYS says how long', async () => {
   await until(audited, (count) => count === 0)
 })
 
-test('behind a trusted proxy the address is the client’s; anybody else’s word for it is nothing', async () => {
+test('behind a trusted proxy the address is the client’s; other proxies are ignored', async () => {
   const addressOf = async (trusted: string, forwarded: string) => {
     await using gateway = await startGateway({ env: { ROUSE_TRUSTED_PROXIES: trusted } })
     await gateway.call('POST', '/v1/agents', { handle: 'donna' }, { headers: { 'X-Forwarded-For': forwarded } })

@@ -35,7 +35,7 @@ test('a stale claim says why', () => {
 })
 
 // S4-7
-test('nobody but a silent owner is ever passed over', () => {
+test('only a silent owner loses its claim', () => {
   fc.assert(
     fc.property(fc.nat(2 * silenceMs), fc.constantFrom('donna', 'mike'), (silence, caller) => {
       const { act } = nextStep(claim({ lastSeenAt: now - silence }), caller, now)

@@ -22,7 +22,7 @@ async function startTeam(clock = new FakeClock()) {
 }
 
 // S4-7
-test('one owner at a time: the first has it, the next is told who', async () => {
+test('one owner at a time: the first gets it, the next learns who has it', async () => {
   const { gateway, clock, donna, mike } = await startTeam()
   await using _gateway = gateway
   const at = new Date(clock.now()).toISOString()
@@ -48,7 +48,7 @@ test('one owner at a time: the first has it, the next is told who', async () => 
 })
 
 // S4-2: ownership ambiguity
-test('of 50 that ask at once exactly one has it, and all the others are told whose it is', async () => {
+test('of 50 that claim at once exactly one gets it, and the others learn who', async () => {
   await using gateway = await startGateway()
   const racers = await Promise.all(Array.from({ length: 50 }, (_, i) => gateway.addAgent(`racer-${i}`)))
   const answers = await Promise.all(racers.map((racer) => claim(gateway, racer, 'src/app.ts')))
@@ -61,7 +61,7 @@ test('of 50 that ask at once exactly one has it, and all the others are told who
 })
 
 // S4-7
-test('a release lets the next one in; only the owner and the operator release', async () => {
+test('after a release another agent can claim; only the owner and the operator release', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await claim(gateway, donna, 'issue-7')
@@ -83,7 +83,7 @@ test('a release lets the next one in; only the owner and the operator release', 
 })
 
 // S4-2: stale claim; S4-8
-test('a claim whose owner is silent for six hours is told as stale, and taken over with the reason in the log', async () => {
+test('a claim whose owner is silent for six hours is stale, and is taken over with the reason in the log', async () => {
   const { gateway, clock, donna, mike } = await startTeam()
   await using _gateway = gateway
   const since = new Date(clock.now()).toISOString()
@@ -116,7 +116,7 @@ test('a claim whose owner is silent for six hours is told as stale, and taken ov
 })
 
 // S4-2: stale claim
-test('of 20 that find it stale one takes it over', async () => {
+test('of 20 that find it stale exactly one takes it over', async () => {
   const { gateway, clock, donna } = await startTeam()
   await using _gateway = gateway
   const racers = await Promise.all(Array.from({ length: 20 }, (_, i) => gateway.addAgent(`racer-${i}`)))
@@ -128,7 +128,7 @@ test('of 20 that find it stale one takes it over', async () => {
 })
 
 // S4-8
-test('a stale claim is cleared by anybody, with the reason in the log', async () => {
+test('any agent may release a stale claim, with the reason in the log', async () => {
   const { gateway, clock, donna, mike } = await startTeam()
   await using _gateway = gateway
   await claim(gateway, donna, 'issue-7')
@@ -142,7 +142,7 @@ test('a stale claim is cleared by anybody, with the reason in the log', async ()
 })
 
 // S4-8
-test('an owner whose session gives signs of life keeps its claim, and saying so again renews it', async () => {
+test('an owner whose session gives signs of life keeps its claim, and claiming again renews it', async () => {
   const { gateway, clock, donna, mike } = await startTeam()
   await using _gateway = gateway
   await claim(gateway, donna, 'issue-7')
@@ -160,7 +160,7 @@ test('an owner whose session gives signs of life keeps its claim, and saying so 
   expect((await claim(gateway, mike, 'issue-7')).status).toBe(201)
 })
 
-test('what a removed agent owned is free at once', async () => {
+test('the claims of a removed agent are free at once', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await claim(gateway, donna, 'issue-7')

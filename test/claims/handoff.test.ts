@@ -20,7 +20,7 @@ async function startTeam() {
 }
 
 // S4-7
-test('a hand-over changes the owner and tells the next one, who is woken by it', async () => {
+test('a hand-off changes the owner and sends mail that wakes the next one', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await using receiver = await startReceiver()
@@ -57,7 +57,7 @@ test('a hand-over changes the owner and tells the next one, who is woken by it',
 })
 
 // S4-7: one transaction
-test('a hand-over that cannot be told changes nothing', async () => {
+test('a hand-off whose mail is refused changes nothing', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await gateway.call('PATCH', '/v1/agents/mike', { contactPolicy: 'listed' }, mike)
@@ -80,7 +80,7 @@ test('of many hand-overs at once one is done, and one mail is sent', async () =>
 })
 
 // S4-2: ownership ambiguity
-test('only the owner and the operator hand over, and only what is claimed', async () => {
+test('only the owner and the operator hand off, and only a ref that is claimed', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   const input = { ref: 'issue-7', to: '@mike' }
@@ -95,7 +95,7 @@ test('only the owner and the operator hand over, and only what is claimed', asyn
   expect(await inboxOf(gateway, mike)).toMatchObject([{ from: '@operator', type: 'handoff' }])
 })
 
-test('a hand-over goes to one agent of the project who does not have it yet', async () => {
+test('a hand-off goes to one other agent of the project', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await gateway.call('POST', '/v1/projects', { project: 'web' })

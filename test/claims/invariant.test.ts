@@ -22,7 +22,7 @@ interface Model {
 }
 
 // S4-7, S4-8: the wire against the rule in a few lines
-test('whatever is asked in whatever order, there is one owner, and it is who the rule says', async () => {
+test('for any calls in any order there is one owner, and it is the one that the rule names', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const keys = new Map<string, { key: string }>()
@@ -52,7 +52,7 @@ test('whatever is asked in whatever order, there is one owner, and it is who the
   )
 })
 
-/** What the rule makes of a step; answers the status that tells it. */
+/** Applies a step to the model. Returns the expected status. */
 function apply(model: Model, next: { act: string; who: string; to?: string }, now: number): number {
   const { act, who, to } = next
   const stale = model.owner !== undefined && now - model.seenAt >= silenceMs

@@ -66,7 +66,7 @@ test('agent list --json prints the answer as one document', async () => {
   expect(JSON.parse(stdout)).toEqual({ agents: [donna] })
 })
 
-test('an empty list says what to do', async () => {
+test('an empty list says how to add something', async () => {
   await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   const { stdout } = await run(['agent', 'list', '--url', gateway.url])
   expect(stdout).toContain('rouse agent add @donna')
@@ -86,7 +86,7 @@ test('agent show prints skills', async () => {
   expect(stdout).toContain('review  Code review  [ts, security]')
 })
 
-test('agent update sends only what was named', async () => {
+test('agent update sends only the given fields', async () => {
   await using gateway = await startStubGateway({ 'PATCH /v1/agents/:handle': { json: agent() } })
   const { code } = await run(['agent', 'update', '@donna', '--description', 'New', '--url', gateway.url])
   expect(code).toBe(0)

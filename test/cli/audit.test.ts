@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { run } from './terminal.ts'
 
-test('audit shows who did what, filters, goes on after a page, and is the operator’s', async () => {
+test('audit shows who did what, filters, has pages, and is for operators only', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await gateway.addAgent('mike')

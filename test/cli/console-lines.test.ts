@@ -27,7 +27,7 @@ test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', as
   for (const { text } of printed) expect(text).toMatch(/^Tenant mismatch: URL path tenant "x\\u\{a\}\{/)
 })
 
-test('what libraries print is one cut line each, whatever they print', () => {
+test('each output of a library becomes one line of bounded length', () => {
   const lines: [string, { text: string }][] = []
   const note = (fields: object, event: string) => void lines.push([event, fields as { text: string }])
   const console = { error() {}, warn() {}, log() {}, info() {}, debug() {}, trace() {} }

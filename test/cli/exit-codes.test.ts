@@ -3,7 +3,7 @@ import { agentPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
 
-test('a gateway that is not there is said with the way to start one', async () => {
+test('without a gateway the error says how to start one', async () => {
   const gone = await startStubGateway({})
   await gone.stop()
   const { code, stdout, stderr } = await run(['agent', 'list', '--url', gone.url])
@@ -55,7 +55,7 @@ test('a refused transition lists what is allowed', async () => {
   expect(stderr).toContain('allowed: working, canceled')
 })
 
-test('a 401 without a key says where a key comes from', async () => {
+test('a 401 without a key says how to get a key', async () => {
   const refusal = problem(401, 'unauthenticated', 'A valid API key is required')
   await using gateway = await startStubGateway({ 'GET /v1/agents': refusal })
   const { code, stderr } = await run(['agent', 'list', '--url', gateway.url])
@@ -63,11 +63,11 @@ test('a 401 without a key says where a key comes from', async () => {
   expect(stderr).toContain('ROUSE_KEY')
 })
 
-test('something that is no gateway is said to be none', async () => {
+test('an answer of another server is reported as such', async () => {
   await using gateway = await startStubGateway({ 'GET /v1/agents': { text: '<html>' } })
   const { code, stderr } = await run(['agent', 'list', '--url', gateway.url])
   expect(code).toBe(1)
-  expect(stderr).toContain('Is a Rouse gateway listening there?')
+  expect(stderr).toContain('Is a gateway listening there?')
 })
 
 test('a redirect is not followed with the key', async () => {

@@ -8,7 +8,7 @@ class FakeProcess extends EventEmitter {
   }
 }
 
-test('a fault that nothing caught is logged, counted and ends the process once', () => {
+test('an uncaught fault is logged, counted and ends the process once', () => {
   const process = new FakeProcess()
   const lines: string[] = []
   let ends = 0

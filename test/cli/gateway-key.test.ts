@@ -18,7 +18,7 @@ test('the admin key of a data directory goes to the gateway of that directory', 
   expect(await run(list, { ...env, ROUSE_URL: byName })).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('whoever listens where the gateway should be gets no key, not even with the proof of the real one', async () => {
+test('another program at the address of the gateway gets no key, not even with the proof of the real gateway', async () => {
   await using gateway = await startGateway()
   const env = { ROUSE_DATA_DIR: gateway.dataDir }
   await using other = await startGateway()
@@ -60,7 +60,7 @@ test('the key of a directory that was named on purpose goes over TLS only', asyn
   expect(asked).toEqual([{ url: 'https://rouse.example/v1/agents', key: `Bearer ${gateway.adminKey}` }])
 })
 
-test('a directory that merely lies here is for this machine', async () => {
+test('the key of the default directory is sent only on this machine', async () => {
   const asked: (string | undefined)[] = []
   const fetch = async (_url: string, init: { headers: Record<string, string> }) => {
     asked.push(init.headers.authorization)
@@ -72,7 +72,7 @@ test('a directory that merely lies here is for this machine', async () => {
   expect(asked).toEqual([undefined, undefined])
 })
 
-test('an admin key that everybody can read is not used', async () => {
+test('an admin key that other users can read is not used', async () => {
   await using gateway = await startGateway()
   using copy = dataDirectory()
   for (const name of ['admin.key', 'instance.key']) cpSync(join(gateway.dataDir, name), join(copy.path, name))
@@ -81,7 +81,7 @@ test('an admin key that everybody can read is not used', async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining(`chmod 600 ${join(copy.path, 'admin.key')}`)])
 })
 
-test('a key comes from a file, from standard input or from the environment; on the command line it is warned of', async () => {
+test('a key comes from a file, standard input or the environment; on the command line it causes a warning', async () => {
   using directory = dataDirectory()
   await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
   const path = join(directory.path, 'donna.key')
@@ -128,7 +128,7 @@ test('a password in a URL on the command line is warned of', async () => {
   expect(stderr).not.toContain('secret@')
 })
 
-test('the proof takes a challenge of its own kind only', async () => {
+test('the proof accepts only a challenge of its own form', async () => {
   await using gateway = await startGateway()
   for (const query of ['', '?challenge=short', `?challenge=${'a'.repeat(65)}`, '?challenge=a&challenge=b']) {
     const { status } = await gateway.call('GET', `/.well-known/rouse-instance${query}`, undefined, { key: null })

@@ -20,7 +20,7 @@ test.each([
   expect(stderr).toBe(`error: ${gateway.url} ${line}\n`)
 })
 
-test('where nothing listens it fails with 1: a container knows no other failure', async () => {
+test('without a gateway it fails with 1: a container knows no other failure', async () => {
   const gateway = await startStubGateway({})
   await gateway.stop()
   const { code, stderr } = await run(['health', gateway.url])
@@ -28,7 +28,7 @@ test('where nothing listens it fails with 1: a container knows no other failure'
   expect(stderr).toMatch(/^error: No gateway answers at .*ECONNREFUSED.*\n$/)
 })
 
-test('a gateway that hangs fails when the time is over', async () => {
+test('it fails when a gateway does not answer in time', async () => {
   await using gateway = await startStubGateway({ 'GET /readyz': () => undefined })
   const { code, stderr } = await run(['health', gateway.url, '--timeout', '1'])
   expect(code).toBe(1)
@@ -38,12 +38,12 @@ test('a gateway that hangs fails when the time is over', async () => {
 test.each([
   ['ROUSE_URL', (url: URL) => ({ ROUSE_URL: url.origin, ROUSE_PORT: '1' })],
   ['where this environment listens', (url: URL) => ({ ROUSE_HOST: '0.0.0.0', ROUSE_PORT: url.port })],
-])('without an address it asks %s', async (_what, env) => {
+])('without an address it calls %s', async (_what, env) => {
   await using gateway = await startStubGateway({ 'GET /readyz': { json: { status: 'ready' } } })
   expect(await run(['health'], env(new URL(gateway.url)))).toMatchObject({ code: 0, stdout: '' })
 })
 
-test('a gateway with TLS is asked by its own environment, whatever name its certificate is for', async () => {
+test('a gateway with TLS is found by its own environment, whatever name its certificate has', async () => {
   const file = (name: string) => join(import.meta.dirname, '../faults/self-signed', name)
   const tls = { ROUSE_TLS_CERT: file('certificate.pem'), ROUSE_TLS_KEY: file('key.pem') }
   await using gateway = await startGateway({ env: tls })

@@ -98,7 +98,7 @@ test.each<[string, SendOptions]>([
 ])('a wake with %s is answered 401 and not shown', async (_what, options) => {
   const { terminal, url } = await listening()
   expect(await deliver(url, wake(), options)).toBe(401)
-  await terminal.until(/signature is not right/)
+  await terminal.until(/a wrong signature/)
   await stop(terminal)
   expect(terminal.stdout()).toBe('')
 })
@@ -117,7 +117,7 @@ test('the key may come from the environment', async () => {
   await stop(terminal)
 })
 
-test('only POST on its path is answered, and nothing endless is read', async () => {
+test('only POST on its path is accepted, and an endless body is not read', async () => {
   const { terminal, url } = await listening()
   expect((await fetch(url)).status).toBe(405)
   expect((await fetch(`${url}other`, { method: 'POST' })).status).toBe(404)
@@ -154,7 +154,7 @@ test('--exec gets the wake on its input and the ids in its environment, never on
   expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7|$(id)|WAKE_SUB:1|||||donna.key|kept')
 })
 
-test('--exec runs one command at a time, in order, and says when one fails', async () => {
+test('--exec runs one command at a time, in order, and reports a failure', async () => {
   const { terminal, url } = await listening(
     '--json',
     '--exec',
@@ -171,7 +171,7 @@ test('--exec runs one command at a time, in order, and says when one fails', asy
   expect(terminal.stdout().trimEnd().split('\n')).toHaveLength(3)
 })
 
-test('Ctrl-C stops a running command and tells what was not handled', async () => {
+test('Ctrl-C stops a running command and lists the wakes that were not handled', async () => {
   const { terminal, url } = await listening('--exec', 'echo begun; sleep 60; true')
   await deliver(url, wake())
   await deliver(url, wake({ eventId: '01HWAKE0000000000000000002', logId: 8, prevLogId: 7 }))
@@ -181,7 +181,7 @@ test('Ctrl-C stops a running command and tells what was not handled', async () =
   expect(terminal.stderr()).toContain('not handled: 1, from wake/sent_to_me #8 on')
 })
 
-test('--subscribe registers its own address, takes its wakes and removes itself', async () => {
+test('--subscribe registers its own address, receives its wakes and removes the subscription', async () => {
   let early: Promise<number> | undefined
   await using gateway = await startStubGateway({
     'POST /v1/wake-subscriptions': (request: StubRequest) => {
@@ -209,17 +209,17 @@ test('--subscribe registers its own address, takes its wakes and removes itself'
   })
 })
 
-test('a refused subscription ends it and takes back the ones before', async () => {
+test('a refused subscription ends it and removes the earlier ones', async () => {
   await using gateway = await startStubGateway({
     'POST /v1/wake-subscriptions': (request) =>
       (request.body as { trigger: string }).trigger === 'SENT_TO_ME'
         ? { status: 201, json: subscribed }
-        : problem(403, 'forbidden', 'This key may not do that'),
+        : problem(403, 'forbidden', 'This key is not allowed to do that'),
     'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
   const argv = ['listen', '--subscribe', 'SENT_TO_ME', '--subscribe', 'PERMISSION_GRANTED', '--url', gateway.url]
   const terminal = start(argv)
   expect(await terminal.code).toBe(1)
-  expect(terminal.stderr()).toContain('This key may not do that (forbidden)')
+  expect(terminal.stderr()).toContain('This key is not allowed to do that (forbidden)')
   expect(gateway.last().method).toBe('DELETE')
 })

@@ -32,7 +32,7 @@ test('a person writes as relay, and watches the chain advance', async () => {
 })
 
 // S4-11
-test('an agent answers the person, who finds it in an inbox of its own', async () => {
+test('an agent answers the operator, who has an inbox too', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const id = idIn((await run(['mail', 'donna', 'Which branch?'], as(gateway))).stdout)
@@ -44,7 +44,7 @@ test('an agent answers the person, who finds it in an inbox of its own', async (
   expect(thread.stdout.match(/message:/g)).toHaveLength(2)
 })
 
-test('a broadcast says how many it went to', async () => {
+test('a broadcast shows its number of recipients', async () => {
   await using gateway = await startGateway()
   expect((await run(['mail', '*', 'Freeze'], as(gateway))).stdout).toContain(
     'to:       nobody: there is no other agent\n',
@@ -54,7 +54,7 @@ test('a broadcast says how many it went to', async () => {
   expect(sent.stdout).toContain('to:       6 agents\n')
 })
 
-test('another agent’s inbox takes its permission', async () => {
+test('another agent’s inbox needs its permission', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -90,7 +90,7 @@ test('sending again under the same key sends once', async () => {
   expect(JSON.parse(second.stdout).messageId).toBe(JSON.parse(first.stdout).messageId)
 })
 
-test('what others wrote cannot move the cursor', async () => {
+test('text of others cannot move the cursor of the terminal', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const body = { to: '@donna', subject: 'ab', body: 'x\u001b]0;title\u0007\u001b[2Jy\nz' }
@@ -113,7 +113,7 @@ test.each([
 })
 
 // S4-13
-test('mail that came along with an answer is told of', async () => {
+test('mail that came along with an answer is reported', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)

@@ -21,7 +21,7 @@ function taken(wakes: readonly ReceivedWake[]) {
   return [...new Map(wakes.map(({ body }) => [body.eventId, body])).values()]
 }
 
-test('a gateway moves to PostgreSQL, and its agents, peers and receivers notice nothing', async () => {
+test('a gateway moves to PostgreSQL, and its agents, peers and receivers do not notice', async () => {
   using old = dataDirectory()
   using fresh = dataDirectory()
   await using empty = await emptyPostgres()
@@ -104,7 +104,7 @@ test('another encryption key than that of the signing keys is refused before any
   expect(await run(migrate, { ...env, ROUSE_ENCRYPTION_KEY: `${other} ${own}` })).toMatchObject({ code: 0 })
 })
 
-test('what was moved once is not moved over again, and nothing is lost of what came since', async () => {
+test('a second move is refused, and later data of the target is not lost', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await using gateway = await startGateway({ dataDir: directory.path, env: embedded })
@@ -115,11 +115,11 @@ test('what was moved once is not moved over again, and nothing is lost of what c
   await runSql(empty.url, `update agent set display_name = 'Donna'`)
   const { code, stderr } = await run(migrate, env)
   expect(code).toBe(1)
-  expect(stderr).toMatch(/holds data already: .*agent \(1\)/)
+  expect(stderr).toMatch(/already has data: .*agent \(1\)/)
   expect(await runSql(empty.url, 'select display_name from agent')).toEqual([{ display_name: 'Donna' }])
 })
 
-test('a directory without a store and a server that is not there are told apart', async () => {
+test('a directory without a store and a missing server have different errors', async () => {
   using directory = dataDirectory()
   const env = { ROUSE_DATA_DIR: directory.path, ROUSE_DATABASE_URL: 'postgres://127.0.0.1:1/rouse' }
   expect(await run(migrate, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no store in') })

@@ -33,7 +33,7 @@ test.each(texts)('%s shows no command with a secret in it', (path) => {
   expect(lines.filter((line) => shown.some((pattern) => pattern.test(line)))).toEqual([])
 })
 
-test('no help shows one either, nor an option that takes a secret', async () => {
+test('no help text shows a secret or an option for one', async () => {
   const program = buildProgram({ stdout() {}, stderr() {}, env: {} })
   const paths: string[][] = []
   const walk = (command: Command, path: string[]) => {
@@ -49,7 +49,7 @@ test('no help shows one either, nor an option that takes a secret', async () => 
   }
 })
 
-test('the key of a new agent can go straight into a file of its own', async () => {
+test('the key of a new agent can be written to a file', async () => {
   using directory = dataDirectory()
   await using gateway = await startGateway()
   const env = { ROUSE_KEY: gateway.adminKey, ROUSE_URL: gateway.url }
@@ -62,7 +62,7 @@ test('the key of a new agent can go straight into a file of its own', async () =
   expect((await gateway.call('GET', '/v1/tasks', undefined, { key })).status).toBe(200)
 
   const again = await run(['agent', 'key', 'add', '@donna', '--save-key', path, '--json'], env)
-  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('name another one')])
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('name another file')])
   expect(readFileSync(path, 'utf8').trim()).toBe(key)
   const second = join(directory.path, 'second.key')
   const { stdout } = await run(['agent', 'key', 'add', '@donna', '--save-key', second, '--json'], env)
@@ -90,7 +90,7 @@ test('a signing key comes from a file or from standard input', async () => {
   expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('standard input')])
 })
 
-test('the variables that a wake command does not get are all that hold a secret', () => {
+test('a wake command gets no variable that contains a secret', () => {
   const read = execFileSync('grep', ['-rhoE', 'ROUSE_[A-Z_]*(KEY|URL|TOKEN|SECRET|PASSWORD)\\b', 'src'], { cwd: root })
   // The last one is a path.
   const harmless = ['ROUSE_URL', 'ROUSE_PUBLIC_URL', 'ROUSE_TLS_KEY']

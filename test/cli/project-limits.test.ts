@@ -6,7 +6,7 @@ import { run } from './terminal.ts'
 
 const as = (gateway: TestGateway) => ({ ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey })
 
-test('the operator reads the limits of a project, sets some and gives others back', async () => {
+test('the operator reads the limits of a project, sets some and resets others', async () => {
   await using gateway = await startGateway()
   const shown = await run(['project', 'limits', 'default'], as(gateway))
   expect(shown.stdout).toMatch(/subscriptions +500 +items +default/)
@@ -23,7 +23,7 @@ test.each([
   ['--set', 'keys'],
   ['--set', 'keys=-1'],
   ['--reset', 'toString'],
-])('%s %s is refused before anybody is asked', async (option, value) => {
+])('%s %s is refused before a request is sent', async (option, value) => {
   await using gateway = await startStubGateway({})
   const env = { ROUSE_URL: gateway.url, ROUSE_KEY: 'rk_x' }
   const { code, stderr } = await run(['project', 'limits', 'default', option, value], env)

@@ -37,7 +37,7 @@ test('send makes a task and returns at once', async () => {
   })
 })
 
-test('send --wait prints what came of it', async () => {
+test('send --wait prints the result of the task', async () => {
   await using gateway = await startStubGateway(answering({ task }))
   const argv = ['send', 'donna', 'main', '--task', 't1', '--wait', '--url', gateway.url]
   const { stdout } = await run(argv)

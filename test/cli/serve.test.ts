@@ -44,7 +44,7 @@ async function serve(gateway: ReturnType<typeof stubGateway>, json = false) {
   return stdout
 }
 
-test('serve says in one line where everything is, and stops gracefully', async () => {
+test('serve prints its addresses in one line, and stops gracefully', async () => {
   const gateway = stubGateway()
   const stdout = await serve(gateway)
   expect(stdout).toBe(
@@ -69,7 +69,7 @@ test.each([
   ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531.*ROUSE_GRPC_PORT/],
   ['a forbidden port', { code: 'EACCES', port: 4520 }, /may not listen on port 4520/],
   ['an address of another machine', { code: 'EADDRNOTAVAIL' }, /no address 127\.0\.0\.1/],
-])('%s is explained, and what was opened is closed', async (_what, failure, message) => {
+])('%s is explained, and everything that was opened is closed', async (_what, failure, message) => {
   const gateway = stubGateway(failure)
   await expect(serve(gateway)).rejects.toThrow(message)
   expect(gateway.calls).toEqual(['start', 'stop'])

@@ -24,7 +24,7 @@ interface NoAnswer {
 /** Without an answer it writes the response itself, or leaves it open. */
 type StubHandler<View> = (request: StubRequest, response: ServerResponse) => StubAnswer<View> | undefined
 
-/** What it answers by route, with the types of the REST API; and outside of that API by path. */
+/** The answers by route, with the types of the REST API; outside of that API by path. */
 export type StubAnswers = {
   readonly [Route in RouteName]?: StubAnswer<AnswerOf<Route>> | StubHandler<AnswerOf<Route>>
 } & {

@@ -54,7 +54,7 @@ test('sub add without filters and window leaves them to the gateway, and knows t
   })
 })
 
-test('sub list and sub show tell why nothing comes', async () => {
+test('sub list and sub show say why no wakes are sent', async () => {
   const degraded = subscription({ subscriptionId: id, status: 'degraded', reason: 'http-500' })
   await using gateway = await startStubGateway({
     'GET /v1/wake-subscriptions': { json: { subscriptions: [degraded], nextPageToken: '' } },
@@ -114,7 +114,7 @@ test('sub resync, test, deliveries and rm', async () => {
   expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
 })
 
-test('sub held says why nobody was woken', async () => {
+test('sub held shows why no wake was sent', async () => {
   const event = { logId: 42, type: 'message.sent', createdAt: '2026-04-26T10:00:00.000Z' } as const
   const held = [{ ...event, action: 'hold_for_next_turn', reason: 'no_route', messageId: 'MESSAGE:1' }] as const
   await using gateway = await startStubGateway({
@@ -129,7 +129,7 @@ test.each<[string[], object]>([
   [['--event', '01H'], { eventId: '01H' }],
   [['--from', '3', '--to', '5'], { fromLogId: 3, toLogId: 5 }],
   [['--failed-since', '2026-04-26T10:00:00Z'], { failedSince: '2026-04-26T10:00:00Z' }],
-])('sub replay %j asks for %j', async (options, body) => {
+])('sub replay %j sends %j', async (options, body) => {
   await using gateway = await startStubGateway({
     'POST /v1/wake-subscriptions/:id/replay': { json: { subscriptionId: id, eventsReplayed: 2, earliestLogId: 9 } },
   })
@@ -142,6 +142,6 @@ test.each([[[]], [['--from', '3']], [['--event', '01H', '--failed-since', '2026-
   'sub replay with %j is a usage error',
   async (options) => {
     const { code, stderr } = await run(['sub', 'replay', id, ...options])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Say what to send again')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Name the events')])
   },
 )

@@ -30,7 +30,7 @@ test('tail prints one line an event', async () => {
   expect(stdout).toMatch(/^ +7 {2}2026-04-26T10:00:00.000Z {2}message.sent +@boss +\{"subject":"mail 7"\}\n$/)
 })
 
-test('tail --follow connects again behind the last event, and shows each once', async () => {
+test('tail --follow reconnects after the last event, and shows each event once', async () => {
   await using gateway = await startStubGateway({
     'GET /v1/events': (_request, response) => {
       const frames = [
@@ -63,7 +63,7 @@ test('tail --follow connects again behind the last event, and shows each once', 
 })
 
 test('tail --follow ends when the gateway refuses', async () => {
-  const refusal = problem(410, 'watermark-expired', 'The log no longer reaches back to the watermark')
+  const refusal = problem(410, 'watermark-expired', 'The log no longer has the events after the watermark')
   await using gateway = await startStubGateway({ 'GET /v1/events': refusal })
   const { code, stderr } = await run(['tail', '--follow', '--since', '1', '--url', gateway.url])
   expect(code).toBe(1)

@@ -52,7 +52,7 @@ test('task move --version does not read', async () => {
   expect(gateway.last().body).toEqual({ to: 'working', expectedVersion: 3 })
 })
 
-test('task artifact goes on with an artifact by its name', async () => {
+test('task artifact appends to an artifact by its name', async () => {
   await using gateway = await startStubGateway({
     'POST /v1/tasks/:id/artifacts': { status: 201, json: addedArtifact('report.md') },
   })

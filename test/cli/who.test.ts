@@ -28,7 +28,7 @@ test('who shows agents, their sessions, what they do and what they work on', asy
   expect(mail.stdout).toContain('to:       @donna\n')
 })
 
-test('nobody there is said, and so is a gateway that is not there', async () => {
+test('an empty list and a missing gateway are reported', async () => {
   await using gateway = await startGateway()
   const { stdout } = await run(['who'], as(gateway))
   expect(stdout).toBe('No agents yet. Add one with: rouse agent add @donna\n')
@@ -40,7 +40,7 @@ test('nobody there is said, and so is a gateway that is not there', async () => 
 })
 
 // S4-7
-test('claims are taken, handed over, listed and released', async () => {
+test('claims are taken, handed off, listed and released', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -70,7 +70,7 @@ test('the operator works in another project by --project or ROUSE_PROJECT', asyn
 })
 
 // S1-26
-test('permissions are granted, listed and taken back', async () => {
+test('permissions are granted, listed and revoked', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await gateway.addAgent('mike')

@@ -23,7 +23,7 @@ function joined(engine: { db: Database; clock: { now(): number; after(ms: number
   return { gateways, due }
 }
 
-test('what a gateway had claimed is free once it has not been seen for twenty seconds, and not before', async () => {
+test('the leases of a gateway are released after twenty seconds without a heartbeat, and not before', async () => {
   await using engine = await openEngine(noDelivery)
   await engine.add([{ coalesceMs: 0 }])
   await engine.append()
@@ -53,7 +53,7 @@ test('what a gateway had claimed is free once it has not been seen for twenty se
   ).toBe(false)
 })
 
-test('a gateway whose name begins like that of one that is gone keeps its claims', async () => {
+test('a gateway whose name has that of a dead one as a prefix keeps its leases', async () => {
   await using engine = await openEngine(noDelivery)
   await engine.add([{ coalesceMs: 0 }])
   await engine.append()
@@ -66,7 +66,7 @@ test('a gateway whose name begins like that of one that is gone keeps its claims
   expect(due).toEqual([])
 })
 
-test('a gateway that was held up is not sure until it has been seen again', async () => {
+test('a gateway that was delayed is not sure of its leases until its next heartbeat', async () => {
   await using engine = await openEngine(noDelivery)
   const { gateways } = joined(engine)
   await using _ = gateways
@@ -86,7 +86,7 @@ test('a clock that was set leaves a gateway unsure too, whichever way', async ()
   expect(gateways.areLeasesSafe()).toBe(false)
 })
 
-test('one of many has a turn; who stops asking loses it', async () => {
+test('one of many holds a sweep lease, and loses it when it stops asking', async () => {
   await using engine = await openEngine(noDelivery)
   const [a, b] = ['a', 'b'].map((id) => new SweepLeases(engine.db, id, engine.clock))
   expect([await a!.holds('sweep'), await b!.holds('sweep')]).toEqual([true, false])

@@ -52,7 +52,7 @@ const turn = () => new Promise(setImmediate)
 const told = (bus: TestBus) => bus.published.map((text) => JSON.parse(text)).filter(({ grown }) => grown?.length !== 0)
 const from = (who: string, message: object) => JSON.stringify({ from: who, grown: [], changed: [], ...message })
 
-test('what happens in one turn travels in one message, and each key once', async () => {
+test('everything in one turn of the event loop is one message, with each key once', async () => {
   await using one = open()
   for (const key of ['p', 'task-1', 'p', 'task-2']) one.nudges.grown([key])
   one.nudges.changed('WAKE_SUB:1')
@@ -60,7 +60,7 @@ test('what happens in one turn travels in one message, and each key once', async
   expect(told(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
 })
 
-test('what fell due is told once, and heard by the others', async () => {
+test('a due subscription is published once, and reaches the peers', async () => {
   await using one = open()
   one.nudges.due()
   one.nudges.due()
@@ -71,7 +71,7 @@ test('what fell due is told once, and heard by the others', async () => {
   expect(one.heard).toEqual(['due'])
 })
 
-test('what was revoked is told in pieces that fit, and heard before what grew', async () => {
+test('revocations are published in messages that fit, and handled before growth', async () => {
   await using one = open()
   const ids = Array.from({ length: 100 }, (_, i) => `01J${String(i).padStart(23, '0')}`)
   one.nudges.revoked(ids)
@@ -109,7 +109,7 @@ test('while a message is on its way the next ones gather', async () => {
   expect(told(one.bus)[1].grown).toHaveLength(7)
 })
 
-test('more than a message holds says to look everywhere; changes are told one by one all the same', async () => {
+test('more ids than fit become a message to look everywhere; changes are still published one by one', async () => {
   await using one = open()
   one.nudges.grown(Array.from({ length: 1000 }, (_, i) => `task-${i}`))
   for (let i = 0; i < 250; i++) one.nudges.changed(`WAKE_SUB:${i}`)
@@ -124,7 +124,7 @@ test('more than a message holds says to look everywhere; changes are told one by
   expect(one.bus.published.every((text) => Buffer.byteLength(text) <= busLimits.message.max)).toBe(true)
 })
 
-test('what others say is heard; what this one said, and what is not ours, is not', async () => {
+test('messages of peers are handled; own and foreign messages are not', async () => {
   await using one = open()
   one.bus.deliver(from('other', { grown: ['p'], changed: ['WAKE_SUB:1'] }))
   one.bus.deliver(from('me', { grown: ['mine'] }))
@@ -151,7 +151,7 @@ test.each([
   ['a flag that is none', from('other', { grown: ['p'], due: 'yes' })],
   ['more than a bus carries', from('other', { grown: ['p'], more: 'x'.repeat(busLimits.message.max) })],
   ['deeper than a stack', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
-])('what a stranger says on the bus is passed over whole: %s', async (_what, text) => {
+])('an invalid message on the bus is ignored as a whole: %s', async (_what, text) => {
   await using one = open()
   one.bus.deliver(text)
   expect(one.heard).toEqual([])
@@ -181,7 +181,7 @@ test('a handler that throws is logged, and never reaches the bus', async () => {
   expect(errors).toEqual(['bus.message_failed', 'bus.message_failed'])
 })
 
-test('a bus that no longer brings back what is said is noticed, and everything is looked at until it is back', async () => {
+test('a bus that loses messages is noticed, and everything is checked until it works again', async () => {
   await using one = open()
   await turn()
   one.clock.advance(5_000)

@@ -10,7 +10,7 @@ function listenOn(url: string, channel: string) {
   const heard: string[] = []
   const bus = new RedisBus(url, channel, silentLogger)
   bus.start((message) => heard.push(message))
-  /** Publishes if it can. Answers how many messages were heard by then. */
+  /** Publishes if it can. Returns how many messages have arrived until then. */
   const tell = async (message: string) => {
     await bus.publish(message).catch(() => {})
     return heard.length
@@ -18,7 +18,7 @@ function listenOn(url: string, channel: string) {
   return {
     heard,
     publish: (message: string) => bus.publish(message),
-    /** Resolves once this bus hears itself. */
+    /** Resolves when this bus receives its own message. */
     ready: () =>
       until(
         () => tell('ready'),
@@ -30,7 +30,7 @@ function listenOn(url: string, channel: string) {
 }
 
 describe.runIf(hasRedis)('the bus on Redis', () => {
-  test('everybody on the channel hears a message, the sender too, and no other channel does', async () => {
+  test('everyone on the channel gets a message, also the sender, and no other channel does', async () => {
     await using redis = await redisServer()
     await redis.start()
     await using one = listenOn(redis.url, 'rouse:a')
@@ -71,7 +71,7 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
     expect(new Set(heard)).toEqual(new Set(['p']))
   })
 
-  test('a Redis that is not there yet, or goes away, is connected to when it comes', async () => {
+  test('a Redis that is down is connected to when it is up', async () => {
     await using redis = await redisServer()
     await using bus = listenOn(redis.url, 'rouse:a')
     await expect(bus.publish('too early')).rejects.toThrow()

@@ -44,7 +44,7 @@ test('webhooks reach loopback by default only while the gateway itself listens t
   for (const none of ['none', ' None ']) expect(allow({ ROUSE_WEBHOOK_ALLOW: none })).toEqual([])
 })
 
-test('one address holds so many connections, unless all of them come from this machine or from a proxy', () => {
+test('an address has a limit of connections, unless all come from this machine or from a proxy', () => {
   const perAddress = (env: Record<string, string>) => envToConfig(env).connections.perAddress
   const open = { ROUSE_HOST: '0.0.0.0' }
   const proxied = { ...open, ROUSE_PUBLIC_URL: 'https://rouse.example' }
@@ -54,17 +54,17 @@ test('one address holds so many connections, unless all of them come from this m
   expect(perAddress({ ROUSE_CONNECTIONS_PER_ADDRESS: '7' })).toBe(7)
 })
 
-test('TLS takes a certificate and its key', () => {
+test('TLS needs a certificate and its key', () => {
   const files = { ROUSE_TLS_CERT: '/tls/cert.pem', ROUSE_TLS_KEY: '/tls/key.pem' }
   expect(envToConfig(files).tls).toEqual({ cert: '/tls/cert.pem', key: '/tls/key.pem', clientCa: undefined })
   expect(envToConfig({ ...files, ROUSE_TLS_CLIENT_CA: '/tls/ca.pem' }).tls?.clientCa).toBe('/tls/ca.pem')
   for (const half of ['ROUSE_TLS_CERT', 'ROUSE_TLS_KEY']) {
     expect(messageOf({ [half]: 'a' })).toContain('ROUSE_TLS_CERT and ROUSE_TLS_KEY: give both files')
   }
-  expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it takes ROUSE_TLS_CERT')
+  expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it also needs ROUSE_TLS_CERT')
 })
 
-test('behind a public URL loopback has to be asked for by name, wherever the gateway listens', () => {
+test('with a public URL loopback must be allowed explicitly, wherever the gateway listens', () => {
   const allow = (env: Record<string, string>) => envToConfig(env).webhooks.allow
   for (const url of ['https://rouse.example', 'http://10.0.0.1:8080', 'http://127.rouse.example']) {
     expect(allow({ ROUSE_PUBLIC_URL: url })).toEqual([])
@@ -110,7 +110,7 @@ test.each([
   for (const value of values) expect(messageOf({ [name]: value })).toMatch(new RegExp(`${name}="${value}": .*${range}`))
 })
 
-test('gRPC is on a port of its own, or off; what cards advertise for it is a host and a port', () => {
+test('gRPC has its own port, or is off; cards advertise a host and a port for it', () => {
   expect(envToConfig({ ROUSE_GRPC_PORT: '0', ROUSE_PORT: '0' }).grpc.port).toBe(0)
   for (const off of ['off', ' OFF ']) expect(envToConfig({ ROUSE_GRPC_PORT: off }).grpc.port).toBeUndefined()
   for (const publicTarget of ['rouse.example:443', '[::1]:4521']) {
@@ -125,11 +125,11 @@ test('name servers are addresses, with or without a port', () => {
   expect(messageOf({ ROUSE_NAME_SERVERS: 'dns.example' })).toMatch(/ROUSE_NAME_SERVERS: give addresses such as/)
 })
 
-test('none is alone: beside an address range it is not one', () => {
+test('none stands alone and cannot be combined with an address range', () => {
   expect(messageOf({ ROUSE_WEBHOOK_ALLOW: 'none 10.0.0.0/8' })).toContain('"none" is not an address range')
 })
 
-test('what is given is taken, trimmed, with seconds as milliseconds', () => {
+test('values are trimmed, and seconds become milliseconds', () => {
   const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
   const config = envToConfig({
     ROUSE_HOST: ' 0.0.0.0 ',
@@ -151,12 +151,12 @@ test('what is given is taken, trimmed, with seconds as milliseconds', () => {
   })
 })
 
-test("empty values are as good as none, and variables of the clients are none of the gateway's business", () => {
+test('empty values count as not set, and variables of clients are ignored', () => {
   const env = { ROUSE_PORT: '', ROUSE_ADMIN_KEY: ' ', ROUSE_URL: 'nonsense', ROUSE_API_KEY: 'x', ROUSE_ANYTHING: 'y' }
   expect(envToConfig(env)).toEqual(envToConfig({}))
 })
 
-test('all problems are told at once, each with its variable, and no secret among them', () => {
+test('all problems are reported together, each with its variable, and without secrets', () => {
   const env = {
     ROUSE_PORT: '70000',
     ROUSE_BLOCKING_TIMEOUT: 'soon',

@@ -11,7 +11,7 @@ test('every folder has its case, and every case its folder', () => {
 
 // The folders on disk are what clients have; a case says how its folder comes about.
 describe.each(listFolders())('%s', (folder) => {
-  test('is what the gateway says today, byte for byte', async () => {
+  test('matches the gateway byte for byte', async () => {
     const found = cases.find((candidate) => candidate.folder === folder)
     expect(found, `fixtures/${folder} has no line in test/contract/cases.ts.`).toBeDefined()
     expect(readFolder(folder), `fixtures/${folder} differs. ${remedy}`).toEqual(await renderCase(found!))

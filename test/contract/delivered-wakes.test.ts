@@ -11,7 +11,7 @@ interface Scene extends World {
   readonly receiver: Receiver
 }
 
-/** How a whole gateway comes to send what a folder holds, as its last wake. Nothing emits pulses yet. */
+/** Makes a whole gateway send the wake of a folder as its last wake. Nothing emits pulses yet. */
 const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sent-to-me': async (scene) => {
     await subscribe(scene, 'SENT_TO_ME')
@@ -107,7 +107,7 @@ const stringForms: Record<string, RegExp> = {
   identity: /^@[a-z]+$/,
 }
 
-/** What a value is without what it says: the order of its keys, and the kind of everything in it. */
+/** The shape of a value: the order of its keys, and the type of everything in it. */
 function formOf(value: unknown): unknown {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.map(formOf)

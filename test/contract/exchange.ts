@@ -11,7 +11,7 @@ export interface Request {
   readonly key?: string | null
   readonly headers?: Record<string, string>
   readonly body?: unknown
-  /** What others do once a streamed answer has begun. */
+  /** Calls that others make after a streamed answer has begun. */
   readonly meanwhile?: () => Promise<void>
 }
 
@@ -61,7 +61,7 @@ export function exchange(arrange: Arrange): Promise<Files> {
   })
 }
 
-/** What the transport adds, and what every answer tells browsers (test/fronts/edge.test.ts), is no part of the contract. */
+/** Headers of the transport and headers for browsers (test/fronts/edge.test.ts) are not part of the contract. */
 const transportHeaders = new Set(
   'strict-transport-security content-security-policy cross-origin-resource-policy referrer-policy x-content-type-options accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent'.split(
     ' ',

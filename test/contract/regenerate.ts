@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cases } from './cases.ts'
 import { fixturesRoot, renderCase } from './fixture.ts'
 
-// `npm run fixtures`: writes every folder anew, and leaves none behind whose case is gone.
+// `npm run fixtures`: writes every folder again, and removes folders without a case.
 const rendered: { folder: string; files: Record<string, string> }[] = []
 for (const fixture of cases) rendered.push({ folder: fixture.folder, files: await renderCase(fixture) })
 

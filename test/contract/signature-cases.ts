@@ -2,7 +2,7 @@ import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import { signedWake, single } from './wake-cases.ts'
 import { messageSent, nextSigningKey, nowSeconds, signingKey } from './wake-inputs.ts'
 
-/** What a receiver has to say to a request, by each of the two schemes. */
+/** The expected verdict of a receiver about a request, for each of the two schemes. */
 interface Verdict {
   /** The receiver's clock. */
   readonly nowSeconds: number

@@ -4,7 +4,7 @@ import { verifyWake } from '../../src/webhooks/signature.ts'
 import { type Files, listFolders, readFolder } from './fixture.ts'
 import { nowSeconds as sentAt } from './wake-inputs.ts'
 
-// What a receiver does with the folders, with nothing but their files: by this code and by the library of the standard.
+// Verifies the folders from their files only, with this code and with the library of the standard.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 

@@ -4,7 +4,7 @@ import type { FixtureCase } from './fixture.ts'
 
 const ref = 'issue-42'
 
-/** Who is there, who works on what, and the tenants. */
+/** Sessions, claims and projects. */
 export const teamCases: readonly FixtureCase[] = [
   fixture('sessions/start', 'A process begins to speak for its agent; nothing waits.', async (world) => {
     const { lola } = await people(world)

@@ -37,7 +37,7 @@ function makeSecrets() {
   }
 }
 
-test('a build is given what the Dockerfile copies, and nothing else', () => {
+test('a build gets only the files that the Dockerfile copies', () => {
   const ignore = read('.dockerignore')
     .split('\n')
     .filter((line) => line && !line.startsWith('#'))
@@ -46,7 +46,7 @@ test('a build is given what the Dockerfile copies, and nothing else', () => {
   expect(ignore.slice(1).sort()).toEqual([...new Set(copied)].map((name) => `!${name}`).sort())
 })
 
-test('the image runs without privileges, on a Node that is kept up, and holds no secret', () => {
+test('the image runs without privileges, on a maintained Node, and has no secret', () => {
   expect(dockerfile.match(/^USER .+$/gm)).toEqual(['USER node'])
   expect(dockerfile).not.toMatch(/_KEY|PASSWORD|DATABASE_URL/)
   const bases = [...dockerfile.matchAll(/^ARG \w+=node:(\d+)-bookworm(-slim)?$/gm)].map(([, major]) => Number(major))
@@ -90,7 +90,7 @@ test('the store and the bus are reached by the gateways only', () => {
   expect(block('redis')).toMatch(/requirepass .*\/run\/secrets\/redis_password/)
 })
 
-test('no secret stands in the environment or on a command line', () => {
+test('no secret is in the environment or on a command line', () => {
   expect(compose).not.toMatch(/\$\{\w*(KEY|PASSWORD|SECRET)\w*[:}]/)
   expect(example).not.toMatch(/(KEY|PASSWORD|SECRET)\w*=/)
   const files = [...compose.matchAll(/file: deploy\/secrets\/(\w+)/g)].map(([, name]) => name!)
@@ -101,7 +101,7 @@ test('no secret stands in the environment or on a command line', () => {
   expect(statSync(secrets.path).mode & 0o777).toBe(0o700)
 })
 
-test('making the secrets again keeps those that are there', () => {
+test('making the secrets again keeps the existing ones', () => {
   using secrets = makeSecrets()
   const before = readdirSync(secrets.path).map(secrets.of)
   secrets.make()
@@ -115,7 +115,7 @@ test('the example names every variable of compose.yaml', () => {
   expect(named.map(([, name]) => name!).sort()).toEqual([...used].sort())
 })
 
-test('the environment of the gateways is one that a gateway takes', () => {
+test('the environment of the gateways is a valid configuration', () => {
   using secrets = makeSecrets()
   const given = Object.fromEntries([...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]))
   given.ROUSE_BUS_URL_FILE = '/run/secrets/bus_url'

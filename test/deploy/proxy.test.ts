@@ -14,7 +14,7 @@ function value(text: string, directive: string): number {
   return Number(count) * units[unit ?? '']!
 }
 
-test('it takes the bodies that a gateway takes, and keeps none of those that have shown no key', () => {
+test('it accepts the bodies that a gateway accepts, and buffers none without a key', () => {
   const { max } = inputLimits.a2aBody
   expect(value(http, 'client_max_body_size')).toBe(max)
   // The message and the five bytes before it.
@@ -23,7 +23,7 @@ test('it takes the bodies that a gateway takes, and keeps none of those that hav
   expect(http).toMatch(/^ {4}proxy_request_buffering off;$/m)
 })
 
-test('what it keeps to ask the other gateway with is small, and in memory', () => {
+test('the bodies that it buffers for a second gateway are small, and in memory', () => {
   const [, location] = http.split('location @repeatable {') as [string, string]
   expect(location).toMatch(/^ *proxy_request_buffering on;$/m)
   const [, digits] =
@@ -32,7 +32,7 @@ test('what it keeps to ask the other gateway with is small, and in memory', () =
   expect(beforeHttp).toContain('map $request_method$has_key$takes_key$is_small $may_repeat')
 })
 
-test('who drips, or holds more than a gateway lets one address hold, is ended', () => {
+test('slow senders, and addresses above the limit of a gateway, are disconnected', () => {
   for (const directive of ['client_header_timeout', 'client_body_timeout']) {
     expect(value(beforeHttp, directive)).toBeLessThanOrEqual(connectionLimits.headers.max)
   }
@@ -43,7 +43,7 @@ test('who drips, or holds more than a gateway lets one address hold, is ended', 
   for (const limit of ['limit_conn_status', 'limit_req_status']) expect(beforeHttp).toContain(`${limit} 429;`)
 })
 
-test('it lets an idle connection to a gateway go before the gateway does', () => {
+test('it closes an idle connection to a gateway before the gateway does', () => {
   const upstream = /upstream gateways \{([\s\S]*?)\}/.exec(beforeHttp)?.[1] ?? ''
   expect(value(upstream, 'keepalive_timeout')).toBeLessThan(connectionLimits.keepAlive.max)
   const [, grpcUpstream] = /upstream gateways_grpc \{([\s\S]*?)\}/.exec(beforeHttp) ?? []

@@ -1,6 +1,6 @@
 import type { Arrival, PushArrival } from './inbox.ts'
 
-/** What one subscription was owed and what it got. */
+/** The events that one subscription should get, and those that it got. */
 export interface Row {
   readonly subscription: string
   /** Events that were accepted and that it matches. */

@@ -7,7 +7,7 @@ const secret = (of: string) => createHash('sha256').update(of).digest('base64')
 /** Several gateways on one PostgreSQL, each with a data directory of its own, as on several machines. */
 export interface Fleet extends AsyncDisposable {
   readonly gateways: readonly ProcessGateway[]
-  /** Gateways that are not asked any more, as a load balancer takes out what does not answer. */
+  /** Gateways that get no more requests, like servers that a load balancer has removed because they do not answer. */
   readonly away: Set<ProcessGateway>
   /** Asks any of the others, the next one each time. */
   readonly client: ProcessClient

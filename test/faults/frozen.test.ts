@@ -9,8 +9,8 @@ import { balance, watch } from './watch.ts'
 const frozenMs = 5_000
 const freezes = 3
 
-// Longer than a try may take: what is in flight is out of time when the process goes on.
-test('a gateway that stands still for a while goes on where it stood', { timeout: 300_000 }, async () => {
+// Longer than an attempt may take: requests in flight have timed out when the process continues.
+test('a gateway that is frozen for a while continues', { timeout: 300_000 }, async () => {
   const inbox = new Inbox()
   await using gateway = await startProcessGateway({ ROUSE_WEBHOOK_TIMEOUT: '2' })
   await using prompt = await startReceiver(inbox.answering())

@@ -19,12 +19,12 @@ const subscriptionCount = 10_000
 /** Agents that are written to, with five subscriptions each. */
 const busyCount = 40
 const pauses = numberFromEnv('FAULTS_PAUSES', 3)
-/** Behind this the others have taken over. */
+/** After this time the other gateways have taken over. */
 const deadMs = 20_000
 /** Until a load balancer has seen that a gateway does not answer. */
 const noticedMs = 500
 
-test('three gateways are killed and paused, and PostgreSQL restarts: each wake comes, in order', {
+test('three gateways are killed and paused, and PostgreSQL restarts: each wake arrives, in order', {
   timeout: 600_000,
 }, async () => {
   const postgres = await startPostgres()
@@ -61,7 +61,7 @@ test('three gateways are killed and paused, and PostgreSQL restarts: each wake c
   for (const gateway of gateways) expect(await readiness(gateway)).toBe(200)
 })
 
-test('a gateway that is cut off from PostgreSQL says so, and the others do its work', {
+test('a gateway that is cut off from PostgreSQL reports it, and the others do its work', {
   timeout: 300_000,
 }, async () => {
   const postgres = await startPostgres()
@@ -148,7 +148,7 @@ class Faults {
     while (!this.#over) {
       await pause(2_000 + random() * 4_000)
       const gateway = await this.#take(random)
-      // One that ended by itself is a fault of its own.
+      // A process that ended without a kill is a failure.
       expect(await gateway.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' })
       this.kills++
       await revive(gateway)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ReceivedWake } from '../support/receiver.ts'
 
-/** What a receiver keeps of a wake for the accounting. */
+/** The part of a wake that a receiver stores for the account. */
 export interface Arrival {
   readonly eventId: string
   readonly logId: number
@@ -10,11 +10,11 @@ export interface Arrival {
   readonly fromLogId: number
   readonly eventCount: number
   readonly refs: readonly number[] | undefined
-  /** From the commit of the newest event until it was here, where the wake tells it. */
+  /** The time from the commit of the newest event to its arrival, if the wake has it. */
   readonly latencyMs: number | undefined
 }
 
-/** What an A2A push notification tells of a task. */
+/** The content of an A2A push notification about a task. */
 export interface PushArrival {
   readonly eventId: string
   readonly taskId: string

@@ -1,4 +1,4 @@
-/** What went wrong on the way, by kind. */
+/** The errors until success, by kind. */
 export type Trouble = Map<string, number>
 
 const insistMaxMs = 120_000

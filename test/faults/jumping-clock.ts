@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts'
 
-/** The machine's time, set by somebody now and then. Timers run on, as the system's do: they count, they read no clock. */
+/** The time of the machine, which is set now and then. Timers are not affected, like those of the system. */
 export class JumpingClock implements Clock {
   #offsetMs = 0
 

@@ -59,13 +59,13 @@ test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
   )
   expect(load.contradictions).toEqual([])
   expect(await forgotten(gateway, load.told)).toEqual([])
-  // Not one more than was asked for: a message that was sent again under its key was taken once.
+  // Not more than requested: a message that was repeated with its idempotency key was accepted once.
   const taken = (await readLog(gateway)).filter(({ type }) => type === 'message.sent')
   expect(taken).toHaveLength(load.acceptedCount)
   expect([...load.trouble.keys()].filter((kind) => /: 5\d\d /.test(kind))).toEqual([])
 })
 
-/** Kills one process after the other, each at a moment of its life, and starts the next at once. Answers how many had not come up. */
+/** Kills one process after the other at random times, and starts the next one at once. Returns how many were not up yet. */
 async function killAgainAndAgain(gateway: ProcessGateway, random: () => number): Promise<number> {
   let whileStarting = 0
   let isUp = true
@@ -76,7 +76,7 @@ async function killAgainAndAgain(gateway: ProcessGateway, random: () => number):
     await new Promise((resolve) => setTimeout(resolve, random() * lifeMaxMs))
     if (isUp) whileServing++
     else whileStarting++
-    // One that ended by itself is a fault of its own.
+    // A process that ended without a kill is a failure.
     expect(await gateway.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     await started
     isUp = false

@@ -16,7 +16,7 @@ const subscriptionsEach = 3
 const webhookTimeoutMs = 2_000
 const rssMaxMiB = 400
 
-test('receivers that lie delay nobody else and cost no memory', { timeout: 300_000 }, async () => {
+test('receivers that lie delay no other receiver and cost no memory', { timeout: 300_000 }, async () => {
   const inbox = new Inbox()
   await using gateway = await startProcessGateway({
     ROUSE_WEBHOOK_TIMEOUT: String(webhookTimeoutMs / 1000),
@@ -68,7 +68,7 @@ test('receivers that lie delay nobody else and cost no memory', { timeout: 300_0
   ])
   for (const { name, recorded: expected } of running.liars)
     expect([name, ...new Set(recorded.get(name))]).toEqual([name, String(expected)])
-  // Whoever waits for a liar waits for its time-out. The bench measures what little the others feel; here the machine may be busy.
+  // A run to a liar waits for its time-out. The benchmark measures the small effect on others; here the machine may be busy.
   expect(among.p99).toBeLessThan(Math.max(webhookTimeoutMs * 0.75, without.p99 * 4))
   expect(among.rssMiB).toBeLessThanOrEqual(rssMaxMiB)
   expect(await forgotten(gateway, load.told)).toEqual([])

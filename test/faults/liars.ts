@@ -96,7 +96,7 @@ export function startLiar({ name, recorded, answer }: Liar): Promise<RunningLiar
 export interface Impostor {
   readonly name: string
   readonly recorded: Liar['recorded']
-  /** The folder of its certificate: `vouched-for` is for localhost, and a gateway can be told to trust it. */
+  /** The folder of its certificate: `vouched-for` is for localhost, and a gateway can be configured to trust it. */
   readonly certificate: 'self-signed' | 'vouched-for'
   readonly host: string
 }

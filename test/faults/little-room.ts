@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProcessGateway } from '../support/process-gateway.ts'
 
-/** A place for a data directory that can be made full, and roomy again. */
+/** A place for a data directory whose free space can be removed and restored. */
 export interface LittleRoom extends Disposable {
   readonly dataDir: string
   fill(gateway: ProcessGateway): void
   free(gateway: ProcessGateway): void
-  /** Whether a process that starts anew finds it as full as the last one left it. */
+  /** Whether the place is still full for a new process. */
   readonly outlivesProcess: boolean
 }
 

@@ -4,21 +4,21 @@ import type { ReceivedWake } from '../support/receiver.ts'
 import { insist, type Trouble } from './insist.ts'
 
 export interface LoadOptions {
-  /** Who sends to whom; each pair is a client of its own. An undefined `from` is the operator. */
+  /** The senders and recipients; each pair is a separate client. An undefined `from` is the operator. */
   readonly senders: readonly { from?: ProcessAgent; to: ProcessAgent }[]
   /** Between two messages of one sender. */
   readonly pauseMs: number
-  /** Every so many messages a push config comes along, to this address. */
+  /** Messages at this interval have a push config for this address. */
   readonly push?: { readonly url: string; readonly every: number }
   /** Works every second task that it is woken for. */
   readonly harness?: ProcessAgent
 }
 
-/** Clients and a harness that never give up, and that remember what the gateway told them. */
+/** Clients and a harness that always retry, and that remember the answers of the gateway. */
 export class Load {
   readonly #client: ProcessClient
   readonly #options: LoadOptions
-  /** Task ids with the newest version that the gateway has confirmed to somebody. */
+  /** Task ids with the newest version that the gateway has confirmed. */
   readonly told = new Map<string, number>()
   readonly pushed = new Set<string>()
   readonly trouble: Trouble = new Map()
@@ -107,7 +107,7 @@ export class Load {
       const path = `/v1/tasks/${taskId}`
       const read = await this.#client.call('GET', path, undefined, agent)
       if (read.status !== 200) throw new Error(`read: ${read.status} ${read.body.code}`)
-      // An earlier try was done although nobody heard the answer.
+      // An earlier try was carried out, but its answer was lost.
       if (read.body.state === to) return void this.told.set(taskId, read.body.version)
       const move = { to, expectedVersion: read.body.version }
       const { status, body } = await this.#client.call('POST', `${path}/transitions`, move, agent)
@@ -117,7 +117,7 @@ export class Load {
   }
 }
 
-/** Of the tasks that somebody was told of, those that the gateway does not know, or knows in an older version. */
+/** Returns the confirmed tasks that the gateway does not have, or has in an older version. */
 export async function forgotten(client: ProcessClient, told: ReadonlyMap<string, number>): Promise<string[]> {
   const lost: string[] = []
   const rest = [...told]

@@ -10,7 +10,7 @@ const kinds = [
   { name: 'mail, high', trigger: 'SENT_TO_ME', priority: 'high', metadata: {} },
 ] as const
 
-/** As many agents as asked for, each with one subscription of each kind, the receivers in turn. */
+/** This many agents, each with one subscription of each kind, distributed over the receivers. */
 export async function watchAgents(
   client: ProcessClient,
   count: number,

@@ -9,11 +9,11 @@ import { balance, readDeliveries, watch } from './watch.ts'
 
 const restarts = 20
 const seed = numberFromEnv('FAULTS_SEED', 1)
-/** Four tries take between 7 and 7.7 s: one event of each subscription is given up, and the next one's retry gets through. */
-// With more in flight than two, three would be given up together, and that degrades.
+/** Four attempts take between 7 and 7.7 s: one event of each subscription fails, and a retry of the next one succeeds. */
+// With more than two in flight, three would fail together, which degrades the subscription.
 const outageMs = 8_600
 
-test('a receiver that comes and goes misses nothing but what is on record', { timeout: 300_000 }, async () => {
+test('a receiver that restarts misses only the events that are recorded as failed', { timeout: 300_000 }, async () => {
   const random = seededRandom(seed)
   const inbox = new Inbox()
   await using gateway = await startProcessGateway()
@@ -56,7 +56,7 @@ test('a receiver that comes and goes misses nothing but what is on record', { ti
   ]
   const rows = await balance('a receiver that restarts', { client: gateway, inbox, watches }, notes)
   await using _last = restless
-  // The hole is on record, and the books have seen it in prevLogId; nobody else has one.
+  // The gap is recorded, and the account has seen it in prevLogId; no other subscription has one.
   expect(rows[0]!.failed).toBeGreaterThan(0)
   expect(rows[3]).toMatchObject({ failed: 0, repeats: 0 })
   for (const { id } of watches) {

@@ -8,7 +8,7 @@ import { balance, watch } from './watch.ts'
 
 const intrusions = 5
 
-test('others that start on the same data directory are refused, and disturb nothing', {
+test('other gateways that start on the same data directory are refused, and disturb nothing', {
   timeout: 300_000,
 }, async () => {
   const inbox = new Inbox()

@@ -49,7 +49,7 @@ export interface Books {
   readonly pushed?: ReadonlySet<string>
 }
 
-/** Waits until everything that was accepted has arrived or was given up, prints the books, and fails on what does not add up. */
+/** Waits until every accepted event has arrived or failed, prints the account, and fails if it does not balance. */
 export async function balance(
   title: string,
   books: Books,
@@ -104,7 +104,7 @@ function statesOf(log: readonly LogEntry[], tasks: ReadonlySet<string>): Map<str
   return states
 }
 
-/** What the gateway itself says that it gave up. */
+/** The events that the gateway has recorded as failed. */
 async function givenUp(client: ProcessClient, watched: Watch, logIds: readonly number[]): Promise<Set<number>> {
   const failed = new Set<number>()
   for (const { outcome, logIds: range } of await readDeliveries(client, watched.id)) {

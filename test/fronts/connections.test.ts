@@ -25,7 +25,7 @@ async function listening(bounds: object) {
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-test('one address holds as many connections as it may, and gets a place back with each that it closes', async () => {
+test('an address has a limit of connections, and each closed connection frees a place', async () => {
   const { server, lines, url } = await listening({ connectionsPerAddress: 3 })
   await using _ = server
   const held = await Promise.all([1, 2, 3].map(() => connectRaw(url)))
@@ -54,7 +54,7 @@ test('one address holds as many connections as it may, and gets a place back wit
   for (const { socket } of held) socket.destroy()
 })
 
-test('who connects and asks for nothing makes room for who asks: the oldest goes first', async () => {
+test('idle connections are closed for active ones, the oldest first', async () => {
   const { server, url } = await listening({ connections: 4 })
   await using _ = server
   const silent: RawConnection[] = []
@@ -66,7 +66,7 @@ test('who connects and asks for nothing makes room for who asks: the oldest goes
   for (const { socket } of silent) socket.destroy()
 })
 
-test('all together hold as many connections as there may be', async () => {
+test('all addresses together have a limit of connections', async () => {
   const { server, lines, url } = await listening({ connections: 2 })
   await using _ = server
   using first = await connectRaw(url)

@@ -31,7 +31,7 @@ describe('a page that has its own name point to this machine', () => {
     'localhost.evil.example',
     '127.0.0.1.evil.example',
     '[::2]',
-  ])('is told nothing under the name %s, by any route', async (host) => {
+  ])('gets nothing under the name %s, on any route', async (host) => {
     for (const target of ['/healthz', '/v1/agents', '/agents/donna/.well-known/agent-card.json', '/nowhere']) {
       const answer = await ask(gateway, [`Host: ${host}`, `Authorization: Bearer ${gateway.adminKey}`], target)
       expect(answer).toMatch(/^HTTP\/1.1 421 /)
@@ -41,12 +41,12 @@ describe('a page that has its own name point to this machine', () => {
     }
   })
 
-  test('cannot hide the name behind a target with another', async () => {
+  test('cannot hide the name with another one in the request target', async () => {
     expect(await ask(gateway, ['Host: evil.example'], 'http://localhost/healthz')).toMatch(/^HTTP\/1.1 421 /)
   })
 
   test.each(['localhost', 'LOCALHOST:4520', 'rouse.localhost', '127.0.0.1', '127.0.0.2:1', '[::1]:4520'])(
-    'is not what asks under the name %s',
+    'may use the name %s',
     async (host) => expect(await ask(gateway, [`Host: ${host}`])).toMatch(/^HTTP\/1.1 200 /),
   )
 
@@ -55,7 +55,7 @@ describe('a page that has its own name point to this machine', () => {
     expect(await ask(proxied, ['Host: evil.example'])).toMatch(/^HTTP\/1.1 421 /)
   })
 
-  test('beyond loopback any name will do: a page can do there what anybody can', () => {
+  test('beyond loopback any name is accepted: a page can do no more than any client', () => {
     expect(ownNames('0.0.0.0', 'https://rouse.example')).toBeUndefined()
     expect(ownNames('::1', 'http://[fd00::1]/')).toEqual(new Set(['::1', 'fd00::1']))
   })
@@ -77,7 +77,7 @@ describe('what browsers are told', () => {
     ['POST', '/agents/donna'],
     ['GET', '/agents/donna/tasks'],
     ['GET', '/nowhere'],
-  ])('%s %s is no page, whoever asks', async (method, path) => {
+  ])('%s %s is not a page for any client', async (method, path) => {
     for (const key of [null, gateway.adminKey]) {
       const { headers } = await gateway.call(method, path, undefined, { key })
       expect(Object.fromEntries(headers)).toMatchObject(safe)
@@ -90,7 +90,7 @@ describe('what browsers are told', () => {
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
   })
 
-  test('nothing of this is shared with another origin', async () => {
+  test('no answer is shared with another origin', async () => {
     for (const [method, path] of [
       ['OPTIONS', '/v1/agents'],
       ['OPTIONS', '/agents/donna'],

@@ -26,7 +26,7 @@ test.each([
   expect(judge('198.51.100.1')).toBe('unauthenticated')
 })
 
-test('however many addresses there are, as many are remembered as the table says', () => {
+test('the number of remembered addresses is bounded', () => {
   const judge = tries()
   for (let i = 0; i <= max; i++) judge('203.0.113.7')
   expect(judge('203.0.113.7')).toBe('rate-limited')
@@ -34,7 +34,7 @@ test('however many addresses there are, as many are remembered as the table says
   expect(judge('203.0.113.7')).toBe('unauthenticated')
 })
 
-test('what is no wrong key is not counted', () => {
+test('only wrong keys are counted', () => {
   const one = new FailedTries({ clock: new FakeClock(), log: silentLogger }, createClientAddress(['10.9.0.0/16']))
   const other = new Problem('not-found')
   for (let i = 0; i < 2 * max; i++) {
@@ -44,7 +44,7 @@ test('what is no wrong key is not counted', () => {
   expect(one.judge(wrong, at('203.0.113.7'), 'rk_guess')).toBe(wrong)
 })
 
-test('behind a proxy that is trusted the client is counted, not the proxy; nobody else is believed', () => {
+test('behind a trusted proxy the client is counted, not the proxy; other headers are ignored', () => {
   const one = new FailedTries({ clock: new FakeClock(), log: silentLogger }, createClientAddress(['10.9.0.0/16']))
   const judge = (remote: string, forwardedFor: string) =>
     (one.judge(wrong, at(remote, forwardedFor), 'rk_guess') as Problem).code

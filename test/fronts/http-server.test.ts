@@ -6,7 +6,7 @@ import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
 import { HttpServer } from '../../src/fronts/http-server.ts'
 import { until } from '../support/until.ts'
 
-test('a request that comes before there is anything to serve is answered once there is', async () => {
+test('a request that arrives before the gateway is ready is answered when it is', async () => {
   await using server = new HttpServer()
   const url = await server.listen('127.0.0.1', 0)
   const answer = fetch(url).then((response) => response.text())
@@ -14,7 +14,7 @@ test('a request that comes before there is anything to serve is answered once th
   expect(await answer).toBe('served')
 })
 
-test('a connection that never sent a request does not hold a stop up', async () => {
+test('a connection that never sent a request does not delay a stop', async () => {
   const server = new HttpServer()
   server.serve((_req, res) => res.end())
   const { port } = new URL(await server.listen('127.0.0.1', 0))
@@ -48,7 +48,7 @@ describe('a reader', () => {
   const stallMs = 1_000
   const large = 'x'.repeat(20_000_000)
 
-  /** A server with a short deadline, and a connection that asked it something. */
+  /** A server with a short deadline, and a connection with a request. */
   async function ask(answer: (res: ServerResponse) => void) {
     const server = new HttpServer({ bounds: connectionBounds({ readerStall: stallMs / 1_000 }) })
     let noteClosed = (_ms: number): void => {}
@@ -76,12 +76,12 @@ describe('a reader', () => {
     }
   }
 
-  test('that takes nothing of its answer is cut off', async () => {
+  test('that reads nothing of its answer is cut off', async () => {
     await using asked = await ask((res) => res.end(large))
     expect(await asked.closed).toBeGreaterThan(stallMs / 2)
   })
 
-  test('that takes its answer slowly gets all of it', async () => {
+  test('that reads its answer slowly gets all of it', async () => {
     await using asked = await ask((res) => res.end(large))
     let bytes = 0
     asked.socket.on('data', (chunk) => {
@@ -98,7 +98,7 @@ describe('a reader', () => {
     expect(asked.socket.destroyed).toBe(false)
   })
 
-  test('that waits for an answer is let wait', async () => {
+  test('that waits for an answer stays open', async () => {
     let answer = () => {}
     await using asked = await ask((res) => {
       answer = () => void res.end('late')
@@ -109,7 +109,7 @@ describe('a reader', () => {
     expect(String((await told)[0])).toContain('late')
   })
 
-  test('that has asked nothing yet, or was answered and asks no more, is sent away', async () => {
+  test('that is idle, before or after a request, is closed', async () => {
     await using asked = await ask((res) => res.end('done'))
     asked.socket.resume()
     const silent = connect(asked.port, '127.0.0.1')

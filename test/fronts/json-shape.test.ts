@@ -24,13 +24,13 @@ describe('the shape of a JSON text', () => {
     expect(() => check(`[${'[],'.repeat(1_000_000)}[]]`)).toThrow(/100000 values/)
   })
 
-  test('what stands in a text is no shape, whatever is escaped in it', () => {
+  test('characters inside a string do not count as structure', () => {
     expect(() =>
       check(JSON.stringify([nested(200), '\\', `"${nested(200)}`, `\\"${nested(200)}`, ','.repeat(200_000)])),
     ).not.toThrow()
   })
 
-  test('16 MB of quotes and backslashes take no longer than their reading', () => {
+  test('16 MB of quotes and backslashes take linear time', () => {
     const text = Buffer.from(`"${'\\"'.repeat(8_000_000)}`)
     const start = performance.now()
     requireModestJson(text)

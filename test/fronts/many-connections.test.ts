@@ -16,7 +16,7 @@ function openMany(count: number, address: string): Promise<RawConnection[]> {
   return Promise.all(Array.from({ length: count }, () => connectRaw(address)))
 }
 
-/** What this process holds, the gateway and its clients together, in MB. */
+/** The memory of this process, the gateway and its clients together, in MB. */
 function heldMb(): number {
   const { heapUsed, external } = process.memoryUsage()
   return (heapUsed + external) / 1e6
@@ -24,7 +24,7 @@ function heldMb(): number {
 
 const isReady = async () => (await gateway.call('GET', '/readyz')).status === 200
 
-test('idle connections are as many as may be, end at their deadline, and make room', async () => {
+test('idle connections have a limit, end at their deadline, and are closed for active ones', async () => {
   for (const address of [gateway.url, `tcp://${gateway.grpcTarget}`]) {
     const before = heldMb()
     const all = await openMany(400, address)
@@ -35,7 +35,7 @@ test('idle connections are as many as may be, end at their deadline, and make ro
   }
 })
 
-test('bodies without an end, from hundreds without a key, are kept nowhere', async () => {
+test('endless bodies from hundreds of clients without a key are not stored', async () => {
   const before = heldMb()
   const all = await openMany(250, gateway.url)
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('while the store takes no writes, everybody is told to try again, and may', async () => {
+test('while the store accepts no writes, every caller gets a retryable error', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'please' }] }
@@ -23,7 +23,7 @@ test('while the store takes no writes, everybody is told to try again, and may',
 
   for (const { status, headers } of [rest, own]) expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   expect(own.body.code).toBe('storage-unavailable')
-  expect(rest.body.error.message).toContain('nothing of it was kept')
+  expect(rest.body.error.message).toContain('nothing was written')
   expect(overRpc.body.error).toMatchObject({ code: -32603, message: rest.body.error.message })
   expect((await send()).body.task.status.state).toBe('TASK_STATE_SUBMITTED')
 })

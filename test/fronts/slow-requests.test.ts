@@ -4,7 +4,7 @@ import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 
-/** Short, so that nobody waits for the table's seconds. */
+/** Short bounds, so that no test waits for the seconds of the table. */
 const bounds = { headers: 0.4, request: 20, bodyGrace: 0.4, bodyRate: 1_000, linger: 0.2, wireBody: 2_000_000 }
 let gateway: TestGateway
 let host: string
@@ -71,11 +71,11 @@ test.each(paths)('without a key not a byte of a body is waited for: %s', async (
   expect(answer).toMatch(/^Connection: close\r$/m)
   await asking.closed
   expect(isStuck || asking.socket.destroyed).toBe(true)
-  // What the buffers of this machine hold between two processes' sockets.
+  // The size of the socket buffers between two processes on this machine.
   expect(sent).toBeLessThan(30_000_000)
 })
 
-test('a body without an end is ended at the size, although its key is valid and it comes fast', async () => {
+test('an endless body is ended at the size limit, although its key is valid and it arrives fast', async () => {
   using endless = await connectRaw(gateway.url)
   endless.socket.write(head('/v1/tasks', 'Transfer-Encoding: chunked', gateway.adminKey))
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
@@ -88,7 +88,7 @@ test('a body without an end is ended at the size, although its key is valid and 
   await endless.closed
 })
 
-test('a client that asks before it sends is told to go on with a key, and refused without one', async () => {
+test('Expect: 100-continue is answered with a valid key, and refused without one', async () => {
   const body = JSON.stringify({ handle: 'asks-first' })
   const length = `Content-Length: ${body.length}\r\nExpect: 100-continue`
   using refused = await connectRaw(gateway.url)
@@ -102,7 +102,7 @@ test('a client that asks before it sends is told to go on with a key, and refuse
   expect(await taken.answered('apiKey')).toContain('HTTP/1.1 201 ')
 })
 
-test('an answer that comes before a whole body reaches a client that goes on sending', async () => {
+test('an answer before the end of a body reaches a client that is still sending', async () => {
   const response = await fetch(`${gateway.url}/agents/donna`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -124,6 +124,6 @@ test.each([
   ['too little after it', 20_000, 10_001, 'request-timeout'],
   ['enough after it', 20_500, 10_001, undefined],
   ['fast, and too much', 33_554_433, 10, 'payload-too-large'],
-])('a body of which %s has come', (_what, bytes, waitedMs, code) => {
+])('a body of which %s has arrived', (_what, bytes, waitedMs, code) => {
   expect(judgeArrival(bytes, waitedMs, connectionBounds())?.code).toBe(code)
 })

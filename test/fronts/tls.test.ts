@@ -66,7 +66,7 @@ function logged() {
 const shown = (socket: TLSSocket) => socket.getPeerX509Certificate()?.fingerprint256
 const fingerprint = (name: string) => new X509Certificate(pem(name)).fingerprint256
 
-test('HTTP speaks TLS: the URL and the cards say https, browsers are told to stay, plain text is not answered', async () => {
+test('HTTP uses TLS: the URL and the cards have https, HSTS is set, plain text is not answered', async () => {
   using files = tlsFiles()
   await using gateway = await startGateway({ env: files.env })
   expect(gateway.url).toMatch(/^https:\/\/localhost:\d+$/)
@@ -79,7 +79,7 @@ test('HTTP speaks TLS: the URL and the cards say https, browsers are told to sta
   expect(plain.text()).not.toContain('HTTP')
 })
 
-test('nothing older than TLS 1.2 is spoken, on either port', async () => {
+test('neither port accepts anything older than TLS 1.2', async () => {
   using files = tlsFiles()
   await using gateway = await startGateway({ env: files.env })
   for (const address of [gateway.url, `tcp://${gateway.grpcTarget}`]) {
@@ -91,7 +91,7 @@ test('nothing older than TLS 1.2 is spoken, on either port', async () => {
   }
 })
 
-test('gRPC speaks TLS: the SDK finds the agent by its card over https and calls it', async () => {
+test('gRPC uses TLS: the SDK finds the agent by its card over https and calls it', async () => {
   using files = tlsFiles()
   await using gateway = await startGateway({ env: files.env })
   const registered = await new Promise<number | undefined>((resolve, reject) => {
@@ -183,7 +183,7 @@ test('a pair that cannot be used, or a file that is not there, ends the start in
   await expect(startGateway({ env })).rejects.toThrow('ROUSE_TLS_CERT: /nowhere/cert.pem cannot be read (ENOENT)')
 })
 
-test('a key that everybody on the machine can read is told', async () => {
+test('a key file that other users can read causes a warning', async () => {
   using files = tlsFiles()
   chmodSync(files.key, 0o644)
   const { lines, log } = logged()
@@ -215,7 +215,7 @@ test('with a CA for clients, only those with its certificate are answered, healt
   socket.destroy()
 })
 
-test('a resumed session vouches for nobody: what had no certificate at first has none later', async () => {
+test('a resumed TLS session without a certificate stays without one', async () => {
   using files = tlsFiles()
   const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
   await using gateway = await startGateway({ env })
@@ -260,7 +260,7 @@ test('a client with a certificate may resume its session', async () => {
   first.destroy()
 })
 
-test('a handshake that does not end is ended, holds no stop up, and a body is watched as over plain text', async () => {
+test('a handshake that does not end is cut off and delays no stop; bodies are watched as over plain text', async () => {
   using files = tlsFiles()
   const connectionBounds = { handshake: 0.3, bodyGrace: 0.3, bodyRate: 1_000, linger: 0.2 }
   const gateway = await startGateway({ env: files.env, overrides: { connectionBounds } })

@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { databaseUrlFor } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
-/** A gateway that waits no longer than this for rows, and somebody who holds them. */
+/** A gateway with a short limit for row locks, and a client that locks rows. */
 async function startBesideHolder(lockTimeoutMs = 100) {
   const store = dataDirectory()
   const url = new URL((await databaseUrlFor(store.path)) as string)
@@ -29,7 +29,7 @@ async function startBesideHolder(lockTimeoutMs = 100) {
   }
 }
 
-test('a log that somebody else holds costs its writers a 503, and the gateway nothing', async () => {
+test('a log that another transaction locks makes its writers fail with 503, and nothing else', async () => {
   await using beside = await startBesideHolder()
   const { gateway, hold, letGo } = beside
   const donna = await gateway.addAgent('donna')
@@ -44,7 +44,7 @@ test('a log that somebody else holds costs its writers a 503, and the gateway no
   expect(await receiver.waitFor(1)).toHaveLength(1)
 })
 
-test('a wake whose record somebody holds up is recorded when they let go', async () => {
+test('a wake whose record is blocked is recorded after the lock is released', async () => {
   await using beside = await startBesideHolder()
   const { gateway, hold, letGo } = beside
   const donna = await gateway.addAgent('donna')
@@ -67,7 +67,7 @@ test('a wake whose record somebody holds up is recorded when they let go', async
   expect(await until(outcomes, ([outcome]) => outcome === 'delivered')).toEqual(['delivered'])
 })
 
-test('a store that does not answer is none: /readyz says so within a few seconds', async () => {
+test('a store that does not answer makes /readyz fail within a few seconds', async () => {
   await using beside = await startBesideHolder(5_000)
   const { gateway, hold, letGo } = beside
   await hold('lock table project in access exclusive mode')

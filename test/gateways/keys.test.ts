@@ -54,7 +54,7 @@ test('an admin key and a card key that are replaced beside one gateway count on 
     )
     expect(await status(gateway, key)).toBe(200)
   }
-  // The bus goes by a name of the store that no rotation changes: one that starts now still hears of what the others do.
+  // The channel of the bus is named after the store, and no rotation changes it: a new gateway still gets the messages.
   await using c = await startGateway({ env })
   const donna = await c.addAgent('donna')
   await using stream = await openEventStream(`${c.url}/v1/events?since=0`, { authorization: `Bearer ${donna.key}` })

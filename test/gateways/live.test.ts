@@ -21,7 +21,7 @@ async function startOn(bus: string) {
   }
 }
 
-describe.each(buses)('what happens through one gateway shows on another, with $bus', ({ bus }) => {
+describe.each(buses)('changes on one gateway show on another, with $bus', ({ bus }) => {
   test.each(dialects)('a stream and a blocking call, A2A $version over $binding', async (dialect) => {
     await using two = await startOn(bus)
     const { a, b } = two
@@ -45,7 +45,7 @@ describe.each(buses)('what happens through one gateway shows on another, with $b
     ])
   })
 
-  test('a blocking SendMessage on one is answered by what a harness does through the other', async () => {
+  test('a blocking SendMessage on one gateway is answered after a harness works through the other', async () => {
     await using two = await startOn(bus)
     const { a, b } = two
     const donna = await a.addAgent('donna')
@@ -60,7 +60,7 @@ describe.each(buses)('what happens through one gateway shows on another, with $b
     expect(await answer).toMatchObject({ id: taskId, status: { state: 'TASK_STATE_COMPLETED' } })
   })
 
-  test('an event stream on one tells what both do, without a gap and in order', async () => {
+  test('an event stream on one gateway has the events of both, without a gap and in order', async () => {
     await using two = await startOn(bus)
     const { a, b } = two
     const donna = await a.addAgent('donna')
@@ -94,7 +94,7 @@ describe.each(buses)('what happens through one gateway shows on another, with $b
   })
 })
 
-test.runIf(hasRedis)('a bus that is gone costs time and no event; one that comes back is used again', async () => {
+test.runIf(hasRedis)('a lost bus costs time and no event; it is used again when it is back', async () => {
   await using two = await startOn('Redis')
   const { a, b } = two
   const donna = await a.addAgent('donna')

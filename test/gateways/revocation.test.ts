@@ -4,10 +4,10 @@ import { openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startTwo } from './two-gateways.ts'
 
-/** What a revocation on one gateway may take to be felt on another. */
+/** How long a revocation on one gateway may take to have its effect on another. */
 const withinMs = 1_000
 
-test('what is revoked on one gateway ends on the other within a second, on every binding', async () => {
+test('a revocation on one gateway ends calls on the other within a second, on every binding', async () => {
   await using two = await startTwo()
   const { a, b } = two
   const donna = await a.addAgent('donna')
@@ -33,7 +33,7 @@ test('what is revoked on one gateway ends on the other within a second, on every
   expect(told.at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
 })
 
-test('an agent that is removed on one gateway hears nothing more on the other', async () => {
+test('an agent that is removed on one gateway is sent nothing more by the other', async () => {
   await using two = await startTwo()
   const { a, b } = two
   const donna = await a.addAgent('donna')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startReceiver } from '../support/receiver.ts'
 import { startTwo } from './two-gateways.ts'
 
-test('the admin key and the card key are one for all', async () => {
+test('the gateways share the admin key and the card key', async () => {
   await using two = await startTwo()
   const { a, b } = two
   expect(b.adminKey).toBe(a.adminKey)
@@ -10,7 +10,7 @@ test('the admin key and the card key are one for all', async () => {
   expect(keys[1]).toEqual(keys[0])
 })
 
-test('a gateway with another encryption key does not start, and says what to set', async () => {
+test('a gateway with another encryption key does not start, and names the remedy', async () => {
   await using two = await startTwo()
   const other = Buffer.alloc(32, 1).toString('base64')
   await expect(two.start({ ROUSE_ENCRYPTION_KEY: other })).rejects.toThrow(/Set ROUSE_ENCRYPTION_KEY to that of/)
@@ -31,7 +31,7 @@ test('an agent that is changed, a key that is revoked and a grant count everywhe
   expect((await a.call('GET', '/v1/tasks', undefined, { key: donna.key })).status).toBe(200)
 })
 
-test('what is sent through several gateways arrives at a receiver in the order of the log, each once', async () => {
+test('wakes of several gateways arrive at a receiver in the order of the log, each once', async () => {
   await using two = await startTwo()
   const gateways = [two.a, two.b, await two.start()]
   const donna = await two.a.addAgent('donna')
@@ -45,7 +45,7 @@ test('what is sent through several gateways arrives at a receiver in the order o
   expect(bodies.map(({ prevLogId }) => prevLogId)).toEqual([null, ...bodies.slice(0, -1).map(({ logId }) => logId)])
 })
 
-test('a gateway that stops hands its work to the others', async () => {
+test('the work of a gateway that stops continues on the others', async () => {
   await using two = await startTwo()
   const third = await two.start()
   const donna = await third.addAgent('donna')

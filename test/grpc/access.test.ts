@@ -76,7 +76,7 @@ describe('without a key', () => {
     expect(await legacy.unary('getTask', { name: 'tasks/a', historyLength: 0 }, sent)).toMatchObject(refusal)
   })
 
-  test('nothing is read: an agent is not looked for, and a message that is too large is not measured', async () => {
+  test('nothing is read: neither the agent nor the size of the message is checked', async () => {
     expect(await send('agents/nobody', {})).toMatchObject({ code: status.UNAUTHENTICATED })
     const large = messageTo('agents/donna', 'x'.repeat(20_000_000))
     expect(await client.unary('sendMessage', large, {})).toMatchObject({ code: status.UNAUTHENTICATED })
@@ -102,7 +102,7 @@ describe('the tenant', () => {
     },
   )
 
-  test('may come as metadata: so it does in v0.3, whose messages have no field for it', async () => {
+  test('may come as metadata, as in v0.3, whose messages have no field for it', async () => {
     const named = bearer(lucy.key, { 'a2a-tenant': 'agents/donna' })
     expect(await send('', named)).toMatchObject({ value: { payload: { $case: 'task' } } })
     const request = {

@@ -54,7 +54,7 @@ const joined = (...parts: Uint8Array[]): Uint8Array => Buffer.concat(parts)
 const request = (message: Uint8Array): Uint8Array => joined(field(1, 'agents/mallory'), field(2, message))
 const legacyPath = '/a2a.v1.A2AService/SendMessage'
 
-/** `{"a": {"a": … }}` as a google.protobuf.Struct of so many levels. Only what is outermost is written first. */
+/** `{"a": {"a": … }}` as a google.protobuf.Struct of this many levels, written from the outermost one. */
 function nestedStruct(levels: number): Uint8Array {
   const heads: Uint8Array[] = []
   let inner = 0
@@ -108,19 +108,19 @@ test('so are a million references, and a million values of metadata', async () =
   await answersAtOnce()
 })
 
-test.each([65, 1_000, 40_000])('metadata of %i levels is refused, and nothing ends', async (levels) => {
+test.each([65, 1_000, 40_000])('metadata of %i levels is refused, and the connection continues', async (levels) => {
   const answer = await sendBytes(joined(request(field(1, 'm')), field(4, nestedStruct(levels))))
   expect(answer.code).toBe(status.INVALID_ARGUMENT)
   expect(answer.details).toMatch(/64 levels|100000 values/)
   await answersAtOnce()
 })
 
-test('what is no message of the method is the request’s fault', async () => {
+test('bytes that are not a message of the method are an invalid request', async () => {
   expect(await sendBytes(Buffer.from([0xff, 0xff, 0xff]))).toMatchObject({ code: status.INVALID_ARGUMENT })
   expect(await sendBytes(field(2, Buffer.from([0x0a, 0x7f])))).toMatchObject({ code: status.INVALID_ARGUMENT })
 })
 
-test('a text with U+0000 is refused wherever it stands', async () => {
+test('a text with U+0000 is refused in every field', async () => {
   for (const bytes of [field(1, 'agents/\0'), request(field(1, 'a\0')), request(field(2, '\0'))]) {
     expect(await sendBytes(bytes)).toMatchObject({ code: status.INVALID_ARGUMENT, details: /U\+0000/ })
   }

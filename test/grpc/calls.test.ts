@@ -37,7 +37,7 @@ function send(message: JsonObject, sent: Record<string, string> = {}) {
 const taskOf = (result: object) => (result as { value: { payload: { value: { id: string } } } }).value.payload.value
 
 test.each(['', '1.0', '1.0.3'])(
-  'the service says the version; an A2A-Version that agrees is as good (%j)',
+  'the service determines the version; a matching A2A-Version is accepted (%j)',
   async (asked) => {
     const { id } = taskOf(await send({}, asked ? { 'a2a-version': asked } : {}))
     const request = { tenant, taskId: id, id: '', url: 'http://127.0.0.1:9/', token: '', authentication: undefined }
@@ -56,7 +56,7 @@ test('one that does not agree is refused, with the service that speaks it', asyn
   expect(await legacy.unary('getTask', { name: 'tasks/a', historyLength: 0 }, sent)).toMatchObject(refusal)
 })
 
-test('an idempotency key answers a repeat with the first task, whatever binding either came by', async () => {
+test('an idempotency key answers a repeat with the first task, on any binding', async () => {
   const params = sending({ parts: [{ text: 'once' }, { raw: 'AAH+/w==' }], metadata: { trace: 'x' } })
   const headers = { 'A2A-Version': '1.0', 'Idempotency-Key': 'once' }
   const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
@@ -69,7 +69,7 @@ test('an idempotency key answers a repeat with the first task, whatever binding 
   expect(refused).toMatchObject({ code: status.INVALID_ARGUMENT, info: { field: 'Idempotency-Key' } })
 })
 
-test('a field that cannot be is named, and a task that is not there is one of the specification’s errors', async () => {
+test('an invalid field is named, and a missing task is one of the specification’s errors', async () => {
   const empty = await send({ parts: [] })
   expect(empty).toMatchObject({ code: status.INVALID_ARGUMENT, info: { field: 'message.parts' } })
   const absent = await client.unary('getTask', { tenant, id: 'nope' }, bearer(lucy.key))
@@ -79,7 +79,7 @@ test('a field that cannot be is named, and a task that is not there is one of th
   expect(shapeless).toMatchObject({ code: status.INVALID_ARGUMENT })
 })
 
-test('16 MiB are taken, as over HTTP, and more is not', async () => {
+test('16 MiB are accepted, as over HTTP, and more is refused', async () => {
   const sendBytes = (bytes: number) => {
     const message = sending({ parts: [{ raw: Buffer.alloc(bytes, 1).toString('base64') }] }, { historyLength: 0 })
     return client.unary('sendMessage', SendMessageRequest.fromJSON({ tenant, ...message }), bearer(lucy.key))
@@ -88,6 +88,6 @@ test('16 MiB are taken, as over HTTP, and more is not', async () => {
   expect(await sendBytes(17 * 1024 * 1024)).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
 })
 
-test('extensions that nobody knows are passed over', async () => {
+test('unknown extensions are ignored', async () => {
   expect(taskOf(await send({}, { 'a2a-extensions': 'urn:nobody:knows' })).id).toBeTruthy()
 })

@@ -5,7 +5,7 @@ import { connectRaw } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
 import { bearer, rawClient } from './raw-client.ts'
 
-/** Short, so that nobody waits for the table's seconds. */
+/** Short bounds, so that no test waits for the seconds of the table. */
 const bounds = { grpcFirstCall: 0.4, grpcIdle: 1, grpcCalls: 3 }
 let gateway: TestGateway
 let donna: TestAgent
@@ -28,7 +28,7 @@ function session() {
   return { client, closed, [Symbol.dispose]: () => client.destroy() }
 }
 
-test('a connection that says nothing is ended', async () => {
+test('a silent connection is closed', async () => {
   using silent = await connectRaw(target())
   expect(await silent.closed).toBeLessThan(5)
 })
@@ -73,12 +73,12 @@ test('one that has shown a key stays while a stream is open on it, and is ended 
     (count) => count > before,
   )
   stream.cancel()
-  // After the idle time the client connects anew.
+  // After the idle time the client connects again.
   const request = { tenant: 'agents/donna', id }
   expect(await client.unary('getTask', request, bearer(gateway.adminKey))).toMatchObject({ value: { id } })
 })
 
-test('a connection holds as many calls as it may, and the next one waits for its turn', async () => {
+test('a connection has a limit of calls, and the next call waits', async () => {
   const { id } = await gateway.send('donna', 'long work')
   using limited = session()
   const open = { tenant: 'agents/donna', id }
@@ -98,7 +98,7 @@ test('a connection holds as many calls as it may, and the next one waits for its
   for (const stream of streams) stream.cancel()
 })
 
-test('metadata beyond 64 KiB ends the call, and nobody else’s', async () => {
+test('metadata above 64 KiB ends only its call', async () => {
   using client = rawClient(gateway.grpcTarget)
   const large = bearer(gateway.adminKey, { 'x-large': 'x'.repeat(100_000) })
   expect(await client.unary('getTask', { tenant: 'agents/donna', id: 'a' }, large)).toMatchObject({

@@ -17,7 +17,7 @@ test.each<[ProblemCode, number]>([
   expect(grpcStatusFor(toGrpcError(new Problem(code), silentLogger, 'getTask'))).toBe(expected)
 })
 
-test('what nobody foresaw is INTERNAL, and tells nothing of itself', () => {
+test('an unknown error is INTERNAL, without its text', () => {
   const told = toGrpcError(new Error('secret'), silentLogger, 'getTask')
   expect([grpcStatusFor(told), told.message.includes('secret')]).toEqual([status.INTERNAL, false])
   const refused = refusal(new Error('secret'), silentLogger)
@@ -42,7 +42,7 @@ test.each<[ProblemCode, number, string]>([
   })
 })
 
-test('the specification’s errors stay what they are', () => {
+test('the specification’s errors are not changed', () => {
   const error = new TaskNotFoundError({ message: 'No task a.' })
   expect(toGrpcError(error, silentLogger, 'getTask')).toBe(error)
   expect(refusal(error, silentLogger)).toMatchObject({ code: status.NOT_FOUND, details: 'No task a.' })

@@ -33,7 +33,7 @@ test('a rate that is used up is RESOURCE_EXHAUSTED with its name, before and wit
   ])
 })
 
-test('calls beyond what one may have under way wait, and all are answered', async () => {
+test('calls above the concurrent limit wait, and all are answered', async () => {
   await using gateway = await startGateway({ env: { ROUSE_MESSAGES_PER_MINUTE: '0' } })
   const mallory = await gateway.addAgent('mallory')
   await gateway.addAgent('donna')

@@ -38,17 +38,17 @@ test('cards advertise the address that is listened on', async () => {
   expect([urls, legacyUrls]).toEqual([[listening, listening], [listening]])
 })
 
-test('behind a public URL, its host with the port that is listened on', async () => {
+test('with a public URL, its host with the gRPC port', async () => {
   const { listening, urls } = await grpcInterfaces({ ROUSE_PUBLIC_URL: 'https://rouse.example/gateway' })
   expect(urls[0]).toBe(`rouse.example:${listening?.split(':')[1]}`)
 })
 
-test('or what the configuration says', async () => {
+test('or the configured target', async () => {
   const env = { ROUSE_PUBLIC_URL: 'https://rouse.example', ROUSE_GRPC_PUBLIC_TARGET: 'grpc.rouse.example:443' }
   expect((await grpcInterfaces(env)).urls).toEqual(['grpc.rouse.example:443', 'grpc.rouse.example:443'])
 })
 
-test('off is off: no port, and nothing of it in a card', async () => {
+test('off means no port, and no gRPC in a card', async () => {
   const { listening, urls, legacyUrls, extensions } = await grpcInterfaces({ ROUSE_GRPC_PORT: 'off' })
   expect({ listening, urls, legacyUrls, extensions }).toEqual({
     listening: undefined,
@@ -58,7 +58,7 @@ test('off is off: no port, and nothing of it in a card', async () => {
   })
 })
 
-test('a taken port is told with the name of its setting, and leaves nothing open', async () => {
+test('a port in use is reported with its setting, and leaves nothing open', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const { port } = taken.address() as { port: number }
@@ -76,7 +76,7 @@ test('a taken port is told with the name of its setting, and leaves nothing open
   expect(third.grpcTarget).toBe(`127.0.0.1:${port}`)
 })
 
-test('calls that come before there is anything to serve wait for it; what is no gRPC disturbs nobody', async () => {
+test('calls that arrive before the gateway is ready wait; other protocols disturb no call', async () => {
   await using server = new GrpcServer()
   const target = await server.listen('127.0.0.1', 0)
   using client = rawClient(target)

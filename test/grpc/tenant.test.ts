@@ -25,14 +25,14 @@ test.each([
 })
 
 test.each(['donna', 'agents', 'agents/', 'agents/a/b', 'projects/blue', 'projects/blue/agents', 'x/agents/donna'])(
-  '%s is the address of nobody, and the answer says what one looks like',
+  '%s is not the address of an agent, and the answer shows the form',
   (tenant) => {
     expect(() => parseTenant(tenant)).toThrow(/agents\/\{handle\}/)
     expect(codeOf(tenant)).toBe('agent-not-found')
   },
 )
 
-test('none at all is told how to be given, in both versions', () => {
+test('a missing tenant gets an explanation, in both versions', () => {
   expect(() => parseTenant('')).toThrow(/tenant is required.*agents\/donna.*a2a-tenant/)
   expect(codeOf('')).toBe('invalid-request')
 })

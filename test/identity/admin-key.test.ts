@@ -21,7 +21,7 @@ async function rotate(gateway: TestGateway, ...flags: string[]) {
 const statusWith = async (gateway: TestGateway, key: string) =>
   (await gateway.call('GET', '/v1/agents', undefined, { key })).status
 
-test('a running gateway takes the new admin key at once, and the old one until the overlap is over', async () => {
+test('a running gateway accepts the new admin key at once, and the old one until the overlap is over', async () => {
   const clock = new FakeClock(Date.now())
   await using gateway = await startGateway({ overrides: { clock } })
   const old = gateway.adminKey
@@ -52,7 +52,7 @@ test('a key that has leaked ends without an overlap', async () => {
   expect(await statusWith(gateway, key)).toBe(200)
 })
 
-test('what the operator holds open under a key that ended ends with it, and opens again under the new one', async () => {
+test('open streams of an ended admin key end, and can be opened with the new one', async () => {
   const clock = new FakeClock(Date.now())
   await using gateway = await startGateway({ overrides: { clock } })
   const open = (key: string) => openEventStream(`${gateway.url}/v1/events?since=0`, { authorization: `Bearer ${key}` })
@@ -62,14 +62,14 @@ test('what the operator holds open under a key that ended ends with it, and open
   const key = await rotate(gateway, '--overlap', '0')
   expect(await statusWith(gateway, key)).toBe(200)
   clock.advance(keyWatchMs)
-  // It ends: however many are asked for, no more come.
+  // The list ends: a larger request returns no more.
   await stream.take(1_000)
   await using again = await open(key)
   expect(again.status).toBe(200)
   expect(await again.take(1)).toHaveLength(1)
 })
 
-test('rotated twice, each of the former keys has its own end; a restart changes nothing of it', async () => {
+test('after two rotations each former key has its own end, also after a restart', async () => {
   const clock = new FakeClock(Date.now())
   const first = await startGateway({ overrides: { clock } })
   const keys = [first.adminKey, await rotate(first, '--overlap', '7200'), await rotate(first, '--overlap', '600')]
@@ -81,7 +81,7 @@ test('rotated twice, each of the former keys has its own end; a restart changes 
   expect(await until(statuses, ([, next]) => next === 401)).toEqual([200, 401, 200])
 })
 
-test('given keys are a list: each is taken, and a generated one is not', async () => {
+test('configured keys are a list: each is accepted, and the generated key is not', async () => {
   const keys = ['the-new-key-of-the-operator', 'the-old-key-of-the-operator']
   await using gateway = await startGateway({ env: { ROUSE_ADMIN_KEY: keys.join(' ') } })
   for (const key of keys) expect(await statusWith(gateway, key)).toBe(200)

@@ -26,7 +26,7 @@ const published = async (gateway: TestGateway): Promise<jose.JWK[]> =>
 const kids = async (gateway: TestGateway) => (await published(gateway)).map(({ kid }) => kid)
 const cardOf = (gateway: TestGateway) => new DefaultAgentCardResolver().resolve(`${gateway.url}/agents/donna/`)
 
-test('a card key is replaced without a restart: published first, then signing, and what the old one signed still verifies', async () => {
+test('a card key is replaced without a restart: published first, then signing, and old signatures still verify', async () => {
   const clock = new FakeClock(Date.now())
   await using gateway = await startGateway({ overrides: { clock } })
   await gateway.addAgent('donna')
@@ -57,7 +57,7 @@ test('a card key is replaced without a restart: published first, then signing, a
   for (const one of [oldCard, card]) {
     await verifyAgentCardSignature(async (asked) => keys.find((key) => key.kid === asked)!)(one)
   }
-  // Whoever has the old card is told that there is another one, by each validator.
+  // A client with the old card learns from each validator that there is a new one.
   for (const [name, value] of [
     ['If-None-Match', first.headers.get('etag')],
     ['If-Modified-Since', first.headers.get('last-modified')],
@@ -90,7 +90,7 @@ test('the tokens of push notifications are signed by the key that signs cards', 
   await jose.jwtVerify(token, jose.createLocalJWKSet({ keys: await published(gateway) }), { typ: 'JWT' })
 })
 
-test('a card is never taken for a token, nor a token for a card', async () => {
+test('a card is never accepted as a token, nor a token as a card', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const { body } = await gateway.call('GET', '/agents/donna/.well-known/agent-card.json')

@@ -8,7 +8,7 @@ const subscriptionsOf = (gateway: TestGateway, agent: TestAgent, query = '') =>
   gateway.call('GET', `/v1/wake-subscriptions${query}`, undefined, agent)
 
 // S1-26
-test('CAN_READ_INBOX_OF opens an inbox to read, and to nothing else', async () => {
+test('CAN_READ_INBOX_OF allows only to read the inbox', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -75,7 +75,7 @@ test('resync and replay are no back door: not without a grant, and not with one'
   expect((await past(donna)[0]!).body.eventsReplayed).toBe(1)
 })
 
-// S1-26: the gateway keeps no memories; whoever keeps them asks for the grant
+// S1-26: the gateway stores no memories; the program that stores them checks the grant
 test('a grant is looked up by scope, grantor and grantee', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

@@ -10,7 +10,7 @@ import { besideStore, onPostgres } from '../support/store.ts'
 
 const newEncryptionKey = (): string => randomBytes(32).toString('base64')
 
-test('the store holds no API key and no signing key', async () => {
+test('the store has no readable API key and no signing key', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const { id, signingKey } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
@@ -39,7 +39,7 @@ test('generated keys are files that only their owner may read, and serve again a
   expect((await second.call('GET', '/v1/tasks', undefined, donna)).status).toBe(200)
 })
 
-test('a given admin key wins over the kept one, and is kept nowhere', async () => {
+test('a configured admin key replaces the stored one, and is not stored', async () => {
   const adminKey = 'an-admin-key-of-one-s-own'
   await using gateway = await startGateway({ env: { ROUSE_ADMIN_KEY: adminKey } })
   expect(gateway.adminKey).toBe(adminKey)
@@ -49,7 +49,7 @@ test('a given admin key wins over the kept one, and is kept nowhere', async () =
   expect((await gateway.call('GET', '/v1/agents', undefined, { key: 'rk_another' })).status).toBe(401)
 })
 
-test('with the new encryption key first and the old one behind it, old subscriptions go on signing', async () => {
+test('with the new encryption key first and the old one second, old subscriptions still sign', async () => {
   using directory = dataDirectory()
   await using receiver = await startReceiver()
   const [before, after] = [newEncryptionKey(), newEncryptionKey()]
@@ -64,7 +64,7 @@ test('with the new encryption key first and the old one behind it, old subscript
   expect(readdirSync(directory.path)).not.toContain('encryption.key')
 })
 
-test('a gateway without the encryption key of its store does not start, and says which one it needs', async () => {
+test('a gateway without the encryption key of its store does not start, and names the missing key', async () => {
   using directory = dataDirectory()
   const [right, wrong] = [newEncryptionKey(), newEncryptionKey()]
   const start = (keys: string) => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: keys } })
@@ -82,7 +82,7 @@ test('a gateway without the encryption key of its store does not start, and says
   await expect(start(wrong)).rejects.toThrow('sealed with another encryption key')
 })
 
-test('a store of a build that noted no keys is looked through at its first start', async () => {
+test('a store of a build that stored no key ids is scanned at its first start', async () => {
   using directory = dataDirectory()
   const [right, wrong] = [newEncryptionKey(), newEncryptionKey()]
   const start = (keys: string) => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: keys } })

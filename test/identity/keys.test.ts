@@ -58,7 +58,7 @@ test.each([
   [{ scopes: [] }, 'scopes'],
   [{ scopes: ['admin'] }, 'scopes[0]'],
   [{ scopes: ['__proto__'] }, 'scopes[0]'],
-])('a key that is asked for as %j is refused, naming %s', async (input, field) => {
+])('a request for a key with %j is refused, naming %s', async (input, field) => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   expect((await mint(gateway, donna.key, input)).body).toMatchObject({ status: 400, field })
@@ -80,7 +80,7 @@ test('an expired key is refused as an unknown one is, from the instant of its en
   expect(await worksWith(gateway, donna.key)).toBe(true)
 })
 
-test('when a key was last used is told to the minute, also of an operator’s, and costs no request a write', async () => {
+test('the last use of a key is exact to the minute, also for operators, and costs no write in a request', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')

@@ -11,7 +11,7 @@ const limits = { streams: 3, blockingCalls: 1 }
 const donna = { kind: 'agent', id: 'AGENT:donna', keyId: 'key-1', limits } as const
 const second = { ...donna, keyId: 'key-2' }
 
-test('a key and an agent hold so many calls of a kind, and one that ends makes room', () => {
+test('a key and an agent have a limit of open calls of each kind, and one that ends frees a place', () => {
   const calls = new OpenCalls()
   const first = calls.hold(donna, 'streams')
   calls.hold(donna, 'streams')
@@ -45,7 +45,7 @@ test('operators have the same id and limits of their own, each by its key', () =
   expect(() => calls.hold(operators[0]!, 'streams')).toThrow(/This key has 2/)
 })
 
-test('nothing is kept of calls that are over', () => {
+test('ended calls leave nothing in memory', () => {
   const calls = new OpenCalls()
   const held = [calls.hold(donna, 'streams'), calls.hold(second, 'streams')]
   expect(calls.keys().map(({ keyId }) => keyId)).toEqual(['key-1', 'key-2'])
@@ -53,7 +53,7 @@ test('nothing is kept of calls that are over', () => {
   expect(calls.keys()).toEqual([])
 })
 
-test('keys of agents and operators that were taken away without a word are found by the check', async () => {
+test('the check finds keys whose revocation message was lost', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const bob = await gateway.addAgent('bob')
@@ -71,7 +71,7 @@ test('keys of agents and operators that were taken away without a word are found
   expect((await ofAdmin.take(1))[0]!.event).toBe('agent.created')
 })
 
-test('a key that expires takes its streams with it', async () => {
+test('the streams of a key end when it expires', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await gateway.addAgent('bob')
@@ -82,13 +82,13 @@ test('a key that expires takes its streams with it', async () => {
   expect((await stream.take(10)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
 })
 
-test('3,000 streams of one key: those beyond the limit are refused, and others are served', async () => {
+test('3,000 streams of one key: those above the limit are refused, and other callers are served', async () => {
   await using gateway = await startGateway()
   const mallory = await gateway.addAgent('mallory')
   const bob = await gateway.addAgent('bob')
   await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsPerMinute: 0 } })
   const opened: AbortController[] = []
-  // Kept: a body that nobody refers to is closed.
+  // Stored in a variable: a body without a reference is closed.
   const kept: Response[] = []
   const open = async (key: string) => {
     const controller = new AbortController()

@@ -17,7 +17,7 @@ const addOperator = async (gateway: TestGateway, input: JsonObject, key?: string
 const as = (gateway: TestGateway, key: string) => (method: string, path: string, body?: object, project?: string) =>
   gateway.call(method, path, body, { key, ...(project === undefined ? {} : { headers: { 'Rouse-Project': project } }) })
 
-test('an operator key is told once, kept as a hash, listed without itself, and refused once it is revoked', async () => {
+test('an operator key is shown once, stored as a hash, listed without the key, and refused after its revocation', async () => {
   const { gateway } = await startWithRed()
   await using _closing = gateway
   const made = await addOperator(gateway, { role: 'admin', label: 'second', expiresInSeconds: 3600 })
@@ -34,7 +34,7 @@ test('an operator key is told once, kept as a hash, listed without itself, and r
   expect((await gateway.call('DELETE', `/v1/operator-keys/${made.keyId}`)).body.code).toBe('key-not-found')
 })
 
-test('a manager has its projects and no others, whichever way it asks', async () => {
+test('a manager has only its projects, in every call', async () => {
   const { gateway, bob, zoe } = await startWithRed()
   await using _closing = gateway
   const { operatorKey } = await addOperator(gateway, { role: 'manager', projects: ['red'] })
@@ -64,7 +64,7 @@ test('a manager has its projects and no others, whichever way it asks', async ()
   await gateway.call('PATCH', '/v1/agents/bob', { access: 'public' })
   expect((await a2a('/agents/bob')).body.error).toBeDefined()
 
-  // What the admin sent to bob is `@operator`'s too, and none of the manager's business.
+  // The admin's mail to bob is from `@operator` too, but the manager must not see it.
   const task = await gateway.send('bob', 'secret')
   expect((await act('GET', `/v1/tasks/${task.id}`)).status).toBe(404)
   const mail = (await gateway.call('POST', '/v1/messages', { to: '@bob', subject: 'secret' })).body
@@ -73,7 +73,7 @@ test('a manager has its projects and no others, whichever way it asks', async ()
   expect([bob.handle, zoe.handle]).toEqual(['@bob', '@zoe'])
 })
 
-test('a revocation takes with it the keys that an operator made, for operators and agents, if it is asked to', async () => {
+test('a revocation with minted also revokes the keys that the operator made, for operators and agents', async () => {
   const { gateway, bob } = await startWithRed()
   await using _closing = gateway
   const first = await addOperator(gateway, { role: 'admin' })
@@ -110,7 +110,7 @@ test.each([
   [{ role: 'admin', projects: ['default'] }, 'projects'],
   [{ role: 'manager', projects: ['no project'] }, 'projects'],
   [{ role: 'manager', scopes: ['read'] }, 'scopes'],
-])('an operator key that is asked for as %j is refused, naming %s', async (input, field) => {
+])('a request for an operator key with %j is refused, naming %s', async (input, field) => {
   await using gateway = await startGateway()
   expect(await addOperator(gateway, input as JsonObject)).toMatchObject({ status: 400, field })
   const missing = { role: 'manager', projects: ['nowhere'] }

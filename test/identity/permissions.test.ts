@@ -18,7 +18,7 @@ test('granting twice is granting once, also at the same time', async () => {
   expect(body.events.filter(({ type }: { type: string }) => type === 'permission.granted')).toHaveLength(1)
 })
 
-test('a grant is seen by its two parties and the operator, revoked by its grantor, and can be granted anew', async () => {
+test('a grant is visible to its two parties and the operator, is revoked by its grantor, and can be granted again', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -36,7 +36,7 @@ test('a grant is seen by its two parties and the operator, revoked by its granto
   expect((await grant(gateway, donna, { grantee: 'mike', scope: 'CAN_READ_INBOX_OF' })).status).toBe(201)
 })
 
-test('only the operator grants on behalf of another, and nobody to itself', async () => {
+test('only the operator grants on behalf of another agent, and no agent grants to itself', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')

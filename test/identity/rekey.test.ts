@@ -35,7 +35,7 @@ async function sealedWith(dataDir: string): Promise<string[]> {
   return [...new Set([...text.matchAll(/([0-9a-f]{8})\.[\w-]{16}\.[\w-]+/g)].map((match) => match[1]!))]
 }
 
-test('everything is sealed anew under the newest key; with that alone wakes are signed and pushes carry their secrets as before', async () => {
+test('everything is sealed with the newest key; with only that key wakes are signed and pushes have their secrets as before', async () => {
   using directory = dataDirectory()
   await using wakes = await startReceiver()
   await using pushes = await startReceiver()
@@ -77,7 +77,7 @@ test('everything is sealed anew under the newest key; with that alone wakes are 
   expect(push.headers.authorization).toBe('Basic bG9sYTpzZWNyZXQ=')
 })
 
-test('run again it has nothing to do, and many subscriptions are taken in steps', async () => {
+test('a second run has nothing to do, and many subscriptions are processed in steps', async () => {
   using directory = dataDirectory()
   const [before, after] = [newKey(), newKey()]
   const first = await startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: before } })
@@ -100,7 +100,7 @@ test('run again it has nothing to do, and many subscriptions are taken in steps'
 const numbers = (name: string): string =>
   `(${Array.from({ length: 10 }, (_, n) => `select '${n}' as n`).join(' union all ')}) ${name}`
 
-test('what a lost key has sealed is counted and refused; given up, the gateway starts and the signing key is made anew', async () => {
+test('secrets of a lost key are counted and refused; after they are abandoned the gateway starts and makes a new signing key', async () => {
   using directory = dataDirectory()
   await using receiver = await startReceiver()
   const [lost, after] = [newKey(), newKey()]
@@ -124,7 +124,7 @@ test('what a lost key has sealed is counted and refused; given up, the gateway s
 })
 
 if (onPostgres) {
-  test('gateways go on sending, changing and sealing while it runs; the one that runs has both keys', async () => {
+  test('gateways continue to send, change and seal while it runs, with both keys', async () => {
     using directory = dataDirectory()
     await using receiver = await startReceiver()
     const [before, after] = [newKey(), newKey()]
@@ -166,7 +166,7 @@ if (onPostgres) {
 } else {
   const keyOf = (dataDir: string, name = 'encryption.key') => readFileSync(join(dataDir, name), 'utf8').trim()
 
-  test('a new key takes the place of the generated one', async () => {
+  test('a new key replaces the generated one', async () => {
     using directory = dataDirectory()
     await using receiver = await startReceiver()
     const first = await startGateway({ dataDir: directory.path })

@@ -23,7 +23,7 @@ const pushConfigs = async (gateway: TestGateway, donna: TestAgent, taskId: strin
   return ((await gateway.call('POST', '/agents/donna', body, options)).body.result.configs ?? []) as JsonObject[]
 }
 
-/** Everything that somebody with a key of donna's can leave behind. */
+/** Everything that a client with a key of donna's can make. */
 async function settleIn(gateway: TestGateway, key: string, url: string) {
   const stolen = { handle: '@donna', key }
   const { id } = await gateway.subscribe(stolen, url, { trigger: 'SENT_TO_ME' })
@@ -37,7 +37,7 @@ async function settleIn(gateway: TestGateway, key: string, url: string) {
 }
 
 // The attack: a leaked key subscribes, registers a push config, starts a session, and is revoked.
-test('what was made with a key that is revoked ends with it, and says why', async () => {
+test('the resources of a revoked key end with it, with the reason', async () => {
   await using gateway = await startGateway()
   await using elsewhere = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -81,12 +81,12 @@ test.each([
   ],
   ['a session', '/v1/sessions', { surface: 'codex' }],
   ['a key', '/v1/agents/donna/keys', {}],
-])('%s that is asked for before a revocation and sent after it is not made', async (_what, path, body) => {
+])('%s whose request began before a revocation is not made after it', async (_what, path, body) => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const leaked = await mint(gateway, donna.key, { scopes: ['read', 'send', 'work', 'manage', 'mint'] })
   const begun = begin(gateway, path, leaked.apiKey, JSON.stringify(body))
-  // A key that was shown is seen by the gateway before the body is asked for.
+  // The gateway has checked the key before it asks for the body.
   await begun.shown
   await revoke(gateway, leaked.keyId, '', donna)
   expect(await begun.finish()).toBe(401)
@@ -95,7 +95,7 @@ test.each([
 })
 
 // The same, by a writer of another gateway that had not seen the revocation yet.
-test('what is written beside a revocation is found and ended', async () => {
+test('rows that are written during a revocation are found and ended', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')
@@ -112,8 +112,8 @@ test('what is written beside a revocation is found and ended', async () => {
   )
 })
 
-// The attack: somebody points the owner's subscription elsewhere with a leaked key.
-test('a subscription hangs on the key that last said where it goes', async () => {
+// The attack: a client with a leaked key sets another target for the owner's subscription.
+test('a subscription belongs to the key that last set its target', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const leaked = await mint(gateway, donna.key)
@@ -131,7 +131,7 @@ test('a subscription hangs on the key that last said where it goes', async () =>
 })
 
 // The attack: the leaked key has made others, which made others, before it is revoked.
-test('a revocation takes the keys with it that the key made, and those that they made, if it is asked to', async () => {
+test('a revocation with minted also revokes the keys that the key made, and those that they made', async () => {
   await using gateway = await startGateway()
   await using elsewhere = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -149,7 +149,7 @@ test('a revocation takes the keys with it that the key made, and those that they
   expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
 })
 
-test('who rotates a key keeps what hangs on it, and from then on it hangs on the key that revoked', async () => {
+test('with keep the resources of a revoked key move to the key that revokes it', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const [{ keyId: first }] = (await gateway.call('GET', '/v1/agents/donna/keys')).body.keys
@@ -170,7 +170,7 @@ test('who rotates a key keeps what hangs on it, and from then on it hangs on the
   expect(await stateOf(gateway, left.id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
 })
 
-test('what hangs on a key that expires ends as it does with a revocation', async () => {
+test('the resources of an expired key end as after a revocation', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')
@@ -189,7 +189,7 @@ test('what hangs on a key that expires ends as it does with a revocation', async
   expect(keys).toContainEqual(expect.objectContaining({ keyId: brief.keyId, revokedAt: expect.any(String) }))
 })
 
-test('a removed agent leaves nothing that goes on: no push config, nothing that it pointed somewhere for others', async () => {
+test('nothing continues after an agent is removed: no push config, and no subscription whose target it set', async () => {
   await using gateway = await startGateway()
   const [donna, mike] = [await gateway.addAgent('donna'), await gateway.addAgent('mike')]
   await gateway.send('donna', 'hello', {

@@ -33,7 +33,7 @@ test('a token of a trusted issuer speaks for the agent that its claim names, on 
 })
 
 // The attack: whatever a token can be forged with.
-test('a token proves nothing without the right signature, issuer, audience, time and algorithm', async () => {
+test('a token is refused without the right signature, issuer, audience, time and algorithm', async () => {
   await using issuer = await startIssuer()
   await using stranger = await startIssuer()
   const clock = new FakeClock()
@@ -83,7 +83,7 @@ test('a token proves nothing without the right signature, issuer, audience, time
   }
 })
 
-test('roles, projects and scopes come from the claims that the entry names, and go no further than the entry', async () => {
+test('roles, projects and scopes come from the claims that the entry names, within the limits of the entry', async () => {
   await using issuer = await startIssuer('RS256')
   const claims = { agent: 'agent', project: 'tenant', role: 'realm.roles', projects: 'tenants', scopes: 'scope' }
   await using gateway = await startTrusting(issuer, { claims, projects: ['default', 'red'] })
@@ -118,7 +118,7 @@ test('roles, projects and scopes come from the claims that the entry names, and 
   expect(await mint('read mint')).toBe(201)
 })
 
-test('an issuer for every project makes admins, whose agents’ keys outlive the token', async () => {
+test('an issuer for every project makes admins, and the agent keys that they make outlive the token', async () => {
   await using issuer = await startIssuer('EdDSA')
   await using gateway = await startTrusting(issuer, { claims: { role: 'role' }, projects: '*' })
   const key = await issuer.sign({ sub: 'ops@example', role: 'admin' })
@@ -159,7 +159,7 @@ test('a key set is read once, and again when a token names a key that is not in 
 })
 
 // The attack: tokens that name an issuer which is down.
-test('an issuer that does not answer costs its own tokens a wait, and nobody else', async () => {
+test('an issuer that does not answer delays only its own tokens', async () => {
   await using dead = await startIssuer()
   await using issuer = await startIssuer()
   const clock = new FakeClock()
@@ -189,7 +189,7 @@ test('an issuer that does not answer costs its own tokens a wait, and nobody els
 })
 
 // The attack: an issuer whose document points the gateway at an address of its network, or speaks for another issuer.
-test('what an issuer’s document says is judged: its name, and where its keys are', async () => {
+test('the document of an issuer is checked: its name, and the address of its keys', async () => {
   await using issuer = await startIssuer()
   await using inside = await startIssuer()
   for (const discovery of [
@@ -208,7 +208,7 @@ test('what an issuer’s document says is judged: its name, and where its keys a
   expect(inside.keyReads).toBe(0)
 })
 
-test('a token that is revoked is refused before its end, and what it made ends with it', async () => {
+test('a revoked token is refused before it expires, and its resources end', async () => {
   await using issuer = await startIssuer()
   await using gateway = await startTrusting(issuer)
   await gateway.addAgent('donna')
@@ -221,7 +221,7 @@ test('a token that is revoked is refused before its end, and what it made ends w
   const viewer = (await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })).body.operatorKey
   expect((await revoke(viewer, token)).body).toMatchObject({
     status: 403,
-    detail: expect.stringMatching(/no scope manage/),
+    detail: expect.stringMatching(/without the scope manage/),
   })
   expect((await revoke(next, token)).status).toBe(204)
   expect(await statusOf(gateway, token)).toBe(401)
@@ -229,7 +229,7 @@ test('a token that is revoked is refused before its end, and what it made ends w
   expect((await gateway.call('GET', `/v1/wake-subscriptions/${id}`)).body).toMatchObject({ reason: 'key-revoked' })
 })
 
-test('the card says that tokens of the issuer are taken, in both versions', async () => {
+test('the card says that tokens of the issuer are accepted, in both versions', async () => {
   await using issuer = await startIssuer()
   await using gateway = await startTrusting(issuer)
   await gateway.addAgent('donna')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Cleanup } from '../../src/lib/cleanup.ts'
 
-test('what was opened is closed in reverse, also behind a step that fails, and once', async () => {
+test('resources are closed in reverse order, also after a failed step, and only once', async () => {
   const closed: string[] = []
   const cleanup = new Cleanup()
   cleanup.defer(() => closed.push('first'))
@@ -14,7 +14,7 @@ test('what was opened is closed in reverse, also behind a step that fails, and o
   expect(closed).toEqual(['last', 'first'])
 })
 
-test('what was handed on is closed by its new owner alone', async () => {
+test('moved resources are closed only by their new owner', async () => {
   const closed: string[] = []
   let owner: Cleanup
   {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sleep } from '../../src/lib/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-test('a sleep ends when its time has come and leaves no timer', async () => {
+test('a sleep ends in time and leaves no timer', async () => {
   const clock = new FakeClock()
   const sleeping = sleep(clock, 1_000)
   expect(clock.timerCount).toBe(1)

@@ -44,7 +44,7 @@ test('a new UUID is of version 7 and sorts by the time it was made', () => {
   )
 })
 
-test('message ids sort in the order in which they were made, within one millisecond too, and behind the floor of their time', () => {
+test('message ids sort in the order in which they were made, also within one millisecond, and after the smallest id of their time', () => {
   fc.assert(
     fc.property(time, fc.integer({ min: 1, max: 300 }), (at, count) => {
       const ids = Array.from({ length: count }, () => newMessageId(at))

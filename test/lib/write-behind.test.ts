@@ -26,7 +26,7 @@ function batch({ failing = 0 } = {}) {
   return { clock, written, failures, writer, add: (item: number) => waiting.push(item) }
 }
 
-test('what is added within the delay is one write', async () => {
+test('everything that is added within the delay is one write', async () => {
   const { clock, written, writer, add } = batch()
   for (const item of [1, 2, 3]) {
     add(item)

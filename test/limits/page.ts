@@ -11,45 +11,45 @@ const intro = `# Limits
 
 <!-- Made from src/limits.ts and src/share-limits.ts by \`npm run limits:docs\`. A test fails when the two differ. -->
 
-What one request may carry, what one answer may hold, and what each agent and project may use of a gateway. Every refusal names the limit and
+The limits of one request and one answer, and how much of a gateway each agent and project may use. Every refusal names the limit and
 the remedy.
 
 | refused with                                   | where                                                                                                      |
 | ---------------------------------------------- | ---------------------------------------------------------------------------------------------------------- |
-| 400 \`invalid-request\`, 413 \`payload-too-large\` | a request that carries too much                                                                            |
-| 429 \`rate-limited\`                             | a rate is used up, or too many requests wait: \`limit\`, \`limitName\`, \`retryAfterSeconds\` and \`Retry-After\`  |
-| 429 \`limit-exceeded\`                           | there is no room for one more: \`limit\` is the name, \`max\` the value. Remove one, or ask the operator       |
-| 429 \`quota-exceeded\`                           | too much is stored: \`limit\`, \`limitName\`. Reading, answering and deleting go on                            |
+| 400 \`invalid-request\`, 413 \`payload-too-large\` | a request is too large, or has too many items                                                              |
+| 429 \`rate-limited\`                             | a rate is exceeded, or too many requests wait: \`limit\`, \`limitName\`, \`retryAfterSeconds\` and \`Retry-After\`  |
+| 429 \`limit-exceeded\`                           | the number is reached: \`limit\` is its name, \`max\` its value. Remove one, or ask the operator               |
+| 429 \`quota-exceeded\`                           | too much is stored: \`limit\`, \`limitName\`. Reading, answering and deleting still work                       |
 
-JSON-RPC says the same in the \`ErrorInfo\` of its error: reason \`RATE_LIMITED\` for a rate and for the storm breakers of mail, else
+JSON-RPC has the same in the \`ErrorInfo\` of its error: reason \`RATE_LIMITED\` for a rate and for the storm breakers of mail, else
 \`LIMIT_EXCEEDED\` or \`QUOTA_EXCEEDED\`, with \`code\`, \`limitName\` and \`retryAfterSeconds\` as metadata; HTTP+JSON answers 429; gRPC
 \`RESOURCE_EXHAUSTED\` with the same details and \`grpc-retry-pushback-ms\`.
 
-The limits marked "per project" are the operator's to set: \`PATCH /v1/projects/{project} {"limits": {"streams": 200, "keys": null}}\` or
-\`rouse project limits <project> --set streams=200 --reset keys\`. A number holds from each caller's next request on, on every gateway; 0 is no
-limit; null is the default again. \`GET /v1/projects/{project}\` shows them. The operator itself has no rates and waits in no line.
+The operator sets the limits marked "per project": \`PATCH /v1/projects/{project} {"limits": {"streams": 200, "keys": null}}\` or
+\`rouse project limits <project> --set streams=200 --reset keys\`. A number applies from each caller's next request on, on every gateway; 0 is no
+limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The operator itself has no rates and no queue.
 
-Rates let all of an allowance be used at once, and give it back evenly. They are counted in memory, on each gateway: behind three gateways an
-agent has up to three times as much, unless its requests stay with one. \`messagesPerMinute\` alone is kept in the store: mail is counted as it
-is sent, A2A messages within a second. Bytes are written every two seconds and read again every minute; mail that retention removes gives them
-back, tasks are kept.
+An agent may use a rate at once; it becomes available again evenly over time. Rates are counted in memory, on each gateway: with three gateways an
+agent has up to three times as much, unless its requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it
+is sent, A2A messages within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
+them; tasks are kept.
 `
 
 /** Tables in the order of the page; others follow under their own name. */
 const headings: Record<string, string> = {
-  inputLimits: 'What a request may carry',
-  taskLimits: 'What a task may hold',
-  outputLimits: 'What an answer may carry',
+  inputLimits: 'One request',
+  taskLimits: 'One task',
+  outputLimits: 'One answer',
   pageLimits: 'Pages',
-  openLimits: 'What streams and unread answers may take',
+  openLimits: 'Streams and unread answers',
   agentRates: 'How often one agent may act (per project)',
   projectRates: 'How often the agents of a project may act (per project)',
   agentNumbers: 'How much one agent may have (per project)',
   projectNumbers: 'How much a project may have (per project)',
-  memoryLimits: 'What a gateway keeps in memory',
+  memoryLimits: 'Memory of a gateway',
 }
 
-/** docs/limits.md as the code has it. */
+/** Returns docs/limits.md as the code defines it. */
 export function renderPage(): string {
   const known = Object.keys(headings)
   const others = Object.keys(tables).filter((name) => !known.includes(name) && name !== 'projectLimits')

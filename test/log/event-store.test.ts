@@ -37,7 +37,7 @@ const append = (project: string, events: NewEvent[], fails = false): Promise<Log
   })
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-test('logIds are gap-free in commit order for each project, whoever writes and whoever fails', async () => {
+test('logIds are gap-free and in commit order for each project, also when writers fail', async () => {
   const writers = fc.array(
     fc.record({
       project: fc.constantFrom('north', 'south'),

@@ -29,7 +29,7 @@ test('an empty log is an empty page', async () => {
   expect(await page(gateway, '')).toEqual({ events: [], lastLogId: 0, nextSince: 0, more: false })
 })
 
-test('an agent sees what concerns it and nothing else, and its watermark still reaches the end', async () => {
+test('an agent sees only the events that concern it, and its watermark still reaches the log head', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -50,7 +50,7 @@ test('an agent sees what concerns it and nothing else, and its watermark still r
   expect(nothing).toEqual({ events: [], lastLogId: 5, nextSince: 5, more: false })
 })
 
-test('a watermark that retention has passed is 410, one ahead of the log is 409, none starts at what is kept', async () => {
+test('a pruned watermark is 410, one ahead of the log is 409, no watermark starts at the oldest kept event', async () => {
   await using gateway = await startGateway()
   for (const name of ['a', 'b', 'c']) await gateway.addAgent(name)
   await besideStore(gateway.dataDir, 'delete from event where log_id <= 2')
@@ -83,7 +83,7 @@ test.each([
   expect(body).toMatchObject({ code: 'invalid-request', field })
 })
 
-test('what Accept asks for is what comes: a page unless a stream is wanted more', async () => {
+test('Accept decides: a page, unless a stream is preferred', async () => {
   await using gateway = await startGateway()
   for (const accept of ['*/*', 'application/json', 'application/json, text/event-stream', 'text/html']) {
     const { headers } = await gateway.call('GET', '/v1/events', undefined, { headers: { accept } })

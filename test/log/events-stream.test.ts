@@ -7,7 +7,7 @@ const open = (gateway: TestGateway, query = '', headers: Record<string, string> 
   openEventStream(`${gateway.url}/v1/events${query}`, { authorization: `Bearer ${key}`, ...headers })
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-test('a stream goes on from a watermark and then live, and resumes by Last-Event-ID', async () => {
+test('a stream continues from a watermark, then live, and resumes by Last-Event-ID', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('a')
   await gateway.addAgent('b')
@@ -61,7 +61,7 @@ test("an agent's stream carries its own events alone", async () => {
   expect(state).toMatchObject({ event: 'task.state_changed' })
 })
 
-test('a reader that never reads holds up nobody', async () => {
+test('a reader that never reads delays no other reader', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const stuck = await openUnread(gateway)
@@ -84,7 +84,7 @@ test('streams end when the gateway stops', async () => {
   expect(await rest).toEqual([])
 })
 
-/** A connection whose answer nobody reads: the sockets' buffers fill, then the gateway must wait. */
+/** A connection whose answer is not read: the buffers of the sockets fill, then the gateway must wait. */
 function openUnread(gateway: TestGateway): Promise<{ destroy(): void }> {
   const headers = { authorization: `Bearer ${gateway.adminKey}`, accept: 'text/event-stream' }
   return new Promise((resolve) => {

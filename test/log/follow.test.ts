@@ -44,7 +44,7 @@ function startLog() {
   }
 }
 
-test('everything after the watermark comes once and in order, also what is added while it is read', async () => {
+test('every event after the watermark arrives once and in order, also those that are added meanwhile', async () => {
   const log = startLog()
   log.grow(450)
   const seen: number[] = []
@@ -56,7 +56,7 @@ test('everything after the watermark comes once and in order, also what is added
   expect(seen).toEqual(Array.from({ length: 650 }, (_, i) => i + 51))
 })
 
-test('an abort ends a follower that waits, and nothing listens any more', async () => {
+test('an abort ends a waiting follower and removes its listener', async () => {
   const log = startLog()
   const waiting = log.follow(0).next()
   expect(log.tail.listenerCount).toBe(1)
@@ -72,7 +72,7 @@ test('a follower that breaks off leaves no listener', async () => {
   expect(log.tail.listenerCount).toBe(0)
 })
 
-test('the live tail tells whoever listens to the project and whoever listens to the task', () => {
+test('the notifier calls the listeners of the project and of the task', () => {
   const tail = new LogNotifier()
   const heard: string[] = []
   const stop = tail.listen('p', () => heard.push('project'))
@@ -122,7 +122,7 @@ function startAgentLog(followers: number) {
 
 const settled = () => new Promise(setImmediate)
 
-test('followers of an agent are not called for what concerns others', async () => {
+test('followers of an agent are not called for events of other agents', async () => {
   const log = startAgentLog(1_000)
   await settled()
   const before = log.reads
@@ -137,7 +137,7 @@ test('followers of an agent are not called for what concerns others', async () =
   expect(log.tail.listenerCount).toBe(0)
 })
 
-test('what another gateway commits is read once for all who follow the same, in order and once each', async () => {
+test('events of another gateway are read once for all followers of the same key, in order and once each', async () => {
   const log = startAgentLog(1_000)
   await settled()
   for (let i = 0; i < 20; i++) {
@@ -153,7 +153,7 @@ test('what another gateway commits is read once for all who follow the same, in 
   await Promise.all(log.following)
 })
 
-test('a follower that is behind reads for itself, and misses nothing that is shared by others', async () => {
+test('a late follower reads alone, and misses no event that the others share', async () => {
   const log = startAgentLog(1)
   for (let i = 0; i < 30; i++) log.commit('@donna')
   await settled()

@@ -45,7 +45,7 @@ async function audienceRows(): Promise<unknown[][]> {
   return rows.map((row) => Object.values(row))
 }
 
-test('what is older goes, with the rows of whom it concerns; what is as old as the limit stays', async () => {
+test('older events are removed, with their audience rows; events as old as the limit stay', async () => {
   await append('north', event('donna'), event('donna', 'mike'))
   await append('south', event('donna'))
   clock.advance(1_000)
@@ -55,21 +55,21 @@ test('what is older goes, with the rows of whom it concerns; what is as old as t
   expect(await kept('north')).toEqual([3])
   expect(await kept('south')).toEqual([])
   expect(await audienceRows()).toEqual([['donna', 'north', 3]])
-  expect(await logBounds(db, 'north')).toEqual({ head: 3, tail: 2 })
-  expect(await logBounds(db, 'south')).toEqual({ head: 1, tail: 1 })
+  expect(await logBounds(db, 'north')).toEqual({ head: 3, prunedTo: 2 })
+  expect(await logBounds(db, 'south')).toEqual({ head: 1, prunedTo: 1 })
   expect(await pruneEvents(db, limit, never)).toBe(0)
 })
 
-test('a log that is pruned to nothing goes on with the next logId', async () => {
+test('an empty pruned log continues with the next logId', async () => {
   await append('north', event(), event())
   clock.advance(1)
   await pruneEvents(db, clock.now(), never)
   expect(await kept('north')).toEqual([])
   expect(await append('north', event())).toEqual([3])
-  expect(await logBounds(db, 'north')).toEqual({ head: 3, tail: 2 })
+  expect(await logBounds(db, 'north')).toEqual({ head: 3, prunedTo: 2 })
 })
 
-test('an event behind a younger one stays with it: the log has one end', async () => {
+test('an old event after a younger one is kept: only the beginning of the log is pruned', async () => {
   clock.advance(1_000)
   await append('north', event())
   clock.advance(-1_000)
@@ -79,7 +79,7 @@ test('an event behind a younger one stays with it: the log has one end', async (
   expect(await kept('north')).toEqual([1, 2])
 })
 
-test('each transaction takes a step, and the tail never lags behind what is gone', async () => {
+test('each transaction does one step, and the pruned-to mark always includes the removed events', async () => {
   await append('north', ...many(1_200, 'donna', 'mike'))
   await append('south', ...many(300, 'donna'))
   clock.advance(1)
@@ -102,7 +102,7 @@ test('each transaction takes a step, and the tail never lags behind what is gone
   expect(await rows()).toEqual({ events: 0, audiences: 0, gone: 1_500 })
 })
 
-test('a stop ends it behind the step that is under way; the next pass takes the rest, index rows too', async () => {
+test('a stop ends it after the current step; the next pass removes the rest, also index rows', async () => {
   await append('north', ...many(1_200, 'donna'))
   clock.advance(1)
   const stopping = new AbortController()
@@ -117,7 +117,7 @@ test('a stop ends it behind the step that is under way; the next pass takes the 
   expect(await audienceRows()).toEqual([])
 })
 
-test('writers go on while 100,000 events are taken away', async () => {
+test('writers continue while 100,000 events are removed', async () => {
   const count = 100_000
   await fill(count)
   clock.advance(1)

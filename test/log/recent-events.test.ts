@@ -52,7 +52,7 @@ const steps = fc.array(step, { maxLength: 30 })
 /** All eight, or two to three of them. */
 const weightMaxima = fc.constantFrom(1_000_000, 1_300)
 
-test('what it answers is what the log would have answered at some time, and never a page with a gap', () => {
+test('it returns what the log had at some time, and never a page with a gap', () => {
   fc.assert(
     fc.property(steps, fc.array(question, { maxLength: 10 }), weightMaxima, (steps, questions, weightMax) => {
       const log: Appended[] = []
@@ -92,7 +92,7 @@ const sent = (logId: number, projectId = 'north'): Appended =>
   )
 const everything = { upTo: Number.MAX_SAFE_INTEGER, limit: 10 }
 
-test('what was just added is known, and so is that nothing came behind it', () => {
+test('new events are cached, and it is known that none follows', () => {
   const recent = new RecentEvents()
   const events = [sent(5), sent(6)]
   recent.add(events, events)
@@ -102,7 +102,7 @@ test('what was just added is known, and so is that nothing came behind it', () =
   expect(recent.page('north', 'agent_b', { after: 4, ...everything })).toEqual([])
 })
 
-test('what lies before or behind is not known', () => {
+test('events before or after the cache are not known', () => {
   const recent = new RecentEvents()
   recent.add([sent(5)], [sent(5)])
   expect(recent.page('north', 'agent_a', { after: 3, ...everything })).toBeUndefined()
@@ -110,7 +110,7 @@ test('what lies before or behind is not known', () => {
   expect(recent.page('south', 'agent_a', { after: 4, ...everything })).toBeUndefined()
 })
 
-test('an event from elsewhere ends what is known, whether somebody told of it or not', () => {
+test('an event of another gateway ends the cached range, with and without a notification', () => {
   const recent = new RecentEvents()
   recent.add([sent(1)], [sent(1)])
   recent.forget(['north', 'TASK:1'])
@@ -121,7 +121,7 @@ test('an event from elsewhere ends what is known, whether somebody told of it or
   expect(recent.page('north', 'agent_a', { after: 4, ...everything })).toHaveLength(1)
 })
 
-test('it keeps so many events and no more, of all projects together', () => {
+test('it caches a bounded number of events, of all projects together', () => {
   const recent = new RecentEvents(100)
   for (let logId = 1; logId <= 1_000; logId++) {
     for (const projectId of projects) recent.add([sent(logId, projectId)], [sent(logId, projectId)])
@@ -132,7 +132,7 @@ test('it keeps so many events and no more, of all projects together', () => {
   }
 })
 
-test('a project that has been silent is forgotten when others have filled the room', () => {
+test('a silent project is dropped when others have filled the cache', () => {
   const recent = new RecentEvents(4)
   recent.add([sent(1)], [sent(1)])
   for (let logId = 1; logId <= 4; logId++) recent.add([sent(logId, 'south')], [sent(logId, 'south')])

@@ -11,7 +11,7 @@ interface World extends AsyncDisposable {
   readonly gateway: TestGateway
   readonly clock: FakeClock
   readonly donna: TestAgent
-  /** Lets time pass; the minutes behind it are the sweeper's. */
+  /** Moves time on, and then some minutes for the sweeper. */
   pass(ms: number): Promise<void>
 }
 
@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}): Promise<World> {
   }
 }
 
-/** Waits until the log begins behind a logId, minute by minute. */
+/** Waits, minute by minute, until the log begins after a logId. */
 function untilTail({ gateway, clock }: World, tail: number): Promise<unknown> {
   return until(
     async () => {
@@ -49,7 +49,7 @@ const deliveries = async ({ gateway, donna }: World, id: string) =>
 const patch = ({ gateway, donna }: World, id: string, body: object) =>
   gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, body, donna)
 
-test('a watermark from before what is kept is 410 with the earliest one: a page, a stream, its resumption, a resync', async () => {
+test('a pruned watermark is 410 with the earliest logId: for a page, a stream, its resumption, a resync', async () => {
   await using world = await start()
   const { gateway, donna } = world
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/', { trigger: 'PERMISSION_GRANTED' })
@@ -79,7 +79,7 @@ test('a watermark from before what is kept is 410 with the earliest one: a page,
   expect(resynced.body).toMatchObject({ eventsReplayed: 0, lastLogId: 3 })
 })
 
-test('a subscription that the log has overtaken says so when it is read and when it resumes, and goes on from there', async () => {
+test('a subscription whose next events were pruned says so when it is read and resumed, and continues after them', async () => {
   await using world = await start()
   await using receiver = await startReceiver()
   const { gateway, donna } = world
@@ -105,7 +105,7 @@ test('a subscription that the log has overtaken says so when it is read and when
   )
 })
 
-test('a subscription that waits for its next event has missed nothing, wherever the log begins', async () => {
+test('an idle subscription has missed nothing, wherever the log begins', async () => {
   await using world = await start()
   const { gateway, donna } = world
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/', { trigger: 'PERMISSION_GRANTED' })
@@ -117,7 +117,7 @@ test('a subscription that waits for its next event has missed nothing, wherever 
   expect(state).not.toHaveProperty('earliestLogId')
 })
 
-test('deliveries go by the age of what they told; one that is still tried stays', async () => {
+test('deliveries are removed by the age of their events; a pending one stays', async () => {
   await using world = await start({ ROUSE_DELIVERY_RETENTION_DAYS: '2', ROUSE_RETENTION_DAYS: '0' })
   await using receiver = await startReceiver()
   const { gateway, donna } = world
@@ -144,7 +144,7 @@ test('deliveries go by the age of what they told; one that is still tried stays'
   expect((await gateway.call('GET', '/v1/events?since=0')).status).toBe(200)
 })
 
-test('hundreds of deliveries of many subscriptions go in one pass', async () => {
+test('hundreds of deliveries of many subscriptions are removed in one pass', async () => {
   await using world = await start({ ROUSE_DELIVERY_RETENTION_DAYS: '1' })
   const { gateway, donna } = world
   const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/', { trigger: 'PERMISSION_GRANTED' })

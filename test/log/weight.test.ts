@@ -9,7 +9,7 @@ import { besideStore } from '../support/store.ts'
 /** The largest that a message may be about. */
 const taggedConcepts = Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(200, 'x'))
 
-test('a flood of the largest events is kept up to a bound, and the newest are there', () => {
+test('a flood of the largest events is cached up to a bound, with the newest', () => {
   const recent = new RecentEvents()
   const data = { subject: 's'.repeat(200), taggedConcepts, message: { taggedConcepts } }
   for (let logId = 1; logId <= 5_000; logId++) {
@@ -23,7 +23,7 @@ test('a flood of the largest events is kept up to a bound, and the newest are th
   expect(recent.page('default', 'agent', { after: 1, upTo: 5_000, limit: 100 })).toBeUndefined()
 })
 
-test('one event that is heavier than all may be is kept alone', () => {
+test('one event that exceeds the bound is cached alone', () => {
   const recent = new RecentEvents(8, 1_000)
   for (let logId = 1; logId <= 3; logId++) {
     const event = {
@@ -38,7 +38,7 @@ test('one event that is heavier than all may be is kept alone', () => {
   expect(recent.weight).toBeLessThan(6_000)
 })
 
-test('a hundred of the largest messages fill neither memory, nor the disk, nor a page; a restart goes on with them', async () => {
+test('a hundred of the largest messages fill neither memory, nor disk, nor a page; a restart continues with them', async () => {
   await using receiver = await startReceiver(503)
   const gateway = await startGateway()
   const mallory = await gateway.addAgent('mallory')

@@ -29,7 +29,7 @@ test('a recipient moves the chain step by step, and its sender reads each with i
   for (const at of ['seenAt', 'ackedAt', 'resolvedAt', 'deliveredAt']) expect(Date.parse(recipient[at])).not.toBeNaN()
 })
 
-test('a repeat is fine, a step back is a conflict that names what is allowed, and a jump passes the steps between', async () => {
+test('a repeat is accepted, a step back is a conflict that names the allowed steps, and a jump includes the steps between', async () => {
   await using world = await mailed()
   expect((await world.say('acked')).status).toBe(200)
   expect((await world.read(world.lola.key)).recipients[0].seenAt).not.toBeNull()
@@ -45,7 +45,7 @@ test('a repeat is fine, a step back is a conflict that names what is allowed, an
   expect(steps.map(({ type }: { type: string }) => type)).toEqual(['message.acked', 'message.superseded'])
 })
 
-test('only a recipient moves it: its sender is told so, others do not learn that it exists', async () => {
+test('only a recipient moves it: its sender is forbidden to, for others the message does not exist', async () => {
   await using world = await mailed()
   expect(await world.say('seen', world.lola.key)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
   expect((await world.say('seen', world.gateway.adminKey)).status).toBe(403)
@@ -54,7 +54,7 @@ test('only a recipient moves it: its sender is told so, others do not learn that
   expect((await world.read(world.lola.key)).recipients[0].status).toBe('sent')
 })
 
-test('ten that report at once are one step, and one event', async () => {
+test('ten reports at once are one step and one event', async () => {
   await using world = await mailed()
   const answers = await Promise.all(Array.from({ length: 10 }, () => world.say('seen')))
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts'
 // S4-2: how sessions that share a tree and a person lose each other's word. Ownership, stale claims and drifting identities are
 // closed by claims and sessions; an outage by a store that survives a kill.
 
-test('many that write to one inbox at once overwrite nothing: each message is there, in an order that all see alike', async () => {
+test('many concurrent senders to one inbox overwrite nothing: every message is there, in one order for all readers', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const writers = await Promise.all(Array.from({ length: 10 }, (_, n) => gateway.addAgent(`writer${n}`)))
@@ -24,7 +24,7 @@ test('many that write to one inbox at once overwrite nothing: each message is th
   expect(await read('newest')).toEqual(oldest.reverse())
 })
 
-test('a person reaches every agent, and every agent the person, with nobody to pass it on', async () => {
+test('the operator reaches every agent, and every agent the operator, without an intermediary', async () => {
   await using gateway = await startGateway()
   const agents = await Promise.all(['sa', 'sb', 'sc'].map((handle) => gateway.addAgent(handle)))
   await gateway.call('POST', '/v1/messages', { to: '*', subject: 'Freeze until noon' })

@@ -21,7 +21,7 @@ async function world() {
 }
 
 // S4-9
-test('what is unread is a queue, oldest first; all of it is a history, newest first; either can be turned round', async () => {
+test('unread mail is a queue, oldest first; all mail is a history, newest first; either can be reversed', async () => {
   await using w = await world()
   for (const subject of ['one', 'two', 'three']) await w.send(subject)
   expect(subjects(await inboxOf(w.gateway, w.donna))).toEqual(['three', 'two', 'one'])
@@ -33,7 +33,7 @@ test('what is unread is a queue, oldest first; all of it is a history, newest fi
   expect(subjects(await inboxOf(w.gateway, w.donna, '?unread=true'))).toEqual(['two', 'three'])
 })
 
-test('a walk through what is unread misses nothing that comes or is read meanwhile', async () => {
+test('reading unread mail page by page misses nothing that arrives or is read meanwhile', async () => {
   await using w = await world()
   for (let n = 0; n < 5; n++) await w.send(`m${n}`)
   const seen: string[] = []
@@ -86,7 +86,7 @@ test.each([
 })
 
 // S1-26
-test('another’s inbox takes a grant, and the operator none', async () => {
+test('the inbox of another agent needs a grant, except for the operator', async () => {
   await using w = await world()
   await w.send('for donna')
   const read = (key?: string) => w.gateway.call('GET', '/v1/inbox?agent=donna', undefined, key ? { key } : {})
@@ -99,7 +99,7 @@ test('another’s inbox takes a grant, and the operator none', async () => {
   expect((await w.gateway.call('GET', '/v1/inbox?agent=nobody')).status).toBe(404)
 })
 
-test('the ten-thousandth message comes in order, once, whatever the page and the filter', async () => {
+test('the ten-thousandth message arrives in order, once, for every page size and filter', async () => {
   await using office = await openOffice('lola', 'donna')
   const { db } = office
   const count = 10_000

@@ -13,7 +13,7 @@ const eventsOf = async (office: Office, type: string) =>
 const mail = (to: string) => ({ to, subject: 'x' })
 
 // S2-22
-test('a sender may send so many a minute at once, then one as each becomes due, whatever others send', async () => {
+test('a sender may use its rate at once, then one message at a time as the rate refills, whatever others send', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 7, stormTurns: 0, stormMessages: 0 } }
   const send = () => sendMail(context, office.caller('lola'), mail('@donna'))
@@ -32,7 +32,7 @@ test('a sender may send so many a minute at once, then one as each becomes due, 
   await expect(send()).rejects.toMatchObject({ code: 'rate-limited' })
 })
 
-test('the log tells of a limit once a minute, not once a refusal', async () => {
+test('the log has one event for a limit each minute, not one for each refusal', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0, stormMessages: 0 } }
   const send = () => sendMail(context, office.caller('lola'), mail('@donna')).catch(() => {})
@@ -44,7 +44,7 @@ test('the log tells of a limit once a minute, not once a refusal', async () => {
   expect(await eventsOf(office, 'mail.rate_limited')).toHaveLength(2)
 })
 
-test('a message that was refused gives its key back: the repeat is the first that is taken', async () => {
+test('a refused message frees its idempotency key: the repeat is accepted', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0, stormMessages: 0 } }
   const send = (key: string) =>
@@ -56,7 +56,7 @@ test('a message that was refused gives its key back: the repeat is the first tha
   expect((await send('second')).message.id).toBe(message.id)
 })
 
-test('a key is not taken by what cannot be sent, and many repeats at once are one message', async () => {
+test('an invalid message does not use its idempotency key, and many concurrent repeats are one message', async () => {
   await using office = await openOffice('lola', 'donna')
   const send = (to: string) =>
     sendMail(
@@ -74,7 +74,7 @@ test('a key is not taken by what cannot be sent, and many repeats at once are on
   expect(await eventsOf(office, 'message.sent')).toHaveLength(11)
 })
 
-test('a hundred at once spend what there is and no more', async () => {
+test('a hundred at once use exactly the rate', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 40, stormTurns: 0, stormMessages: 0 } }
   const sent = await Promise.allSettled(
@@ -84,7 +84,7 @@ test('a hundred at once spend what there is and no more', async () => {
 })
 
 // Two agents that answer each other for ever
-test('two that answer each other without end are kept apart, the operator reads why, and later they may again', async () => {
+test('two that answer each other without end are stopped, the operator reads why, and later they may write again', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
   const context = { ...office.context, limits: { perMinute: 0, stormTurns: 10, stormMessages: 0 } }
   const send = (from: string, to: string) => sendMail(context, office.caller(from), mail(to))
@@ -115,7 +115,7 @@ test('two that answer each other without end are kept apart, the operator reads 
   await send('donna', '@lola')
 })
 
-test('one that writes on and on to another is no storm, nor are two that take their time', async () => {
+test('many messages in one direction are not a storm, nor are slow answers', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 0, stormTurns: 3, stormMessages: 0 } }
   for (let n = 0; n < 20; n++) await sendMail(context, office.caller('lola'), mail('@donna'))
@@ -126,7 +126,7 @@ test('one that writes on and on to another is no storm, nor are two that take th
   }
 })
 
-test('everybody answering everybody is a storm too', async () => {
+test('broadcasts that answer broadcasts are a storm too', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
   const context = { ...office.context, limits: { perMinute: 0, stormTurns: 6, stormMessages: 0 } }
   const shout = async () => {
@@ -189,7 +189,7 @@ test('a hundred at once from many senders fill a recipient’s window and no mor
   await send('lola')
 })
 
-test('what the gateway says and what a person writes has no limit', async () => {
+test('mail of the gateway and of the operator has no limit', async () => {
   await using office = await openOffice('lola')
   const context = { ...office.context, limits: { perMinute: 1, stormTurns: 1, stormMessages: 0 } }
   for (let n = 0; n < 10; n++) await sendMail(context, operator, mail('@lola'))
@@ -203,7 +203,7 @@ test('what the gateway says and what a person writes has no limit', async () => 
   expect(await eventsOf(office, 'message.sent')).toHaveLength(20)
 })
 
-test('a limit outlives the gateway, and its refusal says how long to wait', async () => {
+test('a limit survives a restart of the gateway, and its refusal says how long to wait', async () => {
   const clock = new FakeClock()
   const env = { ROUSE_MESSAGES_PER_MINUTE: '2' }
   await using first = await startGateway({ env, overrides: { clock } })
@@ -222,7 +222,7 @@ test('a limit outlives the gateway, and its refusal says how long to wait', asyn
 })
 
 // S2-7
-test('who comes is told to each of a hundred that are there, and to nobody where there are more', async () => {
+test('a new session is announced to up to a hundred others, and to none if there are more', async () => {
   await using office = await openOffice('lola')
   const payload = { identity: '@donna', surface: 'cursor', session_id: 's' }
   const told: number[] = []

@@ -63,8 +63,8 @@ test('a surface that is pushed to waits for its wake, also through its window', 
   expect(await w.ask()).toEqual([])
 })
 
-// S1-31: nobody is woken for mail that was read already
-test('mail that an answer took along, or that was seen, is not in the wake that comes later', async () => {
+// S1-31: mail that was read wakes no agent
+test('mail that was delivered with an answer, or was seen, is not in a later wake', async () => {
   await using w = await world('claude_desktop', 30)
   await w.send('taken along')
   expect(await w.ask()).toEqual(['taken along'])
@@ -77,7 +77,7 @@ test('mail that an answer took along, or that was seen, is not in the wake that 
   expect(await until(w.methods, (methods) => methods[2] !== null)).toEqual(['piggyback', 'inbox', 'push'])
 })
 
-test('where everything was handed over meanwhile, no wake comes at all', async () => {
+test('when all mail was delivered meanwhile, no wake is sent', async () => {
   await using w = await world('claude_desktop', 30)
   await w.send('one')
   expect(await w.ask()).toEqual(['one'])
@@ -93,7 +93,7 @@ test('where everything was handed over meanwhile, no wake comes at all', async (
 })
 
 // S1-15
-test('mail for the next turn wakes nobody and goes along with the next answer', async () => {
+test('mail for the next turn wakes no agent and goes along with the next answer', async () => {
   await using w = await world('claude_code', 0)
   await w.send('later', { wakePolicy: 'next_turn' })
   await w.send('now')

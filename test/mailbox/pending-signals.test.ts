@@ -51,7 +51,7 @@ const methods = async (office: Office, handle: string) =>
   )
 
 // S2-14, S2-21 5
-test('any answer to an agent with a session takes along what waits for it, once, and is otherwise what it was', async () => {
+test('every answer to an agent with a session includes its waiting mail, once, and is otherwise unchanged', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')
   office.enter('donna', 'claude_desktop')
@@ -64,7 +64,7 @@ test('any answer to an agent with a session takes along what waits for it, once,
   expect(await methods(office, 'donna')).toEqual(['piggyback'])
 })
 
-test('nothing is lost in an answer that cannot carry it: a list, a problem, an answer without a body, the inbox itself', async () => {
+test('no mail is lost in an answer that cannot include it: a list, a problem, an answer without a body, the inbox itself', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')
   office.enter('donna', 'cursor')
@@ -77,7 +77,7 @@ test('nothing is lost in an answer that cannot carry it: a list, a problem, an a
   expect((await front.call('/v1/things')).body.pendingSignals).toHaveLength(1)
 })
 
-test('without a session nothing goes along: it waits for the next start', async () => {
+test('without a session there is no piggyback: mail waits for the next start', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')
   await office.send('lola', { to: '@donna', subject: 'one' })
@@ -85,7 +85,7 @@ test('without a session nothing goes along: it waits for the next start', async 
   expect((await front.call('/v1/sessions', 'POST')).body.pendingSignals).toHaveLength(1)
 })
 
-test('what was in an answer whose reader hung up before it was written is handed out again', async () => {
+test('mail in an answer whose reader disconnected before its end is delivered again', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')
   office.enter('donna', 'cursor')
@@ -106,7 +106,7 @@ test('what was in an answer whose reader hung up before it was written is handed
   expect((await front.call('/v1/things')).body.pendingSignals).toMatchObject([{ subject: 'one' }])
 })
 
-test('twenty calls at once share what waits, and each message comes in one of them', async () => {
+test('twenty concurrent calls share the waiting mail, and each message is in one of them', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')
   office.enter('donna', 'cursor')

@@ -79,7 +79,7 @@ test('a pending signal has the fields of the wire by their names', async () => {
 })
 
 // S2-11: sessions racing to drain
-test('sessions that drain and calls that ask at the same time deliver each message once, and the rows say which route did', async () => {
+test('concurrent drains and calls deliver each message once, and the rows record the route', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 30 }),
@@ -136,7 +136,7 @@ test('mail of an answer that was never written waits again, unless its recipient
   expect((await askOf(office, 'donna')).map(({ subject }) => subject)).toEqual(['one'])
 })
 
-test('an answer carries at most fifty messages and 256,000 characters; the rest comes with the next one', async () => {
+test('an answer has at most fifty messages and 256,000 characters; the next one has the rest', async () => {
   await using office = await openOffice('lola', 'donna')
   office.enter('donna', 'cursor')
   for (let n = 0; n < 60; n++) await office.send('lola', { to: '@donna', subject: `m${n}` })

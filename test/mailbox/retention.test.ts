@@ -16,7 +16,7 @@ const left = async (office: Office, ...messageIds: string[]) =>
   (await Promise.all(messageIds.map((id) => findMessage(office.db, id)))).map((message) => message !== undefined)
 
 // S2-19
-test('what was delivered goes after thirty days, what was not stays for ever', async () => {
+test('delivered mail is removed after thirty days, undelivered mail is kept for ever', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
   const handed = (await office.send('lola', { to: '@donna', subject: 'handed' })).message.id
   const waiting = (await office.send('lola', { to: '@mike', subject: 'waiting' })).message.id
@@ -31,7 +31,7 @@ test('what was delivered goes after thirty days, what was not stays for ever', a
   expect(await office.db.transaction((tx) => drain(tx, office.caller('mike').id, 's'))).toHaveLength(1)
 })
 
-test('a broadcast goes when the last one has it, or the last one is gone', async () => {
+test('a broadcast is removed after it was delivered to its last recipient, or the last recipient was removed', async () => {
   await using office = await openOffice('lola', 'donna', 'mike')
   const { id } = (await office.send('lola', { to: '*', subject: 'all' })).message
   await reportStatus(office.context, office.caller('donna'), id, 'seen')
@@ -87,7 +87,7 @@ test('mail of a task follows the same rule', async () => {
 })
 
 // S2-19
-test('what was counted against a limit is forgotten a day after it limits nobody', async () => {
+test('counters are removed a day after they limit nobody', async () => {
   await using office = await openOffice('lola', 'donna')
   const count = statement<object, { rows: number }>(
     sql`select (select count(*) from exchange) + (select count(*) from send_rate) as "rows"`,

@@ -9,7 +9,7 @@ const read = async (gateway: TestGateway, agent: TestAgent | undefined, path: st
   (await gateway.call('GET', path, undefined, agent ? { key: agent.key } : {})).body
 
 // S2-9, S2-10, D11
-test('a message is stored for a name, and is delivered once a channel says so, not before', async () => {
+test('a message is stored for a name, and counts as delivered only after a channel has reported it', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const lola = await gateway.addAgent('lola')
@@ -46,7 +46,7 @@ test('a message is stored for a name, and is delivered once a channel says so, n
   expect(told.recipients[0]).toMatchObject({ agent: '@donna', status: 'sent', deliveryMethod: 'push' })
 })
 
-test('a recipient reads all of it in its inbox, and nobody else reads it anywhere', async () => {
+test('only a recipient reads the message, in its inbox', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')
   const donna = await gateway.addAgent('donna')
@@ -104,7 +104,7 @@ test('a recipient reads all of it in its inbox, and nobody else reads it anywher
 })
 
 // S2-3, D10, S1-24
-test('a broadcast is one message with a row for each of the others, who are woken, and its sender is not', async () => {
+test('a broadcast is one message with a row for each other agent; they are woken, its sender is not', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const lola = await gateway.addAgent('lola')
@@ -126,7 +126,7 @@ test('a broadcast is one message with a row for each of the others, who are woke
   expect(receiver.wakes).toHaveLength(1)
 })
 
-test('everybody in a project of one is nobody, and that is no error', async () => {
+test('a broadcast in a project with one agent has no recipients, and is not an error', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')
   const { status, body } = await post(gateway, lola, { to: '*', subject: 'Anybody?' })
@@ -212,7 +212,7 @@ test.each([
   expect(await post(gateway, undefined, body)).toMatchObject({ status: 400, body: { field } })
 })
 
-test('nobody of that name is said so', async () => {
+test('an unknown name is refused', async () => {
   await using gateway = await startGateway()
   const answer = await post(gateway, undefined, { to: '@nobody', subject: 'x' })
   expect(answer).toMatchObject({ status: 404, body: { code: 'agent-not-found' } })

@@ -11,7 +11,7 @@ const good = {
 }
 
 // S2-7
-test.each(Object.entries(good))('%s takes its payload, and every field of it is looked at', (type, payload) => {
+test.each(Object.entries(good))('%s accepts its payload, and every field is checked', (type, payload) => {
   expect(() => checkSignal(type, payload)).not.toThrow()
   expect(() => checkSignal(type, { ...payload, more: true })).not.toThrow()
   for (const field of Object.keys(payload).filter((name) => name !== 'todo_number')) {
@@ -28,7 +28,7 @@ test('a todo number may be left out, and may not be anything', () => {
   expect(() => checkSignal('TaskAssigned', { ...rest, todo_number: [] })).toThrow(/todo_number/)
 })
 
-test('what the gateway alone says is refused by name', () => {
+test('signals that only the gateway sends are refused by name', () => {
   for (const type of systemSignals) {
     const forbidden = { code: 'forbidden', field: 'signalType', message: expect.stringContaining(type) }
     expect(() => checkSignal(type, {})).toThrow(expect.objectContaining(forbidden))

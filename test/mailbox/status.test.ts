@@ -35,7 +35,7 @@ test('the whole table', () => {
   ])
 })
 
-test('a refusal names where the message stands and what is allowed', () => {
+test('a refusal names the current status and the allowed ones', () => {
   expect(() => report('acked', 'seen')).toThrow(
     expect.objectContaining({
       code: 'message-status-conflict',
@@ -46,7 +46,7 @@ test('a refusal names where the message stands and what is allowed', () => {
   expect(() => report('resolved', 'acked')).toThrow(/This status is final/)
 })
 
-test('whatever a recipient says in whatever order, a message never goes back', () => {
+test('the status never moves back, whatever a recipient reports in any order', () => {
   fc.assert(
     fc.property(fc.array(reportable, { maxLength: 12 }), (words) => {
       let at: (typeof messageStatuses)[number] = 'sent'
@@ -64,7 +64,7 @@ test('whatever a recipient says in whatever order, a message never goes back', (
   )
 })
 
-test('what precedes a status is what may become it', () => {
+test('a status can follow exactly the statuses before it', () => {
   fc.assert(
     fc.property(status, reportable, (from, to) => {
       expect(predecessorsOf(to).includes(from)).toBe((messageTransitions[from] as readonly string[]).includes(to))

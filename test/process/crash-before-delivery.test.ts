@@ -5,7 +5,7 @@ import { startReceiver } from '../support/receiver.ts'
 
 const taskCount = 20
 
-test('kill -9 between accept and delivery loses nothing that a client was told of', async () => {
+test('kill -9 between accept and delivery loses nothing that was acknowledged', async () => {
   await using gateway = await startProcessGateway()
   await using receiver = await startReceiver(() => {}) // takes the request and never answers
   const donna = await gateway.addAgent('@donna')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startProcessGateway } from '../support/process-gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-// A digest's range is fixed when it is claimed: what arrives behind it waits for the next one. Source: S1-34, S1-39.
+// The range of a digest is fixed when it is leased: later events wait for the next one. Source: S1-34, S1-39.
 test('a digest that a kill -9 interrupted is sent again over the same range', async () => {
   await using gateway = await startProcessGateway()
   await using receiver = await startReceiver(() => {})

@@ -9,8 +9,8 @@ const rounds = 10
 const tasksPerRound = 20
 const sendersAtOnce = 4
 
-// Both sides of the acknowledgement: the cursor may stand before or behind what the receiver has, never past it.
-test('ten times kill -9 from within a receiver: nothing lost, nothing out of order, repetitions under one eventId', async () => {
+// Kills before and after the acknowledgement: the cursor may be at or before the newest wake of the receiver, never past it.
+test('ten times kill -9 from within a receiver: nothing lost, in order, repeats under one eventId', async () => {
   await using gateway = await startProcessGateway()
   await using first = await startReceiver()
   await using second = await startReceiver()
@@ -50,7 +50,7 @@ test('ten times kill -9 from within a receiver: nothing lost, nothing out of ord
   for (const id of told) expect(await gateway.call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200 })
 })
 
-/** Kills the gateway in place of answering the nth wake from now, or right behind the answer. */
+/** Kills the gateway instead of answering the nth wake from now, or right after the answer. */
 function killAt(gateway: ProcessGateway, victim: Receiver, nth: number, when: 'before' | 'after'): void {
   const target = victim.wakes.length + nth
   victim.respond((_wake, res, count) => {
@@ -61,7 +61,7 @@ function killAt(gateway: ProcessGateway, victim: Receiver, nth: number, when: 'b
   })
 }
 
-/** Sends from several clients until the gateway is gone; answers the tasks that it said it had. */
+/** Sends from several clients until the gateway is dead. Returns the acknowledged tasks. */
 async function sendUntilRefused(gateway: ProcessGateway, to: ProcessAgent): Promise<string[]> {
   const told: string[] = []
   const sender = async () => {
@@ -77,7 +77,7 @@ async function sendUntilRefused(gateway: ProcessGateway, to: ProcessAgent): Prom
   return told
 }
 
-/** What the log says has happened: the truth that deliveries are measured by. */
+/** The events of the log: the truth with which deliveries are compared. */
 async function eventsOf(gateway: ProcessGateway): Promise<{ transitions: number[]; messages: number[] }> {
   const transitions: number[] = []
   const messages: number[] = []

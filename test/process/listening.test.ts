@@ -57,7 +57,7 @@ test('a listener is served across a restart of the gateway', async () => {
   expect(await listener.exited).toMatchObject({ code: 143 })
 })
 
-test('the exit code says who refused', async () => {
+test('the exit code shows who refused', async () => {
   await using gateway = await startProcessGateway()
   expect(await rouse(['send', '@nobody', 'hello'], gateway.url, gateway.adminKey)).toMatchObject({ code: 1 })
   expect(await rouse(['send', '@nobody', 'hello'], gateway.url, 'rk_wrong')).toMatchObject({ code: 1 })
@@ -71,7 +71,7 @@ async function rouse(argv: readonly string[], url: string, key: string) {
   return await command.exited
 }
 
-/** What the command has written, whole lines only. */
+/** The output of the command, whole lines only. */
 function linesOf(file: string): unknown[] {
   try {
     const text = readFileSync(file, 'utf8')

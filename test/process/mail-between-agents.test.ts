@@ -7,7 +7,7 @@ import { type MailAgent, type ReceivedSignal, spawnMailAgent } from '../support/
 import { until } from '../support/until.ts'
 
 // S2 §3, played once: a gateway and every agent in a process of its own, nothing between them but HTTP. Lola's surface cannot be
-// pushed to, Donna's is; Mike is not there at first. Nobody but Lola is told anything by the test, and she only what Frank would say.
+// wakes, Donna's does; Mike has no session at first. The test gives input only to Lola, in the place of Frank.
 interface Story {
   readonly gateway: ProcessGateway
   readonly lola: MailAgent
@@ -113,14 +113,14 @@ test('2: a name resolves to the session that speaks for it now', () => {
   expect(sent.toDonnaAgain.body.resolvedToSession).toBe(donnaAgain.sessionId)
 })
 
-test('3: who is there has a signal within five seconds, or with its next call', () => {
+test('3: an agent with a session gets a signal within five seconds, or with its next call', () => {
   const { sent, donna, lola } = story
   const [request] = ofType(donna, 'ReviewRequested')
   expect(request!.at - sent.request.at).toBeLessThan(5_000)
   expect(ofType(lola, 'ReviewCompleted')).toHaveLength(1)
 })
 
-test('4: a signal for one that is not there is kept, and comes with its next start', () => {
+test('4: a signal for an agent without a session is kept, and arrives with its next start', () => {
   const { sent, mike } = story
   expect(sent.offline.body).toMatchObject({ delivered: false, queued: true, resolvedToSession: null })
   expect(ofType(mike, 'TaskAssigned')).toMatchObject([
@@ -128,7 +128,7 @@ test('4: a signal for one that is not there is kept, and comes with its next sta
   ])
 })
 
-test('5: a surface that cannot be pushed to finds pending signals in the answer to what it asks', () => {
+test('5: a surface without a wake route gets pending signals in the answers to its calls', () => {
   const { sent, lola } = story
   expect(ofType(lola, 'ReviewCompleted')).toMatchObject([
     {
@@ -144,7 +144,7 @@ test('5: a surface that cannot be pushed to finds pending signals in the answer 
   ])
 })
 
-test('6: a surface that is pushed to has a signal without asking', () => {
+test('6: a surface with a wake route gets a signal without a call', () => {
   const { donna } = story
   for (const type of ['ReviewRequested', 'Acknowledgment', 'SpecStatusChanged']) {
     expect(ofType(donna, type)).toMatchObject([{ received: 'push', signal: { from: '@lola' } }])
@@ -158,7 +158,7 @@ test('7: replies are linked to what they answer, in one thread', () => {
   expect(new Set(sent.thread.map((mail: { threadId: string }) => mail.threadId))).toEqual(new Set([messageId]))
 })
 
-test('8: joining, leaving and being preempted are told by the gateway, and by nobody else', async () => {
+test('8: only the gateway announces joining, leaving and preemption', async () => {
   const { lola, donna, mike, mikeAgain } = story
   const joined = (agent: MailAgent) => ofType(agent, 'PeerJoined').map(({ signal }) => signal.payload)
   expect(joined(lola)).toContainEqual({ identity: '@mike', surface: 'cursor', session_id: mike.sessionId })
@@ -176,14 +176,14 @@ test('8: joining, leaving and being preempted are told by the gateway, and by no
   })
 })
 
-test('9: a broadcast reaches everybody who is there, each by its own route, and not its sender', () => {
+test('9: a broadcast reaches every agent with a session, each by its own route, and not its sender', () => {
   const { lola, donna, mike } = story
   expect(ofType(donna, 'SpecStatusChanged')).toMatchObject([{ received: 'push' }])
   expect(ofType(mike, 'SpecStatusChanged')).toMatchObject([{ received: 'piggyback', signal: { to_identity: '*' } }])
   expect(ofType(lola, 'SpecStatusChanged')).toEqual([])
 })
 
-test('10: the whole of it: asked, reviewed, answered, acknowledged, with no one in between', () => {
+test('10: the whole story: request, review, answer, acknowledgment, without an intermediary', () => {
   const { lola, donna } = story
   const reviews = (agent: MailAgent) =>
     agent.signals
@@ -196,7 +196,7 @@ test('10: the whole of it: asked, reviewed, answered, acknowledged, with no one 
   expect(reviews(lola)).toEqual([['piggyback', 'ReviewCompleted']])
 })
 
-test('11: send, receive, reply, acknowledge: the chain is told to the sender', async () => {
+test('11: send, receive, reply, acknowledge: the sender is notified of each status', async () => {
   const { lola, donnaAgain, sent } = story
   const { messageId } = sent.toDonnaAgain.body
   for (const status of ['seen', 'acked', 'resolved']) {
@@ -208,7 +208,7 @@ test('11: send, receive, reply, acknowledge: the chain is told to the sender', a
   ])
 })
 
-test('12: the queue is a table with what a signal is, and an index of what is not delivered', () => {
+test('12: the queue is a table of signals with an index of the undelivered ones', () => {
   using db = closing(new Sqlite(join(story.gateway.dataDir, 'rouse.db'), { readonly: true }))
   const columns = (table: string) =>
     (db.raw.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name)
@@ -224,7 +224,7 @@ test('12: the queue is a table with what a signal is, and an index of what is no
   expect(index).toEqual({ sql: expect.stringMatching(/\(agent_id, message_id\) where pending = 1/) })
 })
 
-test('13: the surface that a process is told in its environment decides, and nothing is guessed', () => {
+test('13: the surface in the environment of a process decides, and nothing is guessed', () => {
   const { lola, donna, mike } = story
   const routes = [lola, donna, mike].map((agent) => new Set(agent.signals.map(({ received }) => received)))
   expect(routes[0]).toEqual(new Set(['piggyback']))
@@ -243,7 +243,7 @@ test('14: a strategy is one object and one line of the table, which no other fil
   expect(names).toEqual(new Set(['Strategies', 'strategies', 'strategyOf']))
 })
 
-test('nothing was lost, and nothing came twice', () => {
+test('nothing was lost, and nothing arrived twice', () => {
   const { lola, donna, donnaAgain, mike, mikeAgain } = story
   for (const agents of [[lola], [donna, donnaAgain], [mike, mikeAgain]]) {
     const ids = agents.flatMap(({ signals }) => signals.map(({ signal }) => signal.signal_id))

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const scratch = mkdtempSync(join(tmpdir(), 'rouse-starting-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-test('a second gateway on a data directory is refused, and the first goes on', async () => {
+test('a second gateway on a data directory is refused, and the first one continues', async () => {
   await using gateway = await startProcessGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('@donna')
@@ -24,7 +24,7 @@ test('a second gateway on a data directory is refused, and the first goes on', a
   expect((await receiver.waitFor(1))[0]!.body.payload.taskId).toBe(id)
 })
 
-test('a taken port is named, with another one to try', async () => {
+test('a port in use is named, with the remedy', async () => {
   await using gateway = await startProcessGateway()
   const port = String(gateway.port)
   const second = await refused(['--data-dir', join(scratch, 'port'), '--port', port])
@@ -33,7 +33,7 @@ test('a taken port is named, with another one to try', async () => {
   expect(second.stderr).toContain('rouse serve --port')
 })
 
-test('a start that failed leaves nothing that keeps the next one from starting', async () => {
+test('a failed start does not prevent the next one', async () => {
   await using gateway = await startProcessGateway()
   const dataDir = join(scratch, 'again')
   await refused(['--data-dir', dataDir, '--port', String(gateway.port)])
@@ -42,7 +42,7 @@ test('a start that failed leaves nothing that keeps the next one from starting',
   expect(next.output().stderr).toBe('')
 })
 
-test('a bad configuration is told whole', async () => {
+test('all problems of a configuration are reported', async () => {
   const ended = await refused([], {
     ROUSE_PORT: '70000',
     ROUSE_ADMIN_KEY: 'short',
@@ -61,19 +61,19 @@ test('a bad configuration is told whole', async () => {
 })
 
 describe('a data directory that cannot be used', () => {
-  test('a file stands in its place', async () => {
+  test('it is a file', async () => {
     const dataDir = join(scratch, 'a-file')
     writeFileSync(dataDir, 'not a directory')
     await expectNamed(dataDir)
   })
 
-  test('it lies below a file', async () => {
+  test('its parent is a file', async () => {
     const file = join(scratch, 'below')
     writeFileSync(file, 'not a directory')
     await expectNamed(join(file, 'data'))
   })
 
-  test('it holds something else under the name of the store', async () => {
+  test('the store is not a database', async () => {
     const dataDir = mkdtempSync(join(scratch, 'store-'))
     writeFileSync(join(dataDir, 'rouse.db'), 'this is no database, however long it may be. '.repeat(200))
     await expectNamed(dataDir)

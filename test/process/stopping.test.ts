@@ -33,7 +33,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s with open streams and a waiting cl
   expect(body.tasks.map(({ id }: { id: string }) => id).sort()).toEqual([task.id, (await waiting).id].sort())
 })
 
-test('SIGTERM lets a wake in flight finish, and what waits behind it comes after the restart', async () => {
+test('SIGTERM lets a wake in flight finish, and later wakes arrive after the restart', async () => {
   await using gateway = await startProcessGateway()
   await using receiver = await startReceiver(() => {})
   const donna = await gateway.addAgent('@donna')

@@ -49,7 +49,7 @@ class Run {
     return { code, stdout, stderr }
   }
 
-  /** What other users of the machine see of a process. */
+  /** The command line of a process, which other users of the machine can see. */
   #look(pid: number, what: string): void {
     const path = `/proc/${pid}/cmdline`
     if (existsSync(path)) this.watch.emit(`the command line of ${what}`, readFileSync(path))
@@ -98,7 +98,7 @@ function echo(status: number) {
   }
 }
 
-test('nothing that was secret comes out anywhere: logs, answers, wakes, errors, the store, command lines', async () => {
+test('no secret appears anywhere: logs, answers, wakes, errors, the store, command lines', async () => {
   using scratch = dataDirectory()
   await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'debug', ROUSE_MESSAGES_PER_MINUTE: '0' })
   await using wakes = await startReceiver()
@@ -182,7 +182,7 @@ test('nothing that was secret comes out anywhere: logs, answers, wakes, errors, 
   const refused = await grpc.unary('getTask', { tenant: 'agents/donna', id: 'x' }, bearer(typo))
   watch.emit('the answer to gRPC with a wrong key', JSON.stringify(refused))
 
-  // What everybody, and the operator, can read.
+  // Answers that every caller, and the operator, can read.
   for (const path of ['/.well-known/jwks.json', '/agents/donna/.well-known/agent-card.json', '/readyz']) {
     await run.call('GET', path, undefined, lola)
   }

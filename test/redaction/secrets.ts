@@ -11,7 +11,7 @@ interface Emitted {
   readonly allowed: readonly string[]
 }
 
-/** What a run was given or made that nobody else may see, and all that came out of it. */
+/** The secrets of a run, and all of its output. */
 export class SecretWatch {
   readonly #secrets = new Map<string, Secret>()
   readonly #emitted: Emitted[] = []
@@ -53,11 +53,11 @@ function formsOf(value: string): string[] {
     const text = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '')
-    // The first characters depend on what stands before, the last one on what follows.
+    // The first characters depend on the preceding bytes, the last one on the following byte.
     const own = text.slice(offset === 0 ? 0 : offset + 1, -1)
     forms.push(own, own.replaceAll('+', '-').replaceAll('/', '_'))
   }
-  // A key of ours without what it begins with, and the bytes that such a key stands for.
+  // A key of the gateway without its prefix, and its decoded bytes.
   const bare = value.replace(/^(rk|whsec)_/, '')
   if (bare !== value) forms.push(bare)
   const decoded = Buffer.from(bare, 'base64')

@@ -52,7 +52,7 @@ test('only a display name of at most 12 ASCII letters is an address; any other i
 })
 
 // S4-3
-test('a name that is an address is one agent’s in its project, whoever asks for it and however', async () => {
+test('a name that is an address belongs to one agent in its project, for every caller and spelling', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna', { displayName: 'Sintra' })
   const taken = { code: 'agent-exists', status: 409 }
@@ -70,7 +70,7 @@ test('a name that is an address is one agent’s in its project, whoever asks fo
 })
 
 // S4-4
-test('nobody of that name is refused with the nearest names', async () => {
+test('an unknown name is refused with the nearest names', async () => {
   await using gateway = await startGateway()
   const mike = await gateway.addAgent('mike')
   await gateway.addAgent('donna', { aliases: ['web-owner'] })
@@ -94,7 +94,7 @@ test('nobody of that name is refused with the nearest names', async () => {
 })
 
 // S4-3, S4-4
-test('a live session is addressed by its technical id, by its whole id and by what it alone can do', async () => {
+test('a live session is addressed by its technical id, its whole id, and a capability that only it has', async () => {
   await using gateway = await startGateway()
   const mike = await gateway.addAgent('mike')
   const donna = await gateway.addAgent('donna')
@@ -142,7 +142,7 @@ test('a new process inherits the name and its mail, and never the technical id o
 })
 
 // S2-3
-test('everybody is everybody of the project but the sender', async () => {
+test('a broadcast goes to every agent of the project except the sender', async () => {
   await using gateway = await startGateway()
   const mike = await gateway.addAgent('mike')
   await gateway.addAgent('donna')

@@ -45,7 +45,7 @@ test.each([
   )
 })
 
-test('a handle stays itself when parsed again, needs no escaping in a path, and nothing else is ever thrown', () => {
+test('a handle does not change when it is parsed again, needs no escaping in a path, and only a Problem is thrown', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^@?[A-Za-z0-9._-]{1,70}$/)), (text) => {
       let handle: string

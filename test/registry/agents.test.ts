@@ -29,7 +29,7 @@ test('an agent is registered, read by any of its names, changed and removed', as
   expect((await gateway.call('GET', '/v1/agents')).body).toEqual({ agents: [], nextPageToken: '' })
 })
 
-test('names are unique over handles and aliases, whoever comes first', async () => {
+test('names are unique over handles and aliases, in any order of registration', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna', { aliases: ['reviewer'] })
   await gateway.addAgent('mike')
@@ -73,7 +73,7 @@ test("registering and removing are the operator's; changing and keys also the ag
   expect(await as(gateway.adminKey, 'GET', '/v1/agents/donna/keys')).toBe(200)
 })
 
-test('a key is told once, listed without itself, and refused at once when it is revoked', async () => {
+test('a key is shown once, listed without the key, and refused at once after its revocation', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const made = await gateway.call('POST', '/v1/agents/donna/keys', { label: 'laptop' }, donna)
@@ -94,7 +94,7 @@ test('a key is told once, listed without itself, and refused at once when it is 
   expect((await gateway.call('DELETE', path, undefined, donna)).body.code).toBe('key-not-found')
 })
 
-test('a removed agent leaves no key, subscription or permission, and its tasks to those who asked', async () => {
+test('a removed agent leaves no key, subscription or permission; its tasks stay for their originators', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')

@@ -10,7 +10,7 @@ async function startWithRed(): Promise<{ gateway: TestGateway; spy: TestAgent }>
 const lastLogId = async (gateway: TestGateway) => (await gateway.call('GET', '/v1/events')).body.lastLogId as number
 
 // The attack: grant and revoke, again and again, towards an agent of another project.
-test('a grant across projects writes nothing into the other project’s log, and wakes nobody, unasked', async () => {
+test('a grant across projects does not write to the other project’s log without permission, and wakes no agent there', async () => {
   const { gateway, spy } = await startWithRed()
   await using _closing = gateway
   await using receiver = await startReceiver()
@@ -27,7 +27,7 @@ test('a grant across projects writes nothing into the other project’s log, and
   expect(await lastLogId(gateway)).toBe(head)
   const red = await gateway.call('GET', '/v1/events', undefined, spy)
   expect(red.status).toBe(200)
-  // The operator of both projects is told of as before.
+  // The operator of both projects is named as before.
   await gateway.call('POST', '/v1/permissions', { grantee: '@bob', scope: 'CAN_READ_MEMORIES_OF' })
   const [wake] = await receiver.waitFor(1)
   expect(wake!.body.payload).toMatchObject({ scope: 'CAN_READ_MEMORIES_OF', grantedBy: '@operator' })
@@ -54,7 +54,7 @@ test('without a key a project that is not there and an agent that is not there a
 })
 
 // The attack: with a key of another project, ask for the nearest names and for who can do what.
-test('names and capabilities of another project are nobody’s business without a grant', async () => {
+test('names and capabilities of another project are hidden without a grant', async () => {
   const { gateway, spy } = await startWithRed()
   await using _closing = gateway
   const donna = await gateway.addAgent('donna')

@@ -24,7 +24,7 @@ async function startListed() {
   return { gateway, donna, mike }
 }
 
-test('everybody of the project may write to an agent, unless it says otherwise', async () => {
+test('every agent of the project may write to an agent, unless its policy forbids it', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
   expect((await gateway.call('GET', '/v1/agents/mike')).body.contactPolicy).toBe('everybody')
@@ -38,7 +38,7 @@ test('everybody of the project may write to an agent, unless it says otherwise',
 })
 
 // S1-26
-test('an agent with a list takes the mail of those it granted CAN_REPLY_TO, until it takes that back', async () => {
+test('an agent with a list accepts mail from agents with CAN_REPLY_TO, until it revokes that', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
   const refused = { status: 403, code: 'forbidden', field: 'to', detail: expect.stringContaining('CAN_REPLY_TO') }
@@ -50,7 +50,7 @@ test('an agent with a list takes the mail of those it granted CAN_REPLY_TO, unti
   expect((await mail(gateway, donna, { to: '@donna' })).status).toBe(201)
 })
 
-test('what it wrote itself may always be answered, and nothing else of the thread', async () => {
+test('its own messages may always be answered, but no other message of the thread', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
   const lola = await gateway.addAgent('lola')
@@ -73,7 +73,7 @@ test('a person writes into any inbox', async () => {
 })
 
 // D10
-test('a broadcast passes by those whose list the sender is not on', async () => {
+test('a broadcast skips agents that do not accept mail from the sender', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
   await gateway.addAgent('lola')
@@ -84,7 +84,7 @@ test('a broadcast passes by those whose list the sender is not on', async () => 
   expect(await reached()).toEqual(['@donna', '@lola'])
 })
 
-test('a list is for A2A too: no new task, and one that is begun goes on', async () => {
+test('the list applies to A2A too: a new task is refused, an existing one continues', async () => {
   const { gateway, donna, mike } = await startListed()
   await using _gateway = gateway
   expect(await a2a(gateway, mike, 'donna')).toMatch(

@@ -7,7 +7,7 @@ const mailTo = (gateway: TestGateway, from: TestAgent, to: string) =>
   gateway.call('POST', '/v1/messages', { to, subject: 'For your eyes only' }, from)
 
 // The attack: mallory takes the names of one that was removed, and of those that are still to come.
-test('no agent gives itself an address: neither a removed one’s nor one that is still to come', async () => {
+test('no agent gives itself an address: neither that of a removed agent nor a free one', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const [bob, mallory] = [await gateway.addAgent('bob'), await gateway.addAgent('mallory')]
@@ -29,7 +29,7 @@ test('no agent gives itself an address: neither a removed one’s nor one that i
   expect((await gateway.call('GET', '/v1/inbox', undefined, mallory)).body.messages).toEqual([])
 })
 
-test('an agent keeps and removes its own aliases, and takes a display name that is no address, or its own', async () => {
+test('an agent keeps and removes its own aliases, and may take a display name that is not an address, or is its own', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna', { aliases: ['lead', 'reviewer'] })
   expect((await change(gateway, donna, { aliases: ['reviewer'] })).body.aliases).toEqual(['@reviewer'])

@@ -14,7 +14,7 @@ test.each([
   expect(nearestNames(wanted, names, 5)).toEqual(nearest)
 })
 
-test('no more than asked for, the nearest first', () => {
+test('not more than requested, the nearest first', () => {
   const names = ['@mira', '@mika', '@mike', '@mikey']
   expect(nearestNames('mike', names, 2)).toEqual(['@mike', '@mika'])
 })

@@ -30,7 +30,7 @@ describe('what a harness is doing', () => {
   })
 
   // S1-9
-  test('is unknown when it was said too long ago, however alive the session is', async () => {
+  test('is unknown when the last report is too old, even if the session is live', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ overrides: { clock } })
     const donna = await gateway.addAgent('donna')
@@ -43,7 +43,7 @@ describe('what a harness is doing', () => {
     expect(again.body.presence).toMatchObject({ state: 'userTyping', source: 'os-ui-probe', ageMs: 0 })
   })
 
-  test('keeps the capabilities that a word does not name', async () => {
+  test('keeps capabilities that a report does not name', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await begin(gateway, donna, { capabilities: ['has-telegram'] })
@@ -53,7 +53,7 @@ describe('what a harness is doing', () => {
     expect((await beat(gateway, donna, id)).body.capabilities).toEqual([])
   })
 
-  test('takes every state and every source', async () => {
+  test('accepts every state and every source', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     await begin(gateway, donna)
@@ -81,7 +81,7 @@ describe('a word that is refused', () => {
     expect((await beat(gateway, donna, id, body)).body).toMatchObject({ status: 400, field: `presence.${field}` })
   })
 
-  test('one without a session, or behind its end', async () => {
+  test('a report without a live session', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const word = { state: 'idle', source: 'mcp-client' }

@@ -37,7 +37,7 @@ test('a project is made once, listed by name, and only by the operator', async (
 })
 
 // S4-14
-test('projects keep apart: handles, agents, logs, subscriptions', async () => {
+test('projects are separate: handles, agents, logs, subscriptions', async () => {
   await using gateway = await startTwoProjects()
   const here = await gateway.addAgent('donna')
   const there = await addTo(gateway, 'donna')
@@ -76,7 +76,7 @@ test('the operator names a project, an agent has its own and no other', async ()
 })
 
 // S4-14, S1-26
-test('mail goes to another project by permission only, and says there whose it is', async () => {
+test('mail to another project needs a permission, and names the sender with its project there', async () => {
   await using gateway = await startTwoProjects()
   await using receiver = await startReceiver()
   const mike = await gateway.addAgent('mike')
@@ -99,7 +99,7 @@ test('mail goes to another project by permission only, and says there whose it i
 })
 
 // S4-14
-test('whoever wrote to another project can be answered from there', async () => {
+test('an agent that wrote to another project can be answered from there', async () => {
   await using gateway = await startTwoProjects()
   const mike = await gateway.addAgent('mike')
   const donna = await addTo(gateway, 'donna')
@@ -146,7 +146,7 @@ test('a grant across projects wakes the grantee, and is one in either list', asy
   const mike = await gateway.addAgent('mike')
   const donna = await addTo(gateway, 'donna')
   await gateway.subscribe(mike, receiver.url, { trigger: 'PERMISSION_GRANTED' })
-  // Without a grant of its own the grantee is not told: nobody writes into another project's log unasked.
+  // Without a grant of its own the grantee is not notified: no agent writes to another project's log without permission.
   await gateway.call('POST', '/v1/permissions', { grantee: 'web:@donna', scope: 'CAN_READ_MEMORIES_OF' }, mike)
   await grant(gateway, donna, 'default:@mike')
   const [wake] = await receiver.waitFor(1)

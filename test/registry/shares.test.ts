@@ -17,7 +17,7 @@ async function start() {
 const limit = async (gateway: TestGateway, limits: Record<string, number | null>, project = 'default') =>
   gateway.call('PATCH', `/v1/projects/${project}`, { limits })
 
-/** So many calls, at most 20 under way. */
+/** Makes this many calls, at most 20 at a time. */
 async function many(count: number, call: (n: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = []
   let next = 0
@@ -164,7 +164,7 @@ test('who has too many requests under way waits in line, and is refused when the
   await limit(s.gateway, { requestsAtOnce: 2, requestsAtOnceInCompany: 2, requestsInLine: 3, requestsPerMinute: 0 })
   const held = [await hold(s.gateway, s.mallory), await hold(s.gateway, s.mallory)]
   const ask = (agent: TestAgent) => s.gateway.call('GET', '/v1/agents/bob', undefined, agent)
-  // Whose connection is taken before its key is read may still be on its way to its place.
+  // A request whose key was not read yet may still get its place later.
   const answered: Answer[] = []
   const asked: Promise<unknown>[] = []
   const refused = await until(

@@ -6,7 +6,7 @@ test.each<[SubscriptionStatus, SubscriptionStatus[]]>([
   ['active', ['active', 'degraded', 'paused']],
   ['degraded', ['active', 'degraded', 'paused']],
   ['paused', ['active', 'paused']],
-])('what is %s may become %j, or stay what it is', (from, next) => {
+])('a subscription that is %s may become %j, or stay unchanged', (from, next) => {
   const all: SubscriptionStatus[] = ['active', 'degraded', 'paused']
   expect(all.filter((to) => mayBecome(from, to))).toEqual(next)
 })

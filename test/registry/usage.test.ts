@@ -18,7 +18,7 @@ async function start(clock = new FakeClock(), dataDir?: string) {
 const limit = (gateway: TestGateway, limits: Record<string, number | null>) =>
   gateway.call('PATCH', '/v1/projects/default', { limits })
 
-/** Sends until it is refused. Answers how often it was taken, and the refusal. */
+/** Sends until a refusal. Returns how many sends were accepted, and the refusal. */
 async function fill(gateway: TestGateway, key: string, clock: FakeClock) {
   for (let taken = 0; taken < 200; taken++) {
     const body = { to: '@donna', subject: 'x', body: words }
@@ -29,7 +29,7 @@ async function fill(gateway: TestGateway, key: string, clock: FakeClock) {
   throw new Error('Nothing was refused.')
 }
 
-test('who has stored what it may stores no more, by mail, message or artifact; reading, answering and deleting go on', async () => {
+test('an agent at its quota stores no more, by mail, message or artifact; reading, answering and deleting still work', async () => {
   await using s = await start()
   const mallory = await s.gateway.addAgent('mallory')
   const donna = await s.gateway.addAgent('donna')
@@ -59,7 +59,7 @@ test('who has stored what it may stores no more, by mail, message or artifact; r
   expect((await s.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, mallory)).status).toBe(201)
 })
 
-test('what was stored is known to the next gateway, and what retention takes away is given back', async () => {
+test('stored bytes are known to the next gateway, and retention reduces them', async () => {
   const clock = new FakeClock()
   await using s = await start(clock)
   const mallory = await s.gateway.addAgent('mallory')

@@ -5,7 +5,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { restAs } from '../support/rest.ts'
 import { besideStore } from '../support/store.ts'
 
-test('health needs no key, says what is ready, and knows HEAD', async () => {
+test('health needs no key, reports what is ready, and answers HEAD', async () => {
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await rest.get('/healthz').expect(200, { status: 'ok' })
@@ -13,7 +13,7 @@ test('health needs no key, says what is ready, and knows HEAD', async () => {
   await rest.head('/healthz').expect(200)
 })
 
-test('a gateway whose store cannot be read is alive, and not ready until it can', async () => {
+test('a gateway whose store cannot be read is alive, but not ready', async () => {
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await besideStore(gateway.dataDir, 'alter table project rename to misplaced')
@@ -23,7 +23,7 @@ test('a gateway whose store cannot be read is alive, and not ready until it can'
   await rest.get('/readyz').expect(200, { status: 'ready', store: true, dispatcher: true })
 })
 
-test('OPTIONS and a wrong method tell what a path supports', async () => {
+test('OPTIONS and a wrong method list the methods of a path', async () => {
   await using gateway = await startGateway()
   const rest = restAs(gateway)
   await rest.options('/v1/agents/donna').expect(204).expect('allow', 'GET, PATCH, DELETE, HEAD, OPTIONS')
@@ -43,7 +43,7 @@ test('HEAD answers as GET without a body, with the version of a task', async () 
   expect(head.text).toBeUndefined()
 })
 
-test('a task is answered in full with If-None-Match: its version says nothing of its artifacts', async () => {
+test('a task is answered in full with If-None-Match, because its version does not cover artifacts', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
   const task = await gateway.send('donna', 'hello')
@@ -52,7 +52,7 @@ test('a task is answered in full with If-None-Match: its version says nothing of
   await again.expect(200).expect('cache-control', 'no-store')
 })
 
-test('what there is none of is an empty list', async () => {
+test('a list without items is an empty list', async () => {
   await using gateway = await startGateway()
   for (const [path, name] of [
     ['agents', 'agents'],
@@ -78,7 +78,7 @@ test('a POST whose fields are all optional needs no body, with and without a con
   }
 })
 
-test('deliveries come newest first, a page at a time, and the last page says so', async () => {
+test('deliveries are listed newest first, in pages, and the last page has no token', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

@@ -42,12 +42,12 @@ test('is read page by page, each card once, by handle', async () => {
   expect((await pages(''))[0]?.cards).toHaveLength(61)
 })
 
-test('finds what is rare, however far it lies', async () => {
+test('finds a rare agent, however many agents come before it', async () => {
   const all = await pages('tag=rare&limit=5')
   expect(all.flatMap(({ cards }) => cards)).toHaveLength(1)
 })
 
-test('one call reads no more than a bound of what agents say about themselves', async () => {
+test('one call reads a bounded size of descriptions', async () => {
   const skills = Array.from({ length: 25 }, (_, n) => ({
     id: `${n}`,
     name: 'n',

@@ -14,7 +14,7 @@ function noting() {
   return { lines, log }
 }
 
-test('an address that tries one key after another is told to wait, on every front; a right key from there is taken', async () => {
+test('an address that tries many keys must wait, on every front; a valid key from there is accepted', async () => {
   const clock = new FakeClock()
   const { lines, log } = noting()
   await using gateway = await startGateway({ overrides: { clock, log } })
@@ -47,7 +47,7 @@ test('an address that tries one key after another is told to wait, on every fron
   expect((await rest(donna.key)).status).toBe(200)
   expect((await rest(gateway.adminKey)).status).toBe(200)
   expect((await rpc(donna.key)).status).toBe(200)
-  // Who shows no key guesses none.
+  // A request without a key is not a guess.
   expect((await gateway.call('GET', '/v1/tasks', undefined, { key: null })).status).toBe(401)
 
   clock.advance(60_000)

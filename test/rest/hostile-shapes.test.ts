@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 describe('a body that nests too deeply', () => {
-  test('is refused by every REST endpoint that takes one, with the limit', async () => {
+  test('is refused by every REST endpoint that accepts one, with the limit', async () => {
     const { id } = await gateway.send('mallory', 'to myself', { key: mallory.key })
     const body = `{"artifact":{"parts":[{"data":${nested(4183)}}]}}`
     const { status, body: problem } = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, body, {
@@ -38,7 +38,7 @@ describe('a body that nests too deeply', () => {
   })
 })
 
-test('a million parts are refused before anything looks at them', async () => {
+test('a million parts are refused before they are checked', async () => {
   const parts = `[${'{},'.repeat(999_999)}{}]`
   const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":${parts}}}}`
   const answer = await gateway.call('POST', '/agents/mallory', body, {

@@ -18,7 +18,7 @@ beforeAll(async () => {
       ROUSE_STORM_MESSAGES: '0',
     },
   })
-  // Whoever is refused for sending too much is not looked at.
+  // Rates would refuse requests before their values are checked.
   const limits = Object.fromEntries(Object.keys(projectLimits).map((name) => [name, 0]))
   const set = await gateway.call('PATCH', '/v1/projects/default', { limits })
   expect(set.status).toBe(200)
@@ -81,7 +81,7 @@ const hostile: fc.Arbitrary<Json> = fc.oneof(
   },
 )
 
-/** Where the values of a document are: each may become another. */
+/** The paths of the values of a document, each of which may be replaced. */
 function places(document: Json, path: (string | number)[] = []): (string | number)[][] {
   if (typeof document !== 'object' || document === null) return [path]
   const entries = Array.isArray(document) ? [...document.entries()] : Object.entries(document)
@@ -97,7 +97,7 @@ function replaced(document: Json, path: readonly (string | number)[], value: Jso
   return { ...object, [key]: replaced(object[key] ?? null, rest, value) }
 }
 
-/** A document with one of its values, or one more, that nobody expects. */
+/** A document with one unexpected value, changed or added. */
 function mutant(document: Json): fc.Arbitrary<Json> {
   const added = fc.record({ key: words, value: hostile }).map(({ key, value }) => {
     return typeof document === 'object' && document !== null ? ({ ...document, [key]: value } as Json) : value
@@ -523,7 +523,7 @@ test.each(a2aQueries)('a query of HTTP+JSON %s is never a failure', async (path)
   )
 })
 
-/** One A2A request. Of a stream, only that it began counts: it may go on for as long as its task. */
+/** One A2A request. Only the beginning of a stream is read: it may last as long as its task. */
 async function overA2a(
   method: string,
   path: string,
@@ -554,7 +554,7 @@ function expectNoFailure({ status, body }: Pick<Answer, 'status' | 'body'>): voi
   expect([status < 500, body?.error?.code === -32603], JSON.stringify(body)?.slice(0, 500)).toEqual([true, false])
 }
 
-/** What was taken can be told: to its parties over A2A, in lists, in the log. */
+/** Everything that was accepted can be read again: over A2A, in lists, in the log. */
 async function expectReadable(): Promise<void> {
   const headers = { 'a2a-version': '1.0' }
   const paths = [

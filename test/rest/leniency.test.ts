@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts'
 import { restAs } from '../support/rest.ts'
 
 // S4-7
-test('a claim is released by its ref in the body or in the query, and by one that says neither not at all', async () => {
+test('a claim is released by its ref in the body or in the query; without a ref nothing is released', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')
   const rest = restAs(gateway, lola)
@@ -18,7 +18,7 @@ test('a claim is released by its ref in the body or in the query, and by one tha
 })
 
 // S2-10
-test('unread=1 and unread=0 say what true and false say', async () => {
+test('unread=1 and unread=0 mean true and false', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')
   const donna = await gateway.addAgent('donna')

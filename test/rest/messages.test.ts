@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startGateway, type TestAgent } from '../support/gateway.ts'
 import { restAs } from '../support/rest.ts'
 
-test('from the messageId of a wake a recipient comes to the task, and a follow-up answers the mail before it', async () => {
+test('the messageId of a wake leads a recipient to the task, and a follow-up answers the previous mail', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')

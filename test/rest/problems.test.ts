@@ -119,29 +119,29 @@ test.each<[string, string, unknown, string, readonly string[]]>([
   ['GET', '/v1/tasks?state=done', undefined, 'state', taskStates],
   ['GET', '/v1/tasks?role=boss', undefined, 'role', ['assignee', 'originator']],
   ['GET', '/v1/tasks?includeArtifacts=1', undefined, 'includeArtifacts', ['true', 'false']],
-])('%s %s with %j says which words %s can be', async (method, at, body, field, words) => {
+])('%s %s with %j lists the values of %s', async (method, at, body, field, words) => {
   const answer = await gateway.call(method, path(at), body)
   expect(answer.body).toMatchObject({ status: 400, field, detail: `${field}: is one of ${words.join(', ')}` })
 })
 
-test('a word that is missing is said to be required, with what it can be', async () => {
+test('a missing word is reported as required, with its possible values', async () => {
   const { body } = await gateway.call('POST', '/v1/wake-subscriptions', {})
   expect(body.detail).toBe(`trigger: is required: one of ${triggers.join(', ')}`)
 })
 
-test('an overlap without a rotation is refused with what to do', async () => {
+test('an overlap without a rotation is refused with the remedy', async () => {
   const { body } = await gateway.call('PATCH', path('/v1/wake-subscriptions/:sub'), { overlapSeconds: 60 })
-  expect(body.detail).toContain('Send it with rotateSigningKey: true')
+  expect(body.detail).toContain('is only allowed with rotateSigningKey: true')
 })
 
-test('a URL that may not be reached is told under the name of its field', async () => {
+test('a forbidden URL is reported with its field', async () => {
   const harnessTargetMetadata = { url: 'http://169.254.169.254/' }
   const { body } = await gateway.call('PATCH', path('/v1/wake-subscriptions/:sub'), { harnessTargetMetadata })
   expect(body).toMatchObject({ status: 422, field: 'harnessTargetMetadata.url' })
   expect(body.detail).toMatch(/^harnessTargetMetadata\.url: 169\.254\.169\.254 may not be reached/)
 })
 
-test('several wrong fields are told together', async () => {
+test('several wrong fields are reported together', async () => {
   const { body } = await gateway.call('POST', '/v1/agents', { colour: 'red', access: 'x' })
   expect(body.errors.map(({ field }: { field: string }) => field).sort()).toEqual(['access', 'colour', 'handle'])
 })
@@ -196,7 +196,7 @@ test.each<[string, string, number, string, RequestInit]>([
   if (status === 405) expect(response.headers.get('allow')).toContain('OPTIONS')
 })
 
-test('a missing, malformed, unknown or empty key is 401 and says how to send one', async () => {
+test('a missing, malformed, unknown or empty key is 401, and the answer says how to send one', async () => {
   for (const authorization of [undefined, 'Bearer', 'Bearer ', 'Bearer rk_unknown', 'Basic eDp5', 'rk_x']) {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
     const answer = await gateway.call('POST', '/v1/agents', '{not json', { key: null, headers })

@@ -20,7 +20,7 @@ function kept(first: string) {
   }
 }
 
-test('a key that ended is told once, also when a request has found out first', async () => {
+test('the end of a key is logged once, also when a request notices it first', async () => {
   const [old, next] = [newApiKey(), newApiKey()]
   const { key, replace } = kept(old)
   expect(await key.refresh()).toBe(false)
@@ -31,7 +31,7 @@ test('a key that ended is told once, also when a request has found out first', a
   expect(await key.refresh()).toBe(false)
 })
 
-test('a former key is taken until its end, and that it ended is told', async () => {
+test('a former key is accepted until its end, and the end is logged', async () => {
   const [old, next] = [newApiKey(), newApiKey()]
   let now = 1_000
   const keys = { current: next, former: [{ key: old, until: 2_000 }] }
@@ -45,7 +45,7 @@ test('a former key is taken until its end, and that it ended is told', async () 
   expect([key.matches(old), await key.refresh(), key.matches(next)]).toEqual([false, true, true])
 })
 
-test('a flood of wrong keys costs one look a turn, and none when they cannot be keys', async () => {
+test('a flood of wrong keys costs one read a turn, and none if they do not look like keys', async () => {
   const { key, reads } = kept(newApiKey())
   const tries = await Promise.all(Array.from({ length: 200 }, () => key.matchesAnew(newApiKey())))
   expect([tries.includes(true), reads()]).toEqual([false, 1])
@@ -53,7 +53,7 @@ test('a flood of wrong keys costs one look a turn, and none when they cannot be 
   expect(reads()).toBe(1)
 })
 
-test('given keys are taken for as long as they are listed', () => {
+test('configured keys are accepted as long as they are listed', () => {
   const keys = givenAdminKeys(['new', 'old'])
   const key = new AdminKey(
     keys,
@@ -63,7 +63,7 @@ test('given keys are taken for as long as they are listed', () => {
   expect(['new', 'old', 'other', ''].map((one) => key.matches(one))).toEqual([true, true, false, false])
 })
 
-test('one that is replaced by somebody else meanwhile is not replaced again', async () => {
+test('a key that another process has replaced meanwhile is not replaced again', async () => {
   using directory = dataDirectory()
   const file = (name: string) => new KeyFile(directory.path, name)
   const place = { current: file('admin.key'), former: file('admin.key.former') }

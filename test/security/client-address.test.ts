@@ -22,6 +22,6 @@ test('a long list is read from its end, so far and no further', () => {
   expect(address('10.0.0.1', `198.51.100.1, ${'10.0.0.2, '.repeat(100_000)}10.0.0.3`)).toBe('10.0.0.2')
 })
 
-test('what is no address range is refused by name', () => {
+test('a value that is not an address range is refused by name', () => {
   expect(() => createClientAddress(['nginx'])).toThrow(/"nginx" is not an address range/)
 })

@@ -56,10 +56,10 @@ test('localhost may be dialled at the one of its addresses that is allowed', asy
   expect(await errorOf(fetcher({ names, allow: ['::1/128'] }).post(request(to)))).toMatchObject({ kind: 'connect' })
 })
 
-test('a name that turns private is not dialled there: every new socket has its address checked', async () => {
+test('a name that changes to a private address is not dialled: the address of every new socket is checked', async () => {
   const { url, connections } = await serveCounting((_, res) => res.writeHead(200, { connection: 'close' }).end())
   const port = new URL(url).port
-  // Only 127.0.0.1 plays the public host; 127.0.0.2 plays the private one behind it.
+  // 127.0.0.1 plays the public host, 127.0.0.2 the private one.
   const answers = ['127.0.0.1', '127.0.0.2']
   const ask = vi.fn<AskName>(async () => found([answers.shift()!], 0))
   let now = 0
@@ -71,7 +71,7 @@ test('a name that turns private is not dialled there: every new socket has its a
   expect(connections()).toBe(1)
 })
 
-test('names are asked for once by many sockets that open together', async () => {
+test('many sockets that open together share one look-up', async () => {
   const { url, connections } = await serveCounting((_, res) => res.end())
   const ask = vi.fn<AskName>(async () => {
     await new Promise(setImmediate)

@@ -27,14 +27,14 @@ test('many that make a key at once end up with the same one', async () => {
   expect(readdirSync(directory.path)).toEqual(['a.key'])
 })
 
-test('a key that could not be made leaves nothing behind', async () => {
+test('a key that could not be written leaves no file', async () => {
   using directory = dataDirectory()
   const create = () => Promise.reject(new Error('no randomness'))
   await expect(loadOrCreateKeyFile(directory.path, 'a.key', create)).rejects.toThrow('no randomness')
   expect(readdirSync(directory.path)).toEqual([])
 })
 
-test('a key written by hand is taken without the white space around it', async () => {
+test('white space around a key in a file is ignored', async () => {
   using directory = dataDirectory()
   writeFileSync(join(directory.path, 'a.key'), '  mine \n')
   expect(await loadOrCreateKeyFile(directory.path, 'a.key', () => 'other')).toBe('mine')

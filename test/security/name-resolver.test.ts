@@ -32,7 +32,7 @@ test('a name of one family is a name', async () => {
   expect(await names.resolve('four.test', payer)).toEqual([v4('192.0.2.4')])
 })
 
-test('a name server that never answers ends a look-up after five seconds, as dns', async () => {
+test('a look-up ends after five seconds without an answer, with the error dns', async () => {
   await using server = await startNameServer(() => 'silence')
   const names = new NameResolver({ ...server.names, hosts: noHosts })
   const startedAt = performance.now()
@@ -41,7 +41,7 @@ test('a name server that never answers ends a look-up after five seconds, as dns
   expect(performance.now() - startedAt).toBeLessThan(8_000)
 })
 
-test('40 names whose server never answers leave everybody else a place: of the agent that asks, 8 are looked up', async () => {
+test('40 names whose server never answers leave places for other agents: one agent has 8 look-ups at a time', async () => {
   await using server = await startNameServer((name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']))
   const names = new NameResolver({ ...server.names, hosts: noHosts })
   const stops = Array.from({ length: 40 }, () => new AbortController())
@@ -71,13 +71,13 @@ test('closing ends every look-up at once', async () => {
   expect(performance.now() - startedAt).toBeLessThan(1_000)
 })
 
-test('who finds no place for a look-up in time is told that it is busy, not that the name does not resolve', async () => {
+test('a look-up that finds no place in time is busy, not unresolved', async () => {
   const names = new NameResolver({ ask: () => new Promise(() => {}), hosts: noHosts, lookupWaitMs: 20 })
   for (let i = 0; i < 8; i++) void names.resolve(`slow${i}.test`, mallory)
   expect(await errorOf(names.resolve('slow8.test', mallory))).toMatchObject({ kind: 'busy' })
 })
 
-test('a name that one agent has asked for is asked for once, whoever else wants it', async () => {
+test('concurrent look-ups of one name are one query, for all agents', async () => {
   const answers: ((answer: Awaited<ReturnType<AskName>>) => void)[] = []
   const ask: AskName = () => new Promise((resolve) => answers.push(resolve))
   const names = new NameResolver({ ask, hosts: noHosts })
@@ -91,7 +91,7 @@ test('a name that one agent has asked for is asked for once, whoever else wants 
   expect(answers).toHaveLength(1)
 })
 
-test('answers are kept as long as the name server says, for a second at least and half a minute at most', async () => {
+test('answers are cached as long as the name server says, at least a second and at most half a minute', async () => {
   let now = 0
   let asked = 0
   const ask: AskName = async (name) => {
@@ -112,7 +112,7 @@ test('answers are kept as long as the name server says, for a second at least an
   expect(await askedAt(31_000, 'long.test')).toBe(4)
 })
 
-test('a name that does not resolve is asked for again after a second', async () => {
+test('a name that does not resolve is looked up again after a second', async () => {
   let now = 0
   let asked = 0
   const ask: AskName = () => Promise.reject(new Error(`ENOTFOUND ${++asked}`))

@@ -16,7 +16,7 @@ import {
   textOf,
 } from './receivers.ts'
 
-test('headers that do not come in time', async () => {
+test('headers that do not arrive in time', async () => {
   const url = await serve(() => {})
   expect(await errorOf(fetcher().post({ ...request(url), timeoutMs: 50 }))).toMatchObject({
     kind: 'timeout',
@@ -39,7 +39,7 @@ test('a body that drips does not extend the time', async () => {
   await hungUp.promise
 })
 
-test('the deadline does not begin before the name is looked up: that has a limit of its own', async () => {
+test('the deadline begins after the name look-up, which has its own limit', async () => {
   const url = await serve((_, res) => res.end('late'))
   const out = fetcher(
     asking(async () => {
@@ -60,7 +60,7 @@ test('a connection that is not made in its own time', async () => {
   })
 })
 
-test('the wait for a free connection counts, and a request given up there is never sent', async () => {
+test('the wait for a free connection counts, and a request that times out there is never sent', async () => {
   const gate = deferred()
   const bodies: string[] = []
   const url = await serve(async (req, res) => {
@@ -159,7 +159,7 @@ test('the caller stops it: before, while connecting, while waiting, in the body'
   })
 })
 
-test('a signal that outlives the request keeps nothing of it', async () => {
+test('a signal that outlives the request keeps no reference to it', async () => {
   const url = await serve((_, res) => res.end())
   const { signal } = new AbortController()
   const [added, removed] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')]

@@ -83,7 +83,7 @@ describe('an answer', () => {
     const answer = await fetcher().post(request(url))
     expect(answer).toMatchObject({ status: 200, bodySnippet: 'x'.repeat(2048) })
     await hungUp.promise
-    // What the kernel's socket buffers hold is beyond our reach.
+    // The socket buffers of the kernel cannot be checked.
     expect(sent).toBeLessThan(10e6)
   })
 
@@ -104,7 +104,7 @@ describe('connections', () => {
     expect(connections()).toBe(2)
   })
 
-  test('of the least recently used idle origin make room', async () => {
+  test('of the least recently used idle origin are closed for new ones', async () => {
     const pools = poolsOf({ originsMax: 2, originsOfAgentMax: 10 })
     const [a, b] = [pools.take('http://a', payer, undefined), pools.take('http://b', payer, undefined)]
     expect(pools.take('http://a', payer, undefined)).toBe(a)
@@ -114,7 +114,7 @@ describe('connections', () => {
     expect(b.pool.closed).toBe(true)
   })
 
-  test('of an agent with many origins make room for its own, not those of others', () => {
+  test('of an agent with many origins are closed for its own new ones, not those of other agents', () => {
     const pools = poolsOf({ originsMax: 4, originsOfAgentMax: 2 })
     const victim = pools.take('http://victim', payer, undefined)
     const mallory = { projectId: 'default', agentId: 'agent_mallory' }

@@ -28,7 +28,7 @@ test.each([
   expect(judgePrivacy(kind, { mode: bits, uid }, 1000)).toBe(verdict)
 })
 
-test('a gateway closes a store that others could read, and says so', async () => {
+test('a gateway restricts a store that others could read, and logs it', async () => {
   using directory = dataDirectory()
   await (await startGateway({ dataDir: directory.path })).stop()
   const store = join(directory.path, 'rouse.db')
@@ -42,7 +42,7 @@ test('a gateway closes a store that others could read, and says so', async () =>
 })
 
 test.each(['admin.key', 'encryption.key', 'card-signing.jwk', 'instance.key'])(
-  'a gateway does not start with an %s that everybody can read, and says what to do',
+  'a gateway does not start with an %s that other users can read, and names the remedy',
   async (name) => {
     using directory = dataDirectory()
     await (await startGateway({ dataDir: directory.path })).stop()
@@ -54,7 +54,7 @@ test.each(['admin.key', 'encryption.key', 'card-signing.jwk', 'instance.key'])(
   },
 )
 
-test('a gateway does not start in a directory where others could put a key of theirs, and leaves it as it is', async () => {
+test('a gateway does not start in a directory where other users could write a key, and does not change it', async () => {
   using directory = dataDirectory()
   chmodSync(directory.path, 0o777)
   await expect(startGateway({ dataDir: directory.path })).rejects.toThrow(`chmod go-w ${directory.path}`)

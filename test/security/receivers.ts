@@ -74,7 +74,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Names that resolve to these addresses, wherever they are; nothing is asked of the network. */
+/** Names that resolve to these addresses, without a query to the network. */
 export function answering(addresses: readonly string[]): { names: NameResolverOptions } {
   return asking(async () => found(addresses))
 }

@@ -5,7 +5,7 @@ import { hashSecret, newApiKey, SecretBox, secretsEqual } from '../../src/securi
 
 const newKey = (): string => randomBytes(32).toString('base64')
 
-test('what is sealed opens to itself in its own context, and is sealed differently each time', () => {
+test('a sealed text opens only in its own context, and is different each time', () => {
   const box = new SecretBox([newKey()])
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (secret, context) => {
@@ -44,7 +44,7 @@ test('a key that is not 32 bytes is refused', () => {
   expect(() => new SecretBox([])).toThrow('At least one')
 })
 
-test('keys are random, told apart in constant time, and kept as a hash', () => {
+test('keys are random, compared in constant time, and stored as a hash', () => {
   const [a, b] = [newApiKey(), newApiKey()]
   expect(a).toMatch(/^rk_[\w-]{43}$/)
   expect([secretsEqual(a, a), secretsEqual(a, b), secretsEqual(a, ''), secretsEqual('', '')]).toEqual([

@@ -69,7 +69,7 @@ test.each([
   ['http://10.1.2.3/', '10.1.2.3/32'],
   ['http://[::ffff:7f00:1]/', '::ffff:7f00:1/128'],
   ['http://localhost:9/', '127.0.0.0/8,::1/128'],
-])('the refusal of %s says what to set', (url, entry) => {
+])('the refusal of %s names the setting', (url, entry) => {
   expect(problemOf(() => closed.checkUrl(url)).message).toMatch(/set ROUSE_WEBHOOK_ALLOW to /)
   expect(problemOf(() => closed.checkUrl(url)).message).toContain(`${entry}.`)
 })

@@ -9,7 +9,7 @@ const newer = { pid: 2, startedAt: at(noon + 1000) }
 
 describe('two processes with one identity', () => {
   // D12
-  test('the newer one owns it, and the older one is told by whatever it does next', async () => {
+  test('the newer process speaks for the agent, and the older one learns of it with its next call', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const first = await begin(gateway, donna, older)
@@ -32,7 +32,7 @@ describe('two processes with one identity', () => {
     expect(await eventsOf(gateway, 'peer.left')).toEqual([])
   })
 
-  test('an older one that comes back is refused while the newer one lives', async () => {
+  test('an older process is refused while the session of a newer one is live', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     await begin(gateway, donna, older)
@@ -43,7 +43,7 @@ describe('two processes with one identity', () => {
     expect((await start(gateway, donna, older)).status).toBe(201)
   })
 
-  test('a process that starts again goes on with what it had', async () => {
+  test('a process that starts again continues its session', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const lola = await gateway.addAgent('lola')
@@ -58,14 +58,14 @@ describe('two processes with one identity', () => {
     expect((await signalsOf(gateway, lola)).map(({ signalType }) => signalType)).toEqual(['PeerJoined'])
   })
 
-  test('an instant that is still to come wins nothing for ever', async () => {
+  test('a start in the future does not win for ever', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     await begin(gateway, donna, { pid: 1, startedAt: at(Date.now() + 3_600_000) })
     expect((await start(gateway, donna, { pid: 2, startedAt: at(Date.now()) })).status).toBe(201)
   })
 
-  test('of many that start at once one is left, and each of the others was told of its successor', async () => {
+  test('of many that start at once one is live, and each of the others learns of its successor', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const answers = await Promise.all(Array.from({ length: 20 }, () => start(gateway, donna)))
@@ -91,7 +91,7 @@ describe('a call that names its session', () => {
     expect(body).toMatchObject({ status: 404, code: 'session-not-found' })
   })
 
-  test('takes mail along only while it lives', async () => {
+  test('gets mail with answers only while it is live', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const first = await begin(gateway, donna, { surface: 'cursor' })

@@ -45,7 +45,7 @@ describe('who speaks for an agent', () => {
     expect(succession(newcomer, before)).toBe(expected)
   })
 
-  test('of processes that say when they started, the newest has it in the end, in whatever order they come, however often', () => {
+  test('of processes that give their start, the newest one wins, in any order and with repeats', () => {
     const process = fc.record({ pid: fc.nat(5), processStartedAt: fc.nat(20) })
     fc.assert(
       fc.property(fc.array(process, { minLength: 1 }), (asking) => {
@@ -59,7 +59,7 @@ describe('who speaks for an agent', () => {
 
 describe('presence', () => {
   // S1-8, S1-9
-  test('is what was last said, while that is fresh', () => {
+  test('is the last report, while that is fresh', () => {
     expect(presenceOf(sessionOf(), noon + presenceStaleMs)).toEqual({
       state: 'active',
       source: 'codex-app-server',

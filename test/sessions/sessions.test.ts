@@ -44,7 +44,7 @@ describe('a session', () => {
     expect((await beat(gateway, donna, id)).body).toMatchObject({ status: 409, code: 'session-ended', reason: 'ended' })
   })
 
-  test('is in the log, and the team hears of it', async () => {
+  test('is in the log, and the other agents are notified', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const lola = await gateway.addAgent('lola')
@@ -67,7 +67,7 @@ describe('a session', () => {
   })
 
   // S2-11
-  test('takes along the mail that waited, once', async () => {
+  test('returns the waiting mail, once', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'while you were away' })
@@ -86,7 +86,7 @@ describe('a session', () => {
     expect((await beat(second, donna, id)).status).toBe(200)
   })
 
-  test('goes with its agent', async () => {
+  test('ends with its agent', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await begin(gateway, donna)
@@ -97,8 +97,8 @@ describe('a session', () => {
   })
 })
 
-describe('who may see and touch a session', () => {
-  test('its agent and the operator, and nobody else', async () => {
+describe('who may see and change a session', () => {
+  test('only its agent and the operator', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const mike = await gateway.addAgent('mike')
@@ -122,7 +122,7 @@ describe('who may see and touch a session', () => {
     expect((await listOf(gateway, gateway.adminKey)).length).toBe(0)
   })
 
-  test('the ended ones come in pages, newest first', async () => {
+  test('ended sessions are listed in pages, newest first', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const ids: string[] = []
@@ -156,7 +156,7 @@ describe('what is refused', () => {
     expect(answer.body).toMatchObject({ status: 400, code: 'invalid-request', field })
   })
 
-  test('a list by a word that is none, and a page that is not ours', async () => {
+  test('an unknown status, and a foreign page token', async () => {
     await using gateway = await startGateway()
     for (const [query, field] of [
       ['status=dead', 'status'],

@@ -17,7 +17,7 @@ const process = { pid: 1, startedAt: at(noon) }
 
 describe('a session that is silent too long', () => {
   // S4-8
-  test('is left, with the reason, and the team hears of it', async () => {
+  test('ends with the reason, and the other agents are notified', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ overrides: { clock } })
     const donna = await gateway.addAgent('donna')
@@ -38,7 +38,7 @@ describe('a session that is silent too long', () => {
     expect((await sessionOf(gateway, other)).status).toBe('live')
   })
 
-  test('goes on when its process comes back, and so does what it listened with', async () => {
+  test('continues when its process returns, and so do its subscriptions', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ overrides: { clock } })
     await using receiver = await startReceiver()
@@ -68,7 +68,7 @@ describe('a session that is silent too long', () => {
     expect((await eventsOf(gateway, 'peer.joined')).length).toBe(2)
   })
 
-  test('is given a minute behind a start of the gateway: while none ran, nobody could be heard', async () => {
+  test('gets a minute after a start of the gateway, because no gateway could record a sign of life before', async () => {
     const clock = new FakeClock(noon)
     await using first = await startGateway({ overrides: { clock } })
     const donna = await first.addAgent('donna')
@@ -82,7 +82,7 @@ describe('a session that is silent too long', () => {
     expect((await sessionOf(second, id)).status).toBe('live')
   })
 
-  test('is one whose timeout the configuration says', async () => {
+  test('has the timeout of the configuration', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ env: { ROUSE_SESSION_TIMEOUT: '90' }, overrides: { clock } })
     const donna = await gateway.addAgent('donna')
@@ -99,7 +99,7 @@ describe('a session that is silent too long', () => {
 
 describe('a sign of life', () => {
   // S4-8
-  test('is any call of the agent, by REST and by A2A, and costs no write when there was one just now', async () => {
+  test('is any call of the agent, by REST and by A2A, and costs no write after a recent one', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ overrides: { clock } })
     const donna = await gateway.addAgent('donna')
@@ -133,7 +133,7 @@ describe('a sign of life', () => {
   })
 })
 
-test('of several gateways that sweep at once one tells', async () => {
+test('of several gateways that sweep at once only one announces the end', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
@@ -158,7 +158,7 @@ test('of several gateways that sweep at once one tells', async () => {
   expect(told.map(({ payload }) => payload.identity).sort()).toEqual(['@donna', '@mike'])
 })
 
-test('who was heard behind the look is not ended', async () => {
+test('a session that gives a sign of life during the sweep is not ended', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const id = await begin(gateway, donna)

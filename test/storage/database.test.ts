@@ -7,7 +7,7 @@ import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
 
-// What every engine promises; the run's engine is the one that is asked.
+// The promises of every engine, checked on the engine of the run.
 
 const insert = statement<{ id: string }>(sql`insert into project (id, created_at) values (${p('id')}, 0)`)
 const insertNow = statement<{ id: string; now: number }>(
@@ -52,7 +52,7 @@ const ids = async () => (await db.all(all, {})).map(({ id }) => id)
 const name = (n: number) => `p${String(n).padStart(4, '0')}`
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-test('a thousand writers that arrive together are all kept, and each is told of its own', async () => {
+test('a thousand concurrent writers are all committed, and each gets its own result', async () => {
   const changed = await Promise.all(
     range(1000).map((n) => db.transaction(async (tx) => [n, await tx.run(insert, { id: name(n) })])),
   )
@@ -60,7 +60,7 @@ test('a thousand writers that arrive together are all kept, and each is told of 
   expect(await ids()).toEqual(range(1000).map(name))
 })
 
-test('a writer that throws takes back only what it wrote', async () => {
+test('a writer that throws rolls back only its own writes', async () => {
   const failure = new Problem('forbidden')
   const outcomes = await Promise.allSettled(
     range(5).map((n) =>
@@ -76,7 +76,7 @@ test('a writer that throws takes back only what it wrote', async () => {
   expect(await ids()).toEqual([0, 1, 2, 4].map(name))
 })
 
-test('whatever mixture of writers arrives, those that throw leave nothing and the others all they wrote', async () => {
+test('in any mixture of writers, those that throw write nothing and the others everything', async () => {
   const deed = fc.constantFrom('write', 'throw', 'write and throw', 'read', 'same key')
   let round = 0
   await fc.assert(
@@ -106,7 +106,7 @@ test('whatever mixture of writers arrives, those that throw leave nothing and th
   )
 })
 
-test('a key that is taken is the error of its own writer', async () => {
+test('a duplicate key is the error of its own writer', async () => {
   const outcomes = await Promise.allSettled(range(20).map(() => db.transaction((tx) => tx.run(insert, { id: 'same' }))))
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   const counts = await Promise.all(range(20).map(() => db.transaction((tx) => tx.run(insertOnce, { id: 'once' }))))
@@ -114,7 +114,7 @@ test('a key that is taken is the error of its own writer', async () => {
   expect(await ids()).toEqual(['once', 'same'])
 })
 
-test('side effects run once behind the commit, in order, and only for writers that succeeded', async () => {
+test('hooks run once after the commit, in order, and only for writers that succeeded', async () => {
   const ran: string[] = []
   const write = (id: string, fails = false) =>
     db.transaction(async (tx) => {
@@ -144,7 +144,7 @@ test('a writer sees its own rows, and a reader nothing of them before the commit
   expect(await ids()).toEqual(['a'])
 })
 
-test('what was written is there for a reader as soon as its writer is told', async () => {
+test('a write is visible to readers when its writer resolves', async () => {
   await Promise.all(
     range(50).map(async (n) => {
       await db.transaction((tx) => tx.run(insert, { id: name(n) }))
@@ -153,7 +153,7 @@ test('what was written is there for a reader as soon as its writer is told', asy
   )
 })
 
-test('a transaction has one instant, however long it takes', async () => {
+test('a transaction has one time, however long it takes', async () => {
   await db.transaction(async (tx) => {
     const before = tx.now
     await tx.run(insertNow, { id: 'a', now: before })
@@ -163,7 +163,7 @@ test('a transaction has one instant, however long it takes', async () => {
   expect((await db.get(one, { id: 'a' }))!.createdAt).toBe(clock.now() - 5_000)
 })
 
-test('numbers up to 2^53, empty texts, every script and null come back as they went', async () => {
+test('numbers up to 2^53, empty texts, every script and null are read as they were written', async () => {
   const id = `"'\\ ü 漢字 😀 $1 \n\t`
   await db.transaction((tx) => tx.run(insertNow, { id, now: Number.MAX_SAFE_INTEGER }))
   expect(await db.get(one, { id })).toEqual({ id, head: 0, createdAt: Number.MAX_SAFE_INTEGER })
@@ -182,13 +182,13 @@ test('texts are ordered by their bytes', async () => {
   expect(await ids()).toEqual([...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
 })
 
-test('a hundred who read a row with a lock and write what follows lose none of it', async () => {
+test('a hundred writers that read a row with a lock and update it lose no update', async () => {
   await db.transaction((tx) => tx.run(insert, { id: 'a' }))
   await Promise.all(range(100).map(() => db.transaction((tx) => count(tx, 'a'))))
   expect((await db.get(one, { id: 'a' }))!.head).toBe(100)
 })
 
-test('who locks two rows in the wrong order is run again, not stuck', async () => {
+test('a writer that locks two rows in the wrong order is run again, not blocked', async () => {
   for (const id of ['a', 'b']) await db.transaction((tx) => tx.run(insert, { id }))
   const both = (first: string, second: string) =>
     db.transaction(async (tx) => {
@@ -200,7 +200,7 @@ test('who locks two rows in the wrong order is run again, not stuck', async () =
   expect((await db.get(one, { id: 'b' }))!.head).toBe(10)
 })
 
-test('work that finds its premise gone is run again, and its first try leaves nothing', async () => {
+test('work that throws a Collision is run again, and its first try leaves nothing', async () => {
   await db.transaction((tx) => tx.run(insert, { id: 'a' }))
   await Promise.all(
     range(3).map((n) =>
@@ -215,7 +215,7 @@ test('work that finds its premise gone is run again, and its first try leaves no
   expect((await ids()).filter((id) => id.includes('saw'))).toHaveLength(3)
 })
 
-test('a returning statement counts as a write: who throws behind it takes it back', async () => {
+test('a returning statement counts as a write: a writer that throws after it is rolled back', async () => {
   await db.transaction((tx) => tx.run(insert, { id: 'a' }))
   const outcomes = await Promise.allSettled(
     range(4).map((n) =>
@@ -229,7 +229,7 @@ test('a returning statement counts as a write: who throws behind it takes it bac
   expect((await db.get(one, { id: 'a' }))!.head).toBe(2)
 })
 
-test('close lets queued writers finish and refuses later ones', async () => {
+test('close waits for queued writers and refuses later ones', async () => {
   const queued = range(20).map((n) => db.transaction((tx) => tx.run(insert, { id: name(n) })))
   const closing = Promise.all([db.close(), db.close()])
   const refused = { code: 'storage-unavailable', message: 'The store is closed.' }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const directory = new URL('../../drizzle/sqlite/', import.meta.url)
 
 // S4-3
-test('names that agents had before become addresses where they can: typable, free, and whoever had one first keeps it', () => {
+test('older display names become addresses if they can be typed and are free; the first owner keeps one', () => {
   const db = new Sqlite(':memory:')
   const files = readdirSync(directory).sort()
   const apply = (of: (file: string) => boolean) => {

@@ -56,7 +56,7 @@ test('a group is bounded, so that the first of a thousand does not wait for the 
   expect(commitCount()).toBe(2)
 })
 
-test('a writer that throws takes back only what it wrote', async () => {
+test('a writer that throws rolls back only its own writes', async () => {
   const failure = new Problem('forbidden')
   const outcomes = await Promise.allSettled(
     [1, 2, 3, 4, 5].map((id) =>
@@ -81,7 +81,7 @@ test('a constraint that fails is the error of its own writer', async () => {
   expect(second).toMatchObject({ status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } })
 })
 
-test('side effects run behind the commit, in order, and only for writers that succeeded', async () => {
+test('hooks run after the commit, in order, and only for writers that succeeded', async () => {
   const ran: string[] = []
   const note = (name: string) => () => ran.push(`${name} sees ${ids().join()}`)
   await Promise.allSettled([
@@ -113,7 +113,7 @@ test('a reader sees nothing of a group before its commit, and the writer sees it
   expect(ids()).toEqual([1])
 })
 
-test('a transaction has one instant, however long it takes', async () => {
+test('a transaction has one time, however long it takes', async () => {
   await commits.transaction(async (tx) => {
     const before = tx.now
     clock.advance(5_000)
@@ -121,7 +121,7 @@ test('a transaction has one instant, however long it takes', async () => {
   })
 })
 
-test('close lets queued writers finish and refuses later ones', async () => {
+test('close waits for queued writers and refuses later ones', async () => {
   const queued = Array.from({ length: 20 }, (_, id) => commits.transaction((tx) => tx.run(insert, { id })))
   const closing = commits.close()
   await expect(commits.transaction((tx) => tx.run(insert, { id: 99 }))).rejects.toMatchObject({
@@ -132,7 +132,7 @@ test('close lets queued writers finish and refuses later ones', async () => {
   expect(ids()).toHaveLength(20)
 })
 
-test('a full disk is storage-unavailable, keeps nothing of that write, and is over when there is room again', async () => {
+test('a full disk is storage-unavailable, stores nothing of that write, and ends when there is space again', async () => {
   const pages = writer.raw.pragma('page_count', { simple: true }) as number
   writer.raw.pragma(`max_page_count = ${pages + 10}`)
   await expect(commits.transaction((tx) => tx.run(bulky, {}))).rejects.toMatchObject({
@@ -194,7 +194,7 @@ class SlowDisk {
   }
 }
 
-test('nobody hears of a commit before it is on the disk; who arrives meanwhile shares the next one', async () => {
+test('a commit is reported only when it is on the disk; writers that arrive meanwhile share the next one', async () => {
   const disk = new SlowDisk()
   const slow = new GroupCommit(writer, disk, clock)
   const commitCount = spyOnCommits()
@@ -226,7 +226,7 @@ test('nobody hears of a commit before it is on the disk; who arrives meanwhile s
   await slow.close()
 })
 
-test('a disk that fails while it takes a commit refuses it, and everything after it', async () => {
+test('a disk that fails during a commit makes it fail, and everything after it', async () => {
   const disk = new SlowDisk()
   const failing = new GroupCommit(writer, disk, clock)
   const hook = vi.fn()

@@ -10,7 +10,7 @@ import { connectionOptions } from '../../src/storage/postgres/connection-options
 const certificate = (name: string) => join(import.meta.dirname, '../faults', name, 'certificate.pem')
 const key = (name: string) => join(import.meta.dirname, '../faults', name, 'key.pem')
 
-/** What a PostgreSQL with TLS does first: it agrees to speak it, and reads who comes. It knows nobody. */
+/** The first steps of a PostgreSQL with TLS: it accepts TLS and reads the start-up message. It accepts no user. */
 async function startServer() {
   const startups: string[] = []
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ async function startServer() {
   }
 }
 
-test('sslmode=verify-full with a CA reaches a server of that name, encrypted, and says who comes only then', async () => {
+test('sslmode=verify-full with a CA reaches a server of that name, and sends credentials only after encryption', async () => {
   await using server = await startServer()
   expect(await server.connect(`sslmode=verify-full&sslrootcert=${certificate('vouched-for')}`)).toBe('nobody here')
   expect(server.startups).toEqual([expect.stringContaining('user\0rouse\0')])
@@ -55,7 +55,7 @@ test.each([
   ['a CA that did not sign it', `sslmode=verify-full&sslrootcert=${certificate('self-signed')}`, 'localhost'],
   ['no CA of its own', 'sslmode=verify-full', 'localhost'],
   ['another name', `sslmode=verify-full&sslrootcert=${certificate('vouched-for')}`, '127.0.0.1'],
-])('with %s nothing is said to the server', async (_what, parameters, host) => {
+])('with %s nothing is sent to the server', async (_what, parameters, host) => {
   await using server = await startServer()
   expect(await server.connect(parameters, host)).toMatch(/self-signed|unable to verify|does not match|altnames/i)
   expect(server.startups).toEqual([])

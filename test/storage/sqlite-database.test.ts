@@ -17,7 +17,7 @@ const applied = statement<object, { version: number }>(sql`select version from s
 
 const open = (directory: string) => SqliteDatabase.open(directory, systemClock)
 
-test('migrations are applied once, and what was written is there after a restart', async () => {
+test('migrations are applied once, and data survives a restart', async () => {
   using directory = dataDirectory()
   const first = open(directory.path)
   const versions = await first.all(applied, {})
@@ -95,7 +95,7 @@ test('a closed store refuses reads and writes with a problem, and closing twice 
   await expect(db.transaction((tx) => tx.run(insert, { id: 'x', now: 0 }))).rejects.toMatchObject(unavailable)
 })
 
-test('a directory that cannot be made is not taken for another gateway', () => {
+test('a directory that cannot be made is not reported as another gateway', () => {
   expect(() => SqliteDatabase.open('/dev/null/rouse', systemClock)).toThrow(/ENOTDIR|ENOENT|not a directory/)
 })
 

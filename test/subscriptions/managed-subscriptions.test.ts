@@ -17,7 +17,7 @@ const show = async (gateway: TestGateway, id: string) =>
 test.each([
   ['made active with another url', { status: 'active' }, 'paused'],
   ['pointed elsewhere while it is active', {}, 'active'],
-])('what a grantee has %s begins at the head of the log', async (_what, change, status) => {
+])('a subscription that a grantee has %s begins at the log head', async (_what, change, status) => {
   await using gateway = await startGateway()
   await using own = await startReceiver(status === 'active' ? 503 : 200)
   await using elsewhere = await startReceiver()
@@ -35,8 +35,8 @@ test.each([
   expect(wakes[0]!.body.payload).toMatchObject({ subject: 'after the grant' })
 })
 
-// The attack: a replay that the owner asked for is under way when the grantee points the subscription elsewhere. D21
-test('a replay that is not over does not go where a grantee points it', async () => {
+// The attack: a replay of the owner is pending when the grantee sets another target for the subscription. D21
+test('a pending replay is not sent to a target that a grantee sets', async () => {
   await using gateway = await startGateway()
   await using own = await startReceiver()
   await using elsewhere = await startReceiver()
@@ -79,7 +79,7 @@ test('the signing key is the owner’s: a grantee neither rotates it nor learns 
 })
 
 // D21
-test('taking the grant back pauses what the grantee pointed elsewhere, and nothing else', async () => {
+test('revoking the grant pauses only the subscriptions whose target the grantee set', async () => {
   await using gateway = await startGateway()
   await using elsewhere = await startReceiver()
   const [donna, mallory] = [await gateway.addAgent('donna'), await gateway.addAgent('mallory')]

@@ -52,7 +52,7 @@ test('a range is sent again in order', async () => {
   expect(wakes.slice(5).map((wake) => wake.body.logId)).toEqual(logIds.slice(1, 4))
 })
 
-/** An agent whose one wake was given up: the receiver refuses it. */
+/** An agent with one failed wake: the receiver refuses it. */
 async function loseOne(gateway: TestGateway, url: string) {
   const donna = await gateway.addAgent('donna')
   const sub = await gateway.subscribe(donna, url)
@@ -62,7 +62,7 @@ async function loseOne(gateway: TestGateway, url: string) {
   return { donna, sub, since, delivery }
 }
 
-test('everything that was given up since an instant is sent again, as one digest where the subscription coalesces', async () => {
+test('all failed events since an instant are sent again, as one digest if the subscription coalesces', async () => {
   await using gateway = await startGateway({ overrides: { random: () => 0 } })
   await using receiver = await startReceiver(500)
   const { donna, sub, since } = await loseOne(gateway, receiver.url)
@@ -76,7 +76,7 @@ test('everything that was given up since an instant is sent again, as one digest
   expect(wakes[4]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
 }, 30_000)
 
-test('what is no longer kept is told, and not left out in silence', async () => {
+test('pruned events are reported, not skipped silently', async () => {
   await using gateway = await startGateway({ overrides: { random: () => 0 } })
   await using receiver = await startReceiver(500)
   const { donna, sub, since, delivery } = await loseOne(gateway, receiver.url)
@@ -92,7 +92,7 @@ test('what is no longer kept is told, and not left out in silence', async () => 
   expect(failed.body).toEqual({ subscriptionId: sub.id, eventsReplayed: 0, earliestLogId: earliest })
 }, 30_000)
 
-test('what cannot be replayed is refused with the remedy', async () => {
+test('a replay that is not possible is refused with the remedy', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const lola = await gateway.addAgent('lola')
@@ -104,7 +104,7 @@ test('what cannot be replayed is refused with the remedy', async () => {
   expect((await replay(gateway, donna, sub, { fromLogId: 1, toLogId: 2 })).body.code).toBe('subscription-degraded')
 })
 
-test('a replay that was asked for is not lost when the gateway stops before it is sent', async () => {
+test('a requested replay survives a stop of the gateway before it is sent', async () => {
   const gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

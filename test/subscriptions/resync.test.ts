@@ -32,7 +32,7 @@ async function startWithFive() {
 }
 
 // S1-29
-test('sends everything behind the watermark again, under its logId and a new eventId', async () => {
+test('sends every event after the watermark again, under its logId and a new eventId', async () => {
   await using world = await startWithFive()
   const { gateway, receiver, donna, id, first } = world
   const seen = first[1]!.body.logId
@@ -123,7 +123,7 @@ test.each(['degraded', 'paused'])('a %s subscription is refused with the remedy'
   expect(answer.body.detail).toContain('PATCH {"status":"active"}')
 })
 
-test('while events come in, nothing is left out and the order holds', async () => {
+test('while events arrive, none is left out and the order is kept', async () => {
   await using world = await startWithFive()
   const { gateway, receiver, donna, id, first } = world
   const sending = Promise.all(Array.from({ length: 100 }, (_, i) => gateway.send('donna', `more ${i}`)))

@@ -65,7 +65,7 @@ test('without an overlap the old key is gone at once', async () => {
   new Webhook(body.signingKey).verify(wake!.raw, headers)
 })
 
-test('under load every wake verifies, none is lost and the order holds', async () => {
+test('under load every wake verifies, none is lost and the order is kept', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -87,10 +87,10 @@ test('under load every wake verifies, none is lost and the order holds', async (
     const headers = wake.headers as Record<string, string>
     const current = keys.findIndex((key) => hex(key, wake) === headers['x-neo-wake-signature'])
     expect(current).toBeGreaterThanOrEqual(0)
-    // Whoever holds the key before it verifies too.
+    // A receiver with the previous key verifies too.
     for (const key of keys.slice(Math.max(0, current - 1), current + 1)) new Webhook(key).verify(wake.raw, headers)
   }
-  // What a rotation interrupted may come twice, under the same eventId and in its place.
+  // A wake that a rotation interrupts may arrive twice, in order and under the same eventId.
   const once = receiver.wakes.filter(({ body }, i) => body.eventId !== receiver.wakes[i - 1]?.body.eventId)
   expect(logIdsOf(once)).toEqual([...new Set(logIdsOf(receiver.wakes))].sort((a, b) => a - b))
   expect(once.map(({ body }) => body.prevLogId)).toEqual([null, ...logIdsOf(once).slice(0, -1)])

@@ -16,7 +16,7 @@ async function many(count: number, call: () => Promise<Answer>): Promise<Answer[
   return answers
 }
 
-test('of 1,500 dead receivers that one subscribes 500 are taken; others subscribe, and are woken', async () => {
+test('of 1,500 subscriptions of one agent to dead receivers 500 are accepted; others subscribe, and are woken', async () => {
   await using gateway = await startGateway()
   await liftRates(gateway)
   await using receiver = await startReceiver()

@@ -62,7 +62,7 @@ describe('subscribing', () => {
     expect('signingKey' in body).toBe(hasKey)
   })
 
-  test('the operator says for whom', async () => {
+  test('the operator names the agent', async () => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()
     const donna = await gateway.addAgent('donna')
@@ -147,7 +147,7 @@ describe('changing', () => {
     expect(await stateOf(gateway, donna, id)).toEqual(before)
   })
 
-  test('one thing leaves the others as they are', async () => {
+  test('one field leaves the others unchanged', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const filters = { priority: 'high' }
@@ -179,7 +179,7 @@ describe('changing', () => {
   })
 })
 
-test('unsubscribing stops the wakes and takes the record away', async () => {
+test('unsubscribing stops the wakes and removes the subscription', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -220,7 +220,7 @@ test('a test sends one signed wake that moves nothing', async () => {
   expect(await deliveriesOf(gateway, donna, id)).toEqual([])
 })
 
-test('deliveries are told newest first, in pages', async () => {
+test('deliveries are listed newest first, in pages', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

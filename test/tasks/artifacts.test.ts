@@ -15,7 +15,7 @@ const start = async () => {
 }
 const piece = (text: string, artifactId = 'report') => ({ artifactId, parts: [{ text }] })
 
-test('pieces are appended, a piece without append starts anew, and neither moves the version', async () => {
+test('pieces are appended, a piece without append replaces, and neither changes the version', async () => {
   await using s = await start()
   const first = await s.add({ artifact: { ...piece('a'), name: 'report.md' }, lastChunk: false })
   expect(first.status).toBe(201)
@@ -35,7 +35,7 @@ test('pieces are appended, a piece without append starts anew, and neither moves
   })
 })
 
-test('an artifact without an id gets one, and a hundred pieces at once are all kept', async () => {
+test('an artifact without an id gets one, and a hundred concurrent pieces are all stored', async () => {
   await using s = await start()
   const { artifactId } = (await s.add({ artifact: { parts: [{ text: '0' }] } })).body
   expect(artifactId).toMatch(/^[0-9a-f-]{36}$/)
@@ -46,7 +46,7 @@ test('an artifact without an id gets one, and a hundred pieces at once are all k
   expect(numbers.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i))
 })
 
-test('what cannot be added is refused, and nothing of it is kept', async () => {
+test('an invalid artifact is refused, and nothing of it is stored', async () => {
   await using s = await start()
   expect((await s.add({ artifact: piece('x', 'unknown'), append: true })).body).toMatchObject({
     status: 400,
@@ -65,7 +65,7 @@ test('what cannot be added is refused, and nothing of it is kept', async () => {
   expect((await s.read()).artifacts).toEqual([])
 })
 
-test('a move that is refused keeps none of its artifacts', async () => {
+test('a refused move stores none of its artifacts', async () => {
   await using s = await start()
   const artifacts = [piece('kept?')]
   const refused = await s.gateway.call(

@@ -41,7 +41,7 @@ const start = async () => {
   }
 }
 
-test('a task that nobody takes in time fails, says why, and wakes both parties', async () => {
+test('a task that no agent starts in time fails with the reason, and wakes both parties', async () => {
   await using s = await start()
   await using receiver = await startReceiver()
   await s.gateway.subscribe(s.mike, receiver.url, { harnessTargetMetadata: { includeOwn: true } })
@@ -85,7 +85,7 @@ test('a task that nobody takes in time fails, says why, and wakes both parties',
   expect(wakes.map(({ body }) => body.payload.newState)).toEqual(['Submitted', 'Failed'])
 })
 
-test('a task that was taken does not expire, also not when its question is answered late', async () => {
+test('a task that was started does not expire, even if its question is answered late', async () => {
   await using s = await start()
   const working = await s.send(minute)
   const asking = await s.send(minute)
@@ -133,7 +133,7 @@ test('an answer may set a new deadline', async () => {
   expect(await s.read(task.id)).toMatchObject({ state: 'failed', reason: 'expired' })
 })
 
-test('more tasks than one sweep takes expire all', async () => {
+test('more expired tasks than one batch are all failed', async () => {
   await using s = await start()
   const sent = await Promise.all(Array.from({ length: 250 }, () => s.send(minute)))
   s.clock.advance(2 * minute)

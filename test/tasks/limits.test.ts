@@ -36,27 +36,27 @@ const sizeOf = async (id: string) =>
   Number((await besideStore(gateway.dataDir, 'select size from task where id = ?', id))[0]?.size)
 
 describe('a task that is full', () => {
-  test('takes no more messages, and says where to go on', async () => {
+  test('refuses messages, and says how to continue', async () => {
     const id = await start()
     await set(id, 'message_count', taskLimits.messages.max)
-    await expect(say(id, 'one more')).rejects.toThrow(/holds at most 10000 messages.*new task.*referenceTaskIds/)
+    await expect(say(id, 'one more')).rejects.toThrow(/can have at most 10000 messages.*new task.*referenceTaskIds/)
     const moved = await gateway.move(donna, id, 'working', { message: 'on it' })
     expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'messages'])
     expect((await gateway.move(donna, id, 'completed')).status).toBe(200)
   })
 
-  test('takes no more pieces of artifacts', async () => {
+  test('refuses pieces of artifacts', async () => {
     const id = await start()
     await set(id, 'chunk_count', taskLimits.pieces.max)
     const { status, body } = await addPiece(id, { parts: [{ text: 'x' }] })
     expect([status, body.limit]).toEqual([413, 'pieces'])
   })
 
-  test('takes no more bytes, whoever brings them, and comes to its end all the same', async () => {
+  test('refuses bytes from every caller, and can still be finished', async () => {
     const id = await start()
     await set(id, 'size', taskLimits.bytes.max - 1_000)
     const large = 'x'.repeat(2_000)
-    await expect(say(id, large)).rejects.toThrow(/holds at most 134217728 bytes/)
+    await expect(say(id, large)).rejects.toThrow(/can have at most 134217728 bytes/)
     expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('bytes')
     const together = [{ parts: [{ text: 'x'.repeat(400) }] }, { parts: [{ text: 'x'.repeat(600) }] }]
     expect((await gateway.move(donna, id, 'working', { artifacts: together })).body.limit).toBe('bytes')
@@ -64,7 +64,7 @@ describe('a task that is full', () => {
     expect((await gateway.move(donna, id, 'failed', { message: 'full' })).status).toBe(200)
   })
 
-  test('fails when nobody takes it in time, by the gateway’s own word', async () => {
+  test('is failed by the gateway when no agent starts it in time', async () => {
     const metadata = { expiresAt: new Date(Date.now() + 1_500).toISOString() }
     const { id } = await gateway.send('donna', 'soon', { key: mallory.key, message: { metadata } })
     await set(id, 'size', taskLimits.bytes.max)
@@ -72,7 +72,7 @@ describe('a task that is full', () => {
   })
 })
 
-test('what a task holds is counted with everything that is kept', async () => {
+test('the size of a task is counted with every write', async () => {
   const id = await start()
   await say(id, 'äöü')
   await addPiece(id, { artifactId: 'a', parts: [{ text: 'one' }] })
@@ -91,7 +91,7 @@ test('what a task holds is counted with everything that is kept', async () => {
 })
 
 describe('an answer', () => {
-  /** Nine artifacts of 3 MiB, and a message of as much before and behind each. */
+  /** Nine artifacts of 3 MiB, with a message of the same size before and after each. */
   async function startLarge(): Promise<string> {
     const id = await start()
     for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: `a${n}`, parts: [{ text: `${n}`.repeat(3 * MiB) }] })
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(result.metadata.omitted).toEqual({ messages: 2, artifactPieces: 1 })
   }, 60_000)
 
-  test('does not count what an artifact no longer consists of', async () => {
+  test('does not count replaced pieces of an artifact', async () => {
     const id = await start()
     for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: 'a', parts: [{ text: `${n}`.repeat(3 * MiB) }] })
     await addPiece(id, { artifactId: 'a', parts: [{ text: 'and more' }] }, { append: true })
@@ -146,7 +146,7 @@ describe('an answer', () => {
     expect(body.omitted).toBeUndefined()
   }, 60_000)
 
-  test('with many tasks ends where it has no more room, and the next page goes on there', async () => {
+  test('with many tasks ends when it is full, and the next page continues there', async () => {
     const team = await gateway.addAgent('team')
     const ids: string[] = []
     for (let n = 0; n < 9; n++) ids.unshift((await gateway.send('team', 'x'.repeat(4 * MiB), { key: mallory.key })).id)
@@ -166,7 +166,7 @@ describe('an answer', () => {
       expect(sizes.length).toBe(2)
       expect(Math.max(...sizes)).toBeLessThan(outputLimits.taskPage.max + MiB)
     }
-    // Without history there is room for all of them.
+    // Without history all of them fit.
     expect((await pageOf('/v1/tasks?pageSize=100&historyLength=0', '')).body.tasks).toHaveLength(9)
   }, 60_000)
 
@@ -181,7 +181,7 @@ describe('an answer', () => {
   }
 })
 
-test('a hundred messages of small values are told as far as an answer reaches, in little time', async () => {
+test('a hundred messages of many small values are cut to the size of an answer, quickly', async () => {
   const id = await start()
   const data = Array(45_000).fill([])
   const message = { taskId: id, parts: [{ data }] }
@@ -193,7 +193,7 @@ test('a hundred messages of small values are told as far as an answer reaches, i
   expect(body.history.length + body.omitted.messages).toBe(31)
 }, 60_000)
 
-test('ten thousand pieces are put together in the time it takes to read them', async () => {
+test('ten thousand pieces are assembled in linear time', async () => {
   const id = await start()
   await addPiece(id, { artifactId: 'a', parts: [{ text: '0' }] })
   const piece = '{"artifactId":"a","parts":[{"text":"x"}]}'

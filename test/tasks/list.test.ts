@@ -58,7 +58,7 @@ async function insertMany(count: number, since = 0): Promise<void> {
   tasks.push(...added)
 }
 
-/** What the list must be, by the plainest means. */
+/** The expected list, computed in the simplest way. */
 function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId?: string }): string[] {
   const wanted = tasks.filter(
     (task) =>
@@ -87,7 +87,7 @@ async function readAll(query: TaskQuery, between?: () => Promise<void>): Promise
   return { ids, totals }
 }
 
-test('pages cover what matches exactly, in order, whatever the filters and the size', async () => {
+test('pages have exactly the matching tasks, in order, for all filters and sizes', async () => {
   const query = fc.record(
     {
       assigneeId: fc.constantFrom('agent-0', 'agent-2', 'nobody'),

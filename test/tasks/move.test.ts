@@ -12,7 +12,7 @@ const start = async () => {
 const move = (gateway: TestGateway, agent: TestAgent, id: string, body?: unknown, headers?: Record<string, string>) =>
   gateway.call('POST', `/v1/tasks/${id}/transitions`, body, { key: agent.key, ...(headers ? { headers } : {}) })
 
-test('of fifty harnesses that take one task at the same version, one gets it and the others see who was first', async () => {
+test('of fifty harnesses that start one task at the same version, one succeeds and the others get the current task', async () => {
   await using s = await start()
   const keys = await Promise.all(
     Array.from({ length: 50 }, async () => {
@@ -87,7 +87,7 @@ test('the assignee works, the originator cancels, others see nothing', async () 
   })
 })
 
-test('a reply puts a waiting task back, and the history has everything that was said in order', async () => {
+test('a reply moves a waiting task back to submitted, and the history has all messages in order', async () => {
   await using s = await start()
   await s.gateway.move(s.donna, s.task.id, 'working', { message: 'on it' })
   const asked = await s.gateway.move(s.donna, s.task.id, 'input-required', { message: { parts: [{ text: 'which?' }] } })

@@ -26,7 +26,7 @@ test('a list without tasks is an empty list', async () => {
   }
 })
 
-test('a list says what a task is about and leaves what was made to the task itself, unless it is asked', async () => {
+test('a list leaves out artifacts unless they are requested', async () => {
   const task = await gateway.send('donna', 'listed', { key: mike.key })
   const artifact = { artifactId: 'a', parts: [{ text: 'made' }] }
   await gateway.call('POST', `/v1/tasks/${task.id}/artifacts`, { artifact }, donna)
@@ -37,7 +37,7 @@ test('a list says what a task is about and leaves what was made to the task itse
   expect(whole).toMatchObject({ history: [], artifacts: [artifact], messageCount: 1 })
 })
 
-test('a long history is told from its end, with the number of all, and more of it on request', async () => {
+test('a long history is cut to its newest messages, with the total number, and more on request', async () => {
   const task = await gateway.send('donna', 'message 1', { key: mike.key })
   const more = Array.from({ length: 149 }, (_, i) => i + 2)
   for (const n of more) await gateway.send('donna', `message ${n}`, { key: mike.key, message: { taskId: task.id } })
@@ -66,7 +66,7 @@ test('a task of ten thousand messages is read by its newest, and as of the state
       await insertTaskMessage(tx, before.id, n + 1, { text, size: text.length })
     }
   })
-  // What came after the row was read is not in the document: a follower is told of it by its own event.
+  // Changes after the row was read are not in the document: a follower gets them as events.
   expect((await loadTaskDocument(db, before)).history).toHaveLength(1)
   const grown = { ...before, messageCount: 10_000, chunkCount: 0 }
   expect((await loadTaskDocument(db, grown)).artifacts).toEqual([])

@@ -45,12 +45,12 @@ test.each(table)('a task that is %s, in the hands of its %s, can become: %s', (f
   }
 })
 
-test('who is both may do what either may', () => {
+test('a caller that is both may do what either may', () => {
   expect(allowedMoves('input-required', ['assignee', 'originator'])).toHaveLength(8)
   expect(outcomeOf('working', 'canceled', ['assignee', 'originator'])).toBe('moves')
 })
 
-test('a refusal says where the task is and where it can go', () => {
+test('a refusal names the current state and the allowed ones', () => {
   expect(() => requireMove('completed', 'working', ['assignee'])).toThrow(
     expect.objectContaining({ code: 'invalid-transition', field: 'to', extra: { from: 'completed', allowed: [] } }),
   )

@@ -89,7 +89,7 @@ const isLegal = (from: TaskState, to: TaskState): boolean =>
   Object.values(taskTransitions[from]).some((states: readonly TaskState[]) => states.includes(to))
 
 describe.each(taskStates)('a task that is %s', (from) => {
-  test.each(taskStates)('moves to %s as the table of states says, and is left alone otherwise', async (to) => {
+  test.each(taskStates)('moves to %s according to the table of states, and is unchanged otherwise', async (to) => {
     const task = await stored({ state: from, version: 7 })
     const moving = move(task, { to, message: said('status'), artifacts: [chunk('x')] })
     if (isLegal(from, to)) {
@@ -130,7 +130,7 @@ test.each(moves)('a move %s', (_title, change, expected) => {
   expect(moved.createdAt).toBe(task.createdAt)
 })
 
-test('a new task is stored by its first move, whose event has no state before', async () => {
+test('a new task is stored by its first move, whose event has no previous state', async () => {
   const task = newTask({ metadata: { a: 1 }, taggedConcepts: ['x'], size: 7 })
   const message = said('hello')
   const moved = await move(task, { to: 'submitted', actor: '@mike', message, mail, expiresAt: 4_000 })
@@ -146,7 +146,7 @@ test('a new task is stored by its first move, whose event has no state before', 
   })
 })
 
-test('the events of a move come in the order artifacts, mail, state, and point to what was stored', async () => {
+test('the events of a move have the order artifacts, mail, state, and name the stored rows', async () => {
   const task = await stored({ state: 'input-required', chunkCount: 2 })
   await move(task, { to: 'submitted', artifacts: [chunk('x'), chunk('y')], message: said('reply'), mail })
   expect(appended.map(({ type, data }) => [type, data.seq ?? data.version])).toEqual([
@@ -187,7 +187,7 @@ test('a task that is gone is not found', async () => {
   await expect(move(newTask({ version: 1 }), { to: 'working' })).rejects.toMatchObject({ code: 'task-not-found' })
 })
 
-test('of twenty that finish a task at once, one does, and the task says so once', async () => {
+test('of twenty concurrent moves to a final state one succeeds, with one event', async () => {
   const { id } = await stored()
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) => moveLocked(id, () => ({ to: n % 2 ? 'completed' : 'failed' }))),
@@ -218,7 +218,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 12 },
 )
 
-test('whatever is tried, the returned task is the stored one, versions count what was done and the end is the end', async () => {
+test('for any calls the returned task is the stored one, versions count changes, and a final state stays', async () => {
   const take = (task: Task, step: Step, n: number): Promise<Task> => {
     const { to, mail: hasMail, message, chunks, expiresAt } = step
     if (to === undefined) {

@@ -46,7 +46,7 @@ export function untilStatus(
   )
 }
 
-/** Waits until the newest delivery has so many attempts, and an outcome if one is named. */
+/** Waits until the newest delivery has this many attempts, and the given outcome, if any. */
 export function untilAttempts(
   gateway: TestGateway,
   agent: TestAgent,
@@ -64,7 +64,7 @@ export function untilAttempts(
   )
 }
 
-/** Moves time on in steps, with room for what each step sets off, until the check holds. */
+/** Moves time on in steps until the check passes. After each step pending work can run. */
 export function advanceUntil<T>(
   clock: FakeClock,
   stepMs: number,

@@ -73,7 +73,7 @@ describe('a replay', () => {
   })
 })
 
-describe('the window behind a wake', () => {
+describe('the window after a wake', () => {
   const target = { url: 'http://127.0.0.1:9/', coalesceMode: 'window' as const }
   const leading = subscriptionOf({ coalesceMs: 30_000 })
 
@@ -82,7 +82,7 @@ describe('the window behind a wake', () => {
     expect(step).toMatchObject({ progress: { windowUntil: noon + 30_000 } })
   })
 
-  test('does not open where nothing was taken or given up', () => {
+  test('does not open if nothing was delivered or failed', () => {
     const step = afterDelivery(leading, before, sent, rejected, noon)
     expect(step).toMatchObject({ progress: { windowUntil: before.windowUntil } })
   })

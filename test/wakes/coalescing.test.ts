@@ -25,7 +25,7 @@ async function quiet(gateway: TestGateway, agent: TestAgent, id: string, lastEmi
 }
 
 // S1-39, S1-40, D3
-test('window: even one event waits thirty seconds and comes as a digest', async () => {
+test('window: even one event waits thirty seconds and is sent as a digest', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
@@ -79,7 +79,7 @@ test('a burst of five hundred tasks is one digest', async () => {
   expect(receiver.wakes[1]!.body.prevLogId).toBe(body.logId)
 })
 
-test('window 0 sends each event as it comes', async () => {
+test('window 0 sends each event at once', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
@@ -162,7 +162,7 @@ test('a window that is open shrinks with the setting', async () => {
   expect(receiver.wakes[0]!.body.eventType).toBe('wake/task_state_changed')
 })
 
-test('a change that has nothing to do with the window leaves it open', async () => {
+test('a change of another field leaves the window open', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()

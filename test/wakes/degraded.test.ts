@@ -104,7 +104,7 @@ test.each([
 })
 
 test('a receiver that still refuses degrades again, and a second recovery is a new emission', async () => {
-  // No time passes, so that nothing but the generation tells the emissions apart.
+  // No time passes, so that the emissions differ only in their generation.
   await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
   await using receiver = await startReceiver(403)
   const donna = await gateway.addAgent('donna')
@@ -119,7 +119,7 @@ test('a receiver that still refuses degrades again, and a second recovery is a n
   expect(await eventsOf(gateway, 'subscription.degraded')).toHaveLength(3)
 })
 
-test('a success between failures starts the count anew', async () => {
+test('a success between failures resets the count', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
   const fails = (subject: string) => subject.startsWith('fail')
@@ -141,7 +141,7 @@ test('a success between failures starts the count anew', async () => {
   expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'active' })
 })
 
-test('paused keeps what comes; active again tells it in one digest', async () => {
+test('a paused subscription keeps its events; when it is active again it sends them in one digest', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

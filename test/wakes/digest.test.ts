@@ -13,7 +13,7 @@ function digestOf(...events: LogEvent[]) {
 
 describe('the text', () => {
   // S1-40
-  test('counts each kind, tells the latest of each, and says whose it is and since when', () => {
+  test('counts each kind, has the latest of each, the agent, and the start of the window', () => {
     const { summary } = digestOf(
       messageSent(1),
       stateChanged(2),
@@ -87,7 +87,7 @@ describe('the fields', () => {
     expect(payload.refsTruncated).toBe(truncated)
   })
 
-  test('there is no digest of nothing', () => {
+  test('there is no empty digest', () => {
     expect(() => digestOf()).toThrow('at least one event')
   })
 })

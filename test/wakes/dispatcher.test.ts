@@ -19,7 +19,7 @@ const dueLater = statement<{ now: number }>(
   sql`update subscription set due_at = ${p('now')} where id = 'WAKE_SUB:late'`,
 )
 
-/** A receiver that hangs until it is let go, or the run is ended. */
+/** A receiver that hangs until it is released, or the run ends. */
 class Hanging {
   readonly orders: DeliveryOrder[] = []
   readonly #letGo: (() => void)[] = []
@@ -37,7 +37,7 @@ class Hanging {
   }
 }
 
-test('with every slot taken the next subscription waits for one, and the process stays alive', async () => {
+test('when all slots are in use the next subscription waits for one, and the process stays alive', async () => {
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
   await engine.add(targets(1546))
@@ -72,13 +72,13 @@ test('a run that only waits for its next try takes no slot', async () => {
   )
 })
 
-test('one agent’s subscriptions take up 512 runs, those of others are claimed past the rest of them', async () => {
+test('one agent’s subscriptions use at most 512 runs, and those of other agents are leased before the rest', async () => {
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
   await engine.add(targets(1_000, 1))
   await engine.add([{ id: 'WAKE_SUB:late', agentId: 'agent_late', target: { url: 'http://127.0.0.1:9/late' } }])
   await engine.append()
-  // What falls due last would be claimed last.
+  // The subscription that is due last would be leased last.
   engine.clock.advance(1)
   await engine.db.transaction((tx) => tx.run(dueLater, { now: tx.now }))
   await using dispatcher = engine.start()
@@ -112,7 +112,7 @@ test('a stop ends every wait at once and leaves no timer', async () => {
   expect(engine.clock.timerCount).toBe(0)
 })
 
-test('nothing more begins for a subscription once its removal is answered', async () => {
+test('no run begins for a subscription after its removal is answered', async () => {
   const hanging = new Hanging()
   await using engine = await openEngine(hanging.deliver)
   await engine.add(targets(1))
@@ -130,7 +130,7 @@ test('nothing more begins for a subscription once its removal is answered', asyn
   expect(hanging.orders).toHaveLength(1)
 })
 
-test('whatever a channel throws, the subscription degrades and loses nothing', async () => {
+test('when a channel throws, the subscription degrades and loses nothing', async () => {
   await using engine = await openEngine(() => Promise.reject(new Error('no key')))
   await engine.add(targets(1))
   await using _dispatcher = engine.start()

@@ -72,7 +72,7 @@ describe('the eventId of an emission', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('of a replay sorts behind what was sent before it', () => {
+  test('of a replay sorts after earlier wakes', () => {
     const replayed = { generation: 1, generationAt: noon + 1000 }
     expect(single(replayed, 1) > single({}, 9)).toBe(true)
     expect(single(replayed, 1) < single(replayed, 2)).toBe(true)

@@ -40,7 +40,7 @@ const mode = fc.constantFrom(
   { coalesceMs: 10_000 },
 )
 
-/** What a receiver may rely on, whatever the order of events, failures, crashes and changes. */
+/** The guarantees for a receiver, in any order of events, failures, crashes and changes. */
 class World {
   readonly wanted = new Set<number>()
   readonly settled = new Set<number>()
@@ -145,7 +145,7 @@ async function drain(engine: Engine, world: World): Promise<void> {
 }
 
 // S1-29, S1-31, S1-34, D15
-test('whatever happens, nothing is left out, nothing goes back, and every hole shows', async () => {
+test('for any events, no event is left out, the order is kept, and every gap is visible in prevLogId', async () => {
   await fc.assert(
     fc.asyncProperty(mode, fc.array(step, { maxLength: 25 }), async (fields, steps) => {
       const world = new World()

@@ -93,14 +93,14 @@ export async function openEngine(deliver: Deliver) {
       engine.start()
       return engine
     },
-    /** Appends a message as a gateway does that sends nothing itself, tells those that were started, and returns its logId. */
+    /** Appends a message like a gateway that does not send, notifies the started engines, and returns its logId. */
     async append(priority = 'high', audience: readonly string[] = ['agent_donna']): Promise<number> {
       const data = { ...messageSent(0).data, priority }
       const event: NewEvent = { type: 'message.sent', actor: '@lola', audience, data }
       const { head } = await logBounds(db, defaultProject)
       await db.transaction((tx) => append(tx, defaultProject, [event]))
       for (const one of started) one.notifyDue()
-      // Whoever sends it may have written of it since.
+      // The sending engine may have written its record meanwhile.
       const since = await readProjectEvents(db, defaultProject, head, 100)
       return since.findLast(({ type }) => type === event.type)!.logId
     },

@@ -44,7 +44,7 @@ test('a filter by the message or the thread that is answered', async () => {
   expect(subjectsOf(await answers.waitFor(2))).toEqual(['second', 'third'])
 })
 
-test('silent and next_turn wake nobody, whatever the priority', async () => {
+test('silent and next_turn wake no agent, for every priority', async () => {
   await using gateway = await startGateway()
   await using mails = await startReceiver()
   await using states = await startReceiver()
@@ -60,7 +60,7 @@ test('silent and next_turn wake nobody, whatever the priority', async () => {
   expect((await states.waitFor(1)).map(({ body }) => body.payload.taskId)).toEqual([last.id])
 })
 
-test('an agent may say that it is not to be woken by default', async () => {
+test('an agent may set that it is not woken by default', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna', { defaultWakePolicy: 'next_turn' })
@@ -71,7 +71,7 @@ test('an agent may say that it is not to be woken by default', async () => {
   expect(subjectsOf(await receiver.waitFor(1))).toEqual(['urgent'])
 })
 
-test('other filters choose among what comes, not among what went by', async () => {
+test('new filters apply to later events, not to earlier ones', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

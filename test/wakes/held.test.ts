@@ -38,7 +38,7 @@ describe('what woke nobody', () => {
     expect(receiver.wakes.length).toBe(1)
   })
 
-  test('is listed too while the subscription is busy with what wakes', async () => {
+  test('is listed also while the subscription is sending', async () => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()
     const donna = await gateway.addAgent('donna')
@@ -72,7 +72,7 @@ describe('what woke nobody', () => {
     expect(await heldOf(gateway, donna, id)).toMatchObject([{ action: 'hold_for_next_turn', reason: 'no_route' }])
   })
 
-  test('comes in pages, goes with its subscription, and is its owner’s', async () => {
+  test('is listed in pages, is removed with its subscription, and is visible to its owner', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const mike = await gateway.addAgent('mike')
@@ -140,7 +140,7 @@ describe('a bridge', () => {
     expect(await heldOf(gateway, donna, id)).toMatchObject([{ reason: 'next_turn' }, { reason: 'presence_unknown' }])
   })
 
-  test('reads on past what was held when it came', async () => {
+  test('reads on after an event that was held when it was appended', async () => {
     await using engine = await openEngine(async () => arrived)
     const bridge: Partial<Subscription> = { harnessTarget: 'bridge-daemon', target: {} }
     await engine.add([bridge])
@@ -155,7 +155,7 @@ describe('a bridge', () => {
 })
 
 // S1-18
-test('an immediate event on a route that decides for itself asks nothing of the store', async () => {
+test('an immediate event on a route with its own rules needs no query', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.db.transaction(async (tx) => {
     const asked = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
@@ -167,7 +167,7 @@ test('an immediate event on a route that decides for itself asks nothing of the 
   })
 })
 
-test('goes as old events go, in steps', async () => {
+test('is pruned like old events, in steps', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ harnessTarget: 'none', target: {} }])
   await Promise.all(Array.from({ length: 700 }, () => engine.append()))

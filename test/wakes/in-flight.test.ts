@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
-test('a subscription that asks for more has up to maxInFlight wakes in flight, begun in order', async () => {
+test('a subscription with maxInFlight has up to that many wakes in flight, started in order', async () => {
   await using gateway = await startGateway()
   const held: ServerResponse[] = []
   await using receiver = await startReceiver((_wake, res) => held.push(res))
@@ -30,7 +30,7 @@ test('a subscription that asks for more has up to maxInFlight wakes in flight, b
   await until(cursor, (last) => last === Math.max(...logIds))
 })
 
-test('a failure in the middle of what is in flight is decided in its turn, and the others are not sent again', async () => {
+test('a failure among wakes in flight is recorded in order, and the others are not sent again', async () => {
   await using gateway = await startGateway({ overrides: { random: () => 0 } })
   const failing = new Set<number>()
   await using receiver = await startReceiver((wake, res) => {

@@ -29,7 +29,7 @@ function held(db: Database) {
   }
 }
 
-test('what arrived before a change took the lease away is not sent again, though its record comes late', async () => {
+test('a wake that arrived before a change ended the lease is not sent again, although its record is late', async () => {
   const orders: DeliveryOrder[] = []
   const answers: (() => void)[] = []
   const deliver = (order: DeliveryOrder): Promise<DeliveryResult> => {
@@ -64,7 +64,7 @@ test('what arrived before a change took the lease away is not sent again, though
     answers[count - 1]!()
     await asked(count + 1)
   }
-  // The first record waits for the store, the next three behind it, and the fifth event is on its way.
+  // The first record waits for the store, the next three wait after it, and the fifth event is in flight.
   await until(
     () => records.waiting.length,
     (length) => length === 1,

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { patch, sendMany, stateOf, untilStatus } from './acts.ts'
 
-test('a receiver that never answers delays nobody else', async () => {
+test('a receiver that never answers delays no other receiver', async () => {
   await using gateway = await startGateway()
   await using hanging = await startReceiver(() => {})
   await using healthy = await startReceiver()
@@ -22,7 +22,7 @@ test('a receiver that never answers delays nobody else', async () => {
   expect(hanging.wakes).toHaveLength(20)
 })
 
-test('a degraded, a paused and a retrying subscription delay nobody else', async () => {
+test('a degraded, a paused and a retrying subscription delay no other subscription', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using refusing = await startReceiver(401)

@@ -4,7 +4,7 @@ import { noon, subscriptionOf } from './builders.ts'
 
 const leaseOf = () => new Lease(subscriptionOf({ cursorLogId: 10, lastEmittedLogId: 8 }), 'me', noon)
 
-test('a lease begins where its subscription stands', () => {
+test('a lease begins at the cursor of its subscription', () => {
   const { progress, isLost } = leaseOf()
   expect(progress).toEqual({ cursorLogId: 10, lastEmittedLogId: 8, failedInARow: 0, windowUntil: 0 })
   expect(isLost).toBe(false)

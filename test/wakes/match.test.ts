@@ -26,7 +26,7 @@ describe('the trigger', () => {
     },
   )
 
-  test('a push hears of states and artifacts, whatever the policy of the message', () => {
+  test('a push gets states and artifacts, for every policy of the message', () => {
     const push = pushOf()
     expect(matches(push, stateChanged(1, { wakePolicy: 'silent' }))).toBe(true)
     expect(matches(push, logEvent('task.artifact_added', 1))).toBe(true)
@@ -85,7 +85,7 @@ describe('the filters', () => {
     expect(matches(subscriptionOf({ filters }), given)).toBe(expected)
   })
 
-  test('all that are given must hold', () => {
+  test('all given filters must match', () => {
     fc.assert(
       fc.property(fc.subarray([...cases]), (chosen) => {
         const filters = Object.assign({}, ...chosen.map(([filter]) => filter)) as Filters
@@ -97,7 +97,7 @@ describe('the filters', () => {
     )
   })
 
-  test('the sender of what is no message is whoever did it', () => {
+  test('the sender of an event without a message is its actor', () => {
     const from = (senderFilter: string[]) =>
       subscriptionOf({ trigger: 'TASK_STATE_CHANGED', filters: { senderFilter } })
     expect(matches(from(['@lola']), stateChanged(1))).toBe(true)
@@ -125,11 +125,11 @@ describe('one wake for each recipient and message', () => {
     expect(isWokenBySibling(task, submitted, [{ ...mail, ...fields }])).toBe(expected)
   })
 
-  test('a change that no message caused is always told', () => {
+  test('a change without a message always wakes', () => {
     expect(isWokenBySibling(task, stateChanged(2), [mail])).toBe(false)
   })
 
-  test('the message itself is always told', () => {
+  test('the message itself always wakes', () => {
     expect(isWokenBySibling(mail, submitted, [mail, task])).toBe(false)
   })
 })

@@ -38,7 +38,7 @@ async function startSilence(ports: number) {
   }
 }
 
-test('1,280 tries to silent receivers hold 128 places: the wakes of others arrive', async () => {
+test('1,280 attempts to silent receivers use 128 places: the wakes of others arrive', async () => {
   await using silence = await startSilence(20)
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' } })
   await using receiver = await startReceiver()
@@ -55,7 +55,7 @@ test('1,280 tries to silent receivers hold 128 places: the wakes of others arriv
   expect(silence.open()).toBe(128)
 })
 
-test('of 4,000 tests four are made at a time, the others are refused with a time to come back', async () => {
+test('of 4,000 tests four run at a time, the others are refused with Retry-After', async () => {
   // The four that are held must not time out before the others were refused, however slow the machine is.
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' } })
   await liftRates(gateway)
@@ -91,7 +91,7 @@ test('of 4,000 tests four are made at a time, the others are refused with a time
   expect(taken).toBe(4)
 })
 
-test('a test takes a place among all tries: where none comes in time it is refused, and holds none', async () => {
+test('a test needs a place like every attempt; without one in time it is refused, and uses none', async () => {
   const clock = new FakeClock()
   await using silence = await startSilence(1)
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' }, overrides: { clock } })
@@ -114,7 +114,7 @@ test('a test takes a place among all tries: where none comes in time it is refus
   expect(silence.open()).toBe(64)
 })
 
-test('a name server that never answers delays nobody whose names resolve', async () => {
+test('a name server that never answers delays no wake to other names', async () => {
   await using server = await startNameServer((name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']))
   await using gateway = await startGateway({ overrides: { names: server.names } })
   await using receiver = await startReceiver()
@@ -133,7 +133,7 @@ test('a name server that never answers delays nobody whose names resolve', async
   expect(await stateOf(gateway, victim, id)).toMatchObject({ status: 'active', failedInARow: 0 })
 })
 
-test('a name that does not exist and one that leads inside look alike to an agent, not to the operator', async () => {
+test('a missing name and a name of a private address look the same to an agent, not to the operator', async () => {
   const clock = new FakeClock()
   const zone = (name: string) => (name === 'inside.test' ? ['10.0.0.5'] : ('no such name' as const))
   await using server = await startNameServer(zone)
@@ -171,7 +171,7 @@ test('a name that does not exist and one that leads inside look alike to an agen
   expect(logged).toContainEqual({ ...unreachable, cause: 'inside.test resolves to 10.0.0.5' })
 })
 
-test('behind a public URL the ports of the machine are not to be reached, whatever is on record', async () => {
+test('with a public URL the ports of the machine cannot be reached, even by old subscriptions', async () => {
   await using receiver = await startReceiver((_, res) => res.writeHead(405).end('INTERNAL secret=hunter2'))
   await using before = await startGateway()
   const mallory = await before.addAgent('mallory')
@@ -186,7 +186,7 @@ test('behind a public URL the ports of the machine are not to be reached, whatev
   expect(receiver.wakes).toHaveLength(0)
 })
 
-test('what a receiver inside the network answers is for the operator: its agent is told the status', async () => {
+test('the answer of a receiver inside the network is shown to the operator; the agent sees only the status', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver((_, res) => res.writeHead(405).end('INTERNAL secret=hunter2'))
@@ -209,7 +209,7 @@ test('what a receiver inside the network answers is for the operator: its agent 
   expect(JSON.stringify(seen)).not.toContain('hunter2')
 })
 
-test('a wake that is too large for its receiver is what fails, not the receiver: nobody is silenced by it', async () => {
+test('a wake that is too large for its receiver fails alone and does not degrade the subscription', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver(413)
   const donna = await gateway.addAgent('donna')
@@ -227,7 +227,7 @@ test('a wake that is too large for its receiver is what fails, not the receiver:
   receiver.respond(200)
   await mailTo(gateway, mallory, '@donna')
   const [last] = (await receiver.waitFor(5)).slice(-1)
-  // The hole is told: what was sent before has another number.
+  // The gap is visible: prevLogId names another wake.
   expect(last!.body.prevLogId).toBe(receiver.wakes[3]!.body.logId)
 })
 

@@ -51,7 +51,7 @@ describe('the payload', () => {
     })
   })
 
-  test('there is none of what triggers nothing', () => {
+  test('there is none for an event without a trigger', () => {
     expect(() => wakePayload(logEvent('agent.created', 1))).toThrow('No wake is defined for agent.created')
   })
 })
@@ -98,7 +98,7 @@ describe('the body', () => {
     })
   })
 
-  test('of a digest stands at its last event', () => {
+  test('of a digest has the logId of its last event', () => {
     const digest = new DigestBuilder()
     for (const logId of [3, 5, 8]) digest.add(messageSent(logId))
     const emission = digestEmission(subscriptionOf(), '@donna', digest, null, noon)
@@ -119,7 +119,7 @@ describe('the largest that is allowed', () => {
   const heavy = (logId: number, taggedConcepts: readonly string[]) =>
     messageSent(logId, { taggedConcepts, subject: '漢'.repeat(200), from: `${'p'.repeat(40)}:@${'h'.repeat(64)}` })
 
-  test('is cut where a pointer has no room, and says so', () => {
+  test('is cut to the size of a payload, and says so', () => {
     const taggedConcepts = wide(100, 66)
     const { payload } = wakePayload(heavy(1, taggedConcepts))
     const told = payload.taggedConcepts as string[]

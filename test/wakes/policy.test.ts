@@ -6,7 +6,7 @@ import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
 import { decide, type Route, routeOf } from '../../src/wakes/rules/policy.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
-/** What a route can do, in a word each: `start`, `steer`, `append`. */
+/** The abilities of a route, one word each: `start`, `steer`, `append`. */
 const abilities = ['', 'start', 'steer', 'append', 'start steer', 'start append', 'steer append', 'start steer append']
 const turns = ['no turn', 'turn known'] as const
 
@@ -55,7 +55,7 @@ describe.each(wakePolicies)('%s', (policy) => {
   })
 })
 
-test('no line of the table is for nothing', () => {
+test('every line of the table is used', () => {
   const used = new Set<string[]>()
   for (const policy of wakePolicies)
     for (const kind of routeKinds)
@@ -76,7 +76,7 @@ test('presence is read for a target where it can change the decision, and for no
 })
 
 // D6
-test('unknown presence keeps nothing from a receiver that decides for itself', () => {
+test('unknown presence holds nothing for a receiver with its own rules', () => {
   for (const target of ['a2a-webhook', 'mcp-notifications'] as const) {
     for (const state of presenceStates) {
       expect(decide('immediate', routeOf(target), { state, activeTurnId: null }).action).toBe('deliver')
@@ -85,7 +85,7 @@ test('unknown presence keeps nothing from a receiver that decides for itself', (
 })
 
 // S1-13
-test('whoever types is never interrupted, whatever the bridge can do', () => {
+test('a user who types is never interrupted, whatever the bridge can do', () => {
   const everything = routeOf('bridge-daemon', ['turn/start', 'turn/steer', 'append-only'])
   expect(decide('immediate', everything, { state: 'userTyping', activeTurnId: 't' }).action).toBe('hold_for_next_turn')
 })

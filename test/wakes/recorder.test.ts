@@ -25,7 +25,7 @@ async function leaseTwo(engine: Engine): Promise<{ leases: Lease[]; sendOne: (le
   return { leases, sendOne }
 }
 
-test('a lease is settled by its own records, however busy the others are', async () => {
+test('a lease resolves after its own records, however busy the others are', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { leases, sendOne } = await leaseTwo(engine)
@@ -46,7 +46,7 @@ test('a lease is settled by its own records, however busy the others are', async
   expect(recorder.backlog(other)).toBe(0)
 })
 
-test('a refusal is told to whoever settles, and what was refused is written later', async () => {
+test('a failed write is reported to its run, and its records are written later', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { leases, sendOne } = await leaseTwo(engine)
@@ -69,7 +69,7 @@ test('a refusal is told to whoever settles, and what was refused is written late
   expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(2)
 })
 
-test('a record of a lost lease moves nothing, and one of a removed subscription is not kept', async () => {
+test('a record of a lost lease moves no cursor, and one of a removed subscription is not stored', async () => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { leases, sendOne } = await leaseTwo(engine)

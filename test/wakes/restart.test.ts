@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { deliveriesOf, logIdsOf, sendMany, stateOf, untilAttempts } from './acts.ts'
 
 // S1-46
-test('what was not delivered arrives after a restart, in order and under the eventId of its first try', async () => {
+test('undelivered wakes arrive after a restart, in order and under the eventId of their first attempt', async () => {
   const clock = new FakeClock()
   const overrides = { clock, random: () => 0 }
   await using first = await startGateway({ overrides })
@@ -20,7 +20,7 @@ test('what was not delivered arrives after a restart, in order and under the eve
   await first.stop()
 
   await using second = await startGateway({ dataDir: first.dataDir, overrides })
-  // The schedule goes on where it was: the third try is due two seconds after the second.
+  // The schedule continues: the third attempt is due two seconds after the second.
   clock.advance(1999)
   await stateOf(second, donna, id)
   expect(receiver.wakes).toHaveLength(2)

@@ -70,7 +70,7 @@ describe('the schedule', () => {
     expect(state).toMatchObject({ status: 'active' })
   })
 
-  test('ends with the first success, and each try is signed anew', async () => {
+  test('ends with the first success, and each attempt has a new signature', async () => {
     await using world = await startAt((_wake, res, nth) => res.writeHead(nth < 3 ? 503 : 204).end())
     const { clock, gateway, receiver, signingKey } = world
     await gateway.send('donna', 'third time lucky')
@@ -89,7 +89,7 @@ describe('the schedule', () => {
     }
   })
 
-  test.each([408, 425, 429])('a %i is retried when its Retry-After says', async (status) => {
+  test.each([408, 425, 429])('a %i is retried at the time of its Retry-After', async (status) => {
     // D4
     await using world = await startAt((_wake, res, nth) =>
       nth === 1 ? res.writeHead(status, { 'retry-after': '5' }).end() : res.end(),
@@ -121,7 +121,7 @@ describe('the schedule', () => {
   })
 })
 
-describe('what counts as no answer', () => {
+describe('outcomes that count as no answer', () => {
   test('a redirect, which is never followed', async () => {
     await using elsewhere = await startReceiver()
     await using world = await startAt((_wake, res) => res.writeHead(307, { location: elsewhere.url }).end())
@@ -170,7 +170,7 @@ test('an answer of any length is fine', async () => {
   await world.receiver.waitFor(2)
 })
 
-test('what a receiver says against a wake is kept, up to its first 2 KiB', async () => {
+test('the answer of a refusing receiver is stored, up to its first 2 KiB', async () => {
   await using world = await startAt((_wake, res) => res.writeHead(500).end('y'.repeat(10_000)))
   await world.gateway.send('donna', 'why?')
   await world.attempts(1)
@@ -195,14 +195,14 @@ describe('a wait between two tries', () => {
       (now) => now > Date.parse('2026-04-26T10:01:00.000Z'),
     )
     if (how === 'moved') {
-      // The schedule goes on where it was, at the new address.
+      // The schedule continues, at the new address.
       const [wake] = await other.waitFor(1)
       expect(wake!.body.eventId).toBe(receiver.wakes[0]!.body.eventId)
     }
     expect(receiver.wakes).toHaveLength(1)
   })
 
-  test('does not hold up a stop', async () => {
+  test('does not delay a stop', async () => {
     await using world = await startAt(500)
     await world.gateway.send('donna', 'first')
     await world.attempts(1)

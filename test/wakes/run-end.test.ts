@@ -56,7 +56,7 @@ test('a run with nothing left is released, and its subscription is idle', async 
   expect(await stored(engine)).toMatchObject({ leaseOwner: null, dueAt: null, cursorLogId: 1, lastEmittedLogId: 1 })
 })
 
-test('a run during which a replay was asked for is released, due at once', async () => {
+test('a run during which a replay was requested is released, due at once', async () => {
   await using engine = await openEngine(async () => arrived)
   const { subscription, lease } = await leaseOne(engine)
   passFirst(lease)
@@ -100,7 +100,7 @@ test('a run for which only the log has more continues with what was read', async
   expect(end).toMatchObject({ end: 'continued', events: [{ logId: 2 }, { logId: 3 }], hasMore: false })
 })
 
-test('a run for which an event comes in the transaction that ends it continues', async () => {
+test('a run continues when an event is appended in the transaction that ends it', async () => {
   await using engine = await openEngine(async () => arrived)
   const { subscription, lease } = await leaseOne(engine)
   passFirst(lease)
@@ -114,7 +114,7 @@ test('a run for which an event comes in the transaction that ends it continues',
   expect(await stored(engine)).toMatchObject({ leaseOwner: 'me', cursorLogId: 1 })
 })
 
-test('a run that has lasted two seconds is yielded where others share the work', async () => {
+test('a run of two seconds is yielded when other gateways share the work', async () => {
   await using engine = await openEngine(async () => arrived)
   const { subscription, lease } = await leaseOne(engine, {}, 2_000)
   const { recorder, yielded } = recorderOf(engine, () => true)
@@ -138,7 +138,7 @@ test.each([
   expect(await stored(engine)).toMatchObject({ leaseOwner: 'another', cursorLogId: 0 })
 })
 
-test('a run ends as the transaction that is kept decides, and not as one that was rolled back did', async () => {
+test('a run ends as the committed transaction decides, not as a rolled back one did', async () => {
   await using engine = await openEngine(async () => arrived)
   const { subscription, lease } = await leaseOne(engine, {}, 2_000)
   let isFirst = true

@@ -24,7 +24,7 @@ async function start(engine: Engine) {
 
 const stored = async (engine: Engine) => (await findSubscription(engine.db, id))!
 
-test('a wait of more than ten seconds is left to the store, with the cursor behind what has arrived', async () => {
+test('a wait of more than ten seconds is left to the store, with the cursor after the delivered events', async () => {
   const sent: number[] = []
   await using engine = await openEngine(async ({ emission, retryAt }) => {
     sent.push(emission.logId)
@@ -97,7 +97,7 @@ test('a run that is stopped while it waits is requeued, due at once, with its tr
   expect(run.waiting).toEqual([true, false])
 })
 
-test('a subscription that degrades sends nothing more of what is in front of it', async () => {
+test('a subscription that degrades sends no further event', async () => {
   const sent: number[] = []
   await using engine = await openEngine(async ({ emission }) => {
     sent.push(emission.logId)

@@ -12,7 +12,7 @@ const noticedMs = 5_000
 /** Fake time runs on while real work is done: how long a wake took is known only roughly. */
 const longMs = 600_000
 
-/** Somebody sets the time; timers count on, as the system's do. */
+/** A clock that can be set. Its timers continue to count, like those of the system. */
 class SetClock implements Clock {
   readonly steady = new FakeClock()
   #offsetMs = 0
@@ -52,7 +52,7 @@ test('a window that is open when the clock is set back closes in its time', asyn
 })
 
 // D3
-test('leading: the window behind a wake is not an hour longer because the clock was set back in it', async () => {
+test('leading: the window after a wake is not an hour longer when the clock was set back in it', async () => {
   const { clock, gateway, donna, subscribe } = await start()
   await using _gateway = gateway
   await using receiver = await startReceiver()
@@ -80,7 +80,7 @@ test('leading: the window behind a wake is not an hour longer because the clock 
 })
 
 // S1-34, D4
-test('a wait that a receiver asked for is over at once when the clock is set back in it', async () => {
+test('a Retry-After wait ends at once when the clock is set back in it', async () => {
   const { clock, gateway, donna, subscribe } = await start()
   await using _gateway = gateway
   await using receiver = await startReceiver((_wake, res, nth) => {

@@ -12,7 +12,7 @@ import { arrived, openEngine } from './engine.ts'
 
 const subscription = { id: 'WAKE_SUB:1', coalesceMs: 0 }
 
-/** A gateway that sends, and another one that only appends, and tells nobody. */
+/** A gateway that sends, and another one that only appends, without notifications. */
 async function openTwo() {
   const orders: DeliveryOrder[] = []
   const letGo: (() => void)[] = []
@@ -34,12 +34,12 @@ async function openTwo() {
     }
   const read = async () => (await findSubscription(engine.db, subscription.id))!
   const isIdle = ({ dueAt }: { dueAt: number | null }): boolean => dueAt === null
-  // It may be due all the same: the other gateway tells nobody.
+  // It may be due anyway: the other gateway sends no notification.
   const isAtRest = ({ leaseOwner }: { leaseOwner: string | null }): boolean => leaseOwner === null
   return {
     orders,
     append: { here: appendBy(gateway), elsewhere: appendBy(elsewhere) },
-    /** Lets the receiver answer, once it was asked for so many. */
+    /** Answers the receiver's requests, after this many have arrived. */
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,
@@ -50,7 +50,7 @@ async function openTwo() {
     look: () => gateway.notifyDue(),
     head: async () => (await logBounds(engine.db, defaultProject)).head,
     idle: () => until(read, isIdle),
-    /** Whoever was answered has gone on, or ended. */
+    /** Resolves when the runs have processed their answers. */
     settled: (answered: number) =>
       until(
         async () => orders.length > answered || isAtRest(await read()),
@@ -66,7 +66,7 @@ async function openTwo() {
 
 const logIds = (orders: readonly DeliveryOrder[]): number[] => orders.map(({ emission }) => emission.logId)
 
-test('what comes while a wake is under way is sent behind it, under the same claim', async () => {
+test('an event that is appended during a wake is sent after it, under the same lease', async () => {
   await using world = await openTwo()
   await world.append.here()
   await world.append.here()
@@ -77,7 +77,7 @@ test('what comes while a wake is under way is sent behind it, under the same cla
   expect(world.orders[1]!.subscription.leaseOwner).toBe(world.orders[0]!.subscription.leaseOwner)
 })
 
-test('what another gateway appended meanwhile, and told nobody of, is sent behind it at once', async () => {
+test('an event of another gateway without a notification is sent after it at once', async () => {
   await using world = await openTwo()
   await world.append.here()
   await world.append.elsewhere()
@@ -89,7 +89,7 @@ test('what another gateway appended meanwhile, and told nobody of, is sent behin
   expect(cursorLogId).toBe(4)
 })
 
-test('what another gateway appended last is not taken for the end', async () => {
+test('the last event of another gateway does not end the run', async () => {
   await using world = await openTwo()
   await world.append.here()
   await world.append.elsewhere()
@@ -99,7 +99,7 @@ test('what another gateway appended last is not taken for the end', async () => 
   expect(logIds(world.orders)).toEqual([1, 2])
 })
 
-test('what lies far ahead, behind much that was for others, is found too', async () => {
+test('a distant event after many events of other agents is found too', async () => {
   await using world = await openTwo()
   const others = Array.from({ length: 300 }, () => 'agent_lola')
   await world.append.here()
@@ -117,7 +117,7 @@ test('what lies far ahead, behind much that was for others, is found too', async
   expect(logIds(world.orders)).toEqual([1, 302, 603, 604, 905])
 })
 
-test('whoever appends what, and whenever the receiver answers: everything is sent once, in order', async () => {
+test('for any appends and answer times, everything is sent once, in order', async () => {
   const act = fc.constantFrom('here', 'elsewhere', 'answer', 'settle', 'both')
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 12 }), async (acts) => {
@@ -131,7 +131,7 @@ test('whoever appends what, and whenever the receiver answers: everything is sen
         else if (one !== 'answer') await world.append[one]()
         else if (answered < world.orders.length) await world.answer(++answered)
       }
-      // What another gateway made due when nothing was under way here is found by the next look.
+      // A subscription that another gateway made due while nothing ran here is found by the next sweep.
       world.look()
       const head = await world.head()
       while (answered < head) await world.answer(++answered)

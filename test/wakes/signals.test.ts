@@ -8,7 +8,7 @@ async function subscribeOperator(gateway: TestGateway, trigger: string, url: str
   expect(status).toBe(201)
 }
 
-test('the operator is woken when a subscription degrades, when its event was given up, and when it recovers', async () => {
+test('the operator is woken when a subscription degrades, when an event fails, and when it recovers', async () => {
   await using gateway = await startGateway()
   await using watch = await startReceiver()
   await using broken = await startReceiver(404)
@@ -30,7 +30,7 @@ test('the operator is woken when a subscription degrades, when its event was giv
   expect(about('wake/subscription_recovered')).toMatchObject({ payload: subject })
 })
 
-test('a rotation is told, to the operator and to the agent itself', async () => {
+test('a rotation wakes the operator and the agent itself', async () => {
   await using gateway = await startGateway()
   await using watch = await startReceiver()
   await using own = await startReceiver()
@@ -71,7 +71,7 @@ test('signals of several kinds of trouble come as one digest when a window is as
   expect(digest!.body.payload.summary).toContain(`subscription.key_rotated on ${id} of @donna`)
 })
 
-test('an agent hears nothing of the subscriptions of another', async () => {
+test('an agent gets no signals of the subscriptions of another', async () => {
   await using gateway = await startGateway()
   await using watch = await startReceiver()
   const donna = await gateway.addAgent('donna')

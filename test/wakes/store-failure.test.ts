@@ -6,7 +6,7 @@ import { refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { advanceUntil, deliveriesOf, logIdsOf, sendMany, stateOf, untilAttempts } from './acts.ts'
 
-test('a record that the store refuses is written once it takes it, and nothing is sent twice', async () => {
+test('a record that the store refuses is written when the store accepts it, and nothing is sent twice', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()
@@ -75,7 +75,7 @@ test('an end that cannot be recorded is reached again', async () => {
   )
 })
 
-test('a gateway whose store refuses records stops at once, and the next one goes on', async () => {
+test('a gateway whose store refuses records stops at once, and the next one continues', async () => {
   const clock = new FakeClock()
   await using first = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()

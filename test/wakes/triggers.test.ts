@@ -171,7 +171,7 @@ test.each([
   expect(told.map(({ body }) => body.eventType).sort()).toEqual(expected)
 })
 
-test('a subscription starts behind the head of the log', async () => {
+test('a subscription starts after the log head', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

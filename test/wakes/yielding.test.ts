@@ -27,7 +27,7 @@ function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = tr
       const event = { type, actor, data, audience: ['agent_donna'] }
       await db.transaction((tx) => gateway.append(tx, defaultProject, [event]))
     },
-    /** Lets the receiver answer for the `count`th time, once it was asked. */
+    /** Waits for the `count`th request of the receiver and answers it. */
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,
@@ -67,7 +67,7 @@ test('a subscription that always has more to send goes to another gateway after 
   expect(logIds(second.orders)).toEqual([5])
 })
 
-test('a long backlog goes over between two of its pages', async () => {
+test('a long backlog is yielded between two of its pages', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using second = join(engine, 'second', () => {})
@@ -82,7 +82,7 @@ test('a long backlog goes over between two of its pages', async () => {
   expect(logIds(second.orders)[0]).toBe(66)
 })
 
-test('nobody passes on what nobody else could take', async () => {
+test('a gateway yields nothing if no other gateway could take it', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ coalesceMs: 0 }])
   await using alone = join(engine, 'alone', () => {}, false)

@@ -29,7 +29,7 @@ function orderOf(agentId: string, retryAt: DeliveryOrder['retryAt'] = async () =
   }
 }
 
-test('a try whose name could not be looked up because too many others were is put off, not held against its receiver', async () => {
+test('an attempt without a place for its name look-up is postponed, and does not count against its receiver', async () => {
   let isSilent = true
   const zone = () => (isSilent ? ('silence' as const) : ['127.0.0.1'])
   await using server = await startNameServer(zone)

@@ -24,7 +24,7 @@ const event: LogEvent = {
   createdAt: Date.parse('2026-04-26T10:00:00.000Z'),
 }
 
-/** A channel whose receiver answers with these statuses in turn, and what was sent to it. */
+/** A channel whose receiver answers with these statuses, one after the other, and the requests that it got. */
 function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: SignToken) {
   const clock = new FakeClock()
   const sent: OutboundRequest[] = []
@@ -70,7 +70,7 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
   return { sent, deliver: () => createPushChannel(tools, secrets, render, signToken).deliver(order) }
 }
 
-test('a token is asked for anew at each try, for the origin alone', async () => {
+test('a new token is made for each attempt, for the origin only', async () => {
   const asked: Parameters<SignToken>[0][] = []
   const signToken: SignToken = async (token) => {
     asked.push(token)
@@ -96,7 +96,7 @@ test('a token is asked for anew at each try, for the origin alone', async () => 
   expect(new Set(asked.map(({ id }) => id)).size).toBe(3)
 })
 
-test('without the token that a config asks for nothing is sent', async () => {
+test('nothing is sent if the token of a config cannot be made', async () => {
   const { sent, deliver } = channelFor({ scheme: 'Bearer' }, [], () => Promise.reject(new Error('no key')))
   await expect(deliver()).rejects.toThrow('no key')
   expect(sent).toEqual([])

@@ -148,7 +148,7 @@ describe('verifying', () => {
     expect(verifyWake({ ...genuine, ...change })).toEqual(expected)
   })
 
-  test('header names come in any case, values as lists', () => {
+  test('header names may have any case, values may be lists', () => {
     const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]))
     expect(verifyWake({ ...genuine, headers: shouted })).toEqual(accepted)
     expect(verifyWake({ ...genuine, headers: shouted, scheme: 'x-neo-wake' })).toEqual({
@@ -166,7 +166,7 @@ describe('verifying', () => {
     }
   })
 
-  test('the signature of the body alone is hex, and says nothing without its header', () => {
+  test('the signature of the body alone is hex, and fails without its header', () => {
     const neo = { ...genuine, scheme: 'x-neo-wake' as const }
     expect(verifyWake({ ...neo, headers: {} })).toEqual(refused('missing-header'))
     expect(verifyWake({ ...neo, keys: [oldKey] })).toEqual(refused('signature-mismatch'))

@@ -15,11 +15,12 @@ export function registerAdminKey(parent: Command, io: Io): void {
     .option('--overlap <seconds>', 'how long the old key is accepted', integer(0, overlapMaxSeconds), 24 * 60 * 60)
   addStoreOptions(command)
   command.addOption(jsonOption())
-  withExamples(command, ['rouse admin-key rotate', 'rouse admin-key rotate --overlap 0       # it has leaked']).action(
-    async (options: StoreOptions & { overlap: number }, command: Command) => {
-      const [config, { rotateAdmin }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
-      const print = createPrinter(io, commonOptions(command).json === true)
-      await rotateAdmin(config, { overlapMs: options.overlap * 1000, print })
-    },
-  )
+  withExamples(command, [
+    'rouse admin-key rotate',
+    'rouse admin-key rotate --overlap 0       # the old key has leaked',
+  ]).action(async (options: StoreOptions & { overlap: number }, command: Command) => {
+    const [config, { rotateAdmin }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
+    const print = createPrinter(io, commonOptions(command).json === true)
+    await rotateAdmin(config, { overlapMs: options.overlap * 1000, print })
+  })
 }

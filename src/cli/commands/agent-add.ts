@@ -28,7 +28,11 @@ export function registerAgentAdd(parent: Command, io: Io): void {
     .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable', collectSkill)
     .option('--alias <handle>', 'another handle for the same agent; repeatable', collect)
     .option('--access <level>', 'who may see it and send to it: public, project or private', access)
-    .option('--contact <policy>', 'whose mail it takes: everybody of the project, or only those listed', contactPolicy)
+    .option(
+      '--contact <policy>',
+      'whose mail it accepts: everybody in the project, or only listed agents',
+      contactPolicy,
+    )
     .action(async (handle: string, options: AgentAddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const body = {

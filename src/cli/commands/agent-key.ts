@@ -59,7 +59,7 @@ function registerAdd(parent: Command, io: Io): void {
 }
 
 function registerList(parent: Command, io: Io): void {
-  clientCommand(parent, 'list <handle>', "list an agent's keys, without the keys themselves", [
+  clientCommand(parent, 'list <handle>', "list the ids and scopes of an agent's keys", [
     'rouse agent key list @donna',
   ]).action(async (name: string, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
@@ -69,11 +69,11 @@ function registerList(parent: Command, io: Io): void {
 }
 
 function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <handle> <keyId>', 'revoke one key, and end what was opened with it', [
+  clientCommand(parent, 'rm <handle> <keyId>', 'revoke one key, and end its sessions, subscriptions and streams', [
     'rouse agent key rm @donna 01J9ZK4R8Q6W2T5X7Y0B3C1D2E',
     'rouse agent key rm @donna 01J9ZK4R8Q6W2T5X7Y0B3C1D2E --minted   # and the keys that it made',
   ])
-    .option('--minted', 'revoke the keys that it made too, and those that they made')
+    .option('--minted', 'also revoke the keys that it made, and those that they made')
     .option('--keep', 'keep its sessions, subscriptions and push configs: for a key that is only replaced')
     .action(async (name: string, keyId: string, { minted, keep }: RemoveOptions, command: Command) => {
       const { gateway, print } = connect(io, command)

@@ -26,7 +26,11 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
     .option('--skill <id:name:tags>', 'a skill as id:name:tag,tag; repeatable, replaces all skills', collectSkill)
     .option('--alias <handle>', 'another handle; repeatable, replaces all aliases', collect)
     .option('--access <level>', 'who may see it and send to it: public, project or private', access)
-    .option('--contact <policy>', 'whose mail it takes: everybody of the project, or only those listed', contactPolicy)
+    .option(
+      '--contact <policy>',
+      'whose mail it accepts: everybody in the project, or only listed agents',
+      contactPolicy,
+    )
     .action(async (handle: string, options: AgentUpdateOptions, command: Command) => {
       const body = {
         displayName: options.name,

@@ -45,9 +45,9 @@ function registerShow(parent: Command, io: Io): void {
 function registerRemove(parent: Command, io: Io): void {
   clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions', [
     'rouse agent rm @donna',
-    'rouse agent rm @donna --free-names   # the next agent with this name gets its mail',
+    'rouse agent rm @donna --free-names   # a later agent with this name gets its mail',
   ])
-    .option('--free-names', 'free its names too; without this they stay reserved')
+    .option('--free-names', 'free the names of the agent too; without this option they stay reserved')
     .action(async (name: string, options: { freeNames?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(name)

@@ -25,9 +25,9 @@ export function registerAudit(program: Command, io: Io): void {
     .option('--actor <identity>', 'only what this caller did, e.g. @donna')
     .option('--operation <name>', 'only this operation, e.g. agent.remove or SendMessage')
     .option('--outcome <code>', "only this outcome: ok, or a problem's code such as forbidden")
-    .option('--limit <count>', 'how many at most (default: 50)', integer(1, 500))
-    .option('--all', 'of all projects, and what happened outside of any')
-    .option('--page <token>', 'the next page: the token that the page before ended with')
+    .option('--limit <count>', 'the largest number of rows (default: 50)', integer(1, 500))
+    .option('--all', 'records of all projects, and records that belong to none')
+    .option('--page <token>', 'the next page: the token at the end of the previous page')
     .action(async ({ all, page, ...filter }: AuditOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { since, actor, operation, outcome, limit } = filter

@@ -23,7 +23,7 @@ export function registerCardKey(parent: Command, io: Io): void {
   command.addOption(jsonOption())
   withExamples(command, [
     'rouse card-key rotate',
-    'rouse card-key rotate --now --keep-days 0   # it has leaked',
+    'rouse card-key rotate --now --keep-days 0   # the old key has leaked',
   ]).action(async (options: CardKeyOptions, command: Command) => {
     const [config, { rotateCard }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
     const print = createPrinter(io, commonOptions(command).json === true)

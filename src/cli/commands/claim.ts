@@ -6,9 +6,7 @@ import { claimTable } from '../views/claim-view.ts'
 
 /** `rouse claim …`: who works on what. */
 export function registerClaim(program: Command, io: Io): void {
-  const claim = program
-    .command('claim')
-    .description('claim work, release it and hand it over; each claim has one owner')
+  const claim = program.command('claim').description('claim work, release it and hand it off; each claim has one owner')
   registerTake(claim, io)
   registerRelease(claim, io)
   registerHandOff(claim, io)
@@ -37,7 +35,7 @@ function registerRelease(parent: Command, io: Io): void {
 }
 
 function registerHandOff(parent: Command, io: Io): void {
-  clientCommand(parent, 'handoff <ref> <to> [text...]', 'hand a claim over to another agent, with a message', [
+  clientCommand(parent, 'handoff <ref> <to> [text...]', 'hand a claim off to another agent, with a message', [
     'rouse claim handoff issue-7 @mike "Tests are green, docs are missing"',
   ]).action(async (ref: string, to: string, words: string[], _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
@@ -50,7 +48,7 @@ function registerHandOff(parent: Command, io: Io): void {
 function registerList(parent: Command, io: Io): void {
   clientCommand(parent, 'list', 'show who works on what', ['rouse claim list', 'rouse claim list --owner @donna'])
     .option('--owner <agent>', 'only the claims of this agent')
-    .option('--page-token <token>', 'the next page: the token that the page before ended with')
+    .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async ({ owner, pageToken }: { owner?: string; pageToken?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/claims', { query: { owner, pageToken } })

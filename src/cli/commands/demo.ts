@@ -11,7 +11,7 @@ interface DemoCommandOptions {
 export function registerDemo(program: Command, io: Io): void {
   const command = program
     .command('demo')
-    .description('see it work: a throw-away gateway, two agents, one wake')
+    .description('a demonstration: a temporary gateway, two agents, one wake')
     .option('--port <port>', 'where the demo listens (default: any free port)', integer(0, 65_535))
     .option('--exit', 'end after the demo instead of running until Ctrl-C')
     .addOption(jsonOption())

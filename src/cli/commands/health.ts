@@ -15,7 +15,7 @@ export function registerHealth(parent: Command, io: Io): void {
     'rouse health https://rouse.example --timeout 2',
     'rouse health || systemctl restart rouse',
   ])
-    .option('--timeout <seconds>', 'how long an answer may take', integer(1, 60), 3)
+    .option('--timeout <seconds>', 'how long to wait for an answer', integer(1, 60), 3)
     .action(async (url: string | undefined, options: { timeout: number }) => {
       const named = url ?? (io.env.ROUSE_URL || undefined)
       const address = gatewayUrl(named ?? ownUrl(io.env), io.env)

@@ -16,17 +16,17 @@ interface InboxOptions {
 }
 
 export function registerInbox(parent: Command, io: Io): void {
-  clientCommand(parent, 'inbox', "read the mail of the key's agent; with the admin key, the person's own", [
+  clientCommand(parent, 'inbox', "read the mail of the agent of the key; with the admin key, the operator's mail", [
     'rouse inbox --unread',
-    'rouse inbox --agent @donna          # another’s, with her permission or the admin key',
+    'rouse inbox --agent @donna          # needs her permission or the admin key',
     'rouse inbox --type question --json',
   ])
-    .option('--unread', 'only messages that are not marked yet, oldest first')
-    .option('--agent <agent>', 'the agent whose inbox it is')
+    .option('--unread', 'only messages without a status yet, oldest first')
+    .option('--agent <agent>', 'read the inbox of this agent')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--signal-type <type>', 'only signals of this type')
-    .option('--limit <n>', 'how many at most (default: 50)', integer(1, 200))
-    .option('--page-token <token>', 'the next page: the token that the page before ended with')
+    .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1, 200))
+    .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async (options: InboxOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { unread, ...rest } = options

@@ -22,7 +22,7 @@ export function registerListen(parent: Command, io: Io): void {
   clientCommand(parent, 'listen', 'receive signed wakes on this machine, and run a command for each', [
     'rouse listen --subscribe SENT_TO_ME                         # needs only the key of the agent (ROUSE_KEY_FILE)',
     "rouse listen --subscribe SENT_TO_ME --exec 'jq -r .payload.subject'",
-    'rouse listen --port 8080 --signing-key-file donna.whsec     # for a subscription that stays',
+    'rouse listen --port 8080 --signing-key-file donna.whsec     # for a permanent subscription',
   ])
     .option('--port <port>', 'the port on 127.0.0.1; 0 = any free one', integer(0, 65_535), 0)
     .option('--path <path>', 'the path of the webhook', '/')
@@ -36,17 +36,17 @@ export function registerListen(parent: Command, io: Io): void {
         .argParser(collect)
         .hideHelp(),
     )
-    .option('--subscribe <trigger>', 'subscribe to this until it stops; repeatable', collectTrigger)
-    .option('--agent <handle>', "with --subscribe: the agent that is woken, with the operator's key")
+    .option('--subscribe <trigger>', 'subscribe to this trigger until the command stops; repeatable', collectTrigger)
+    .option('--agent <handle>', "with --subscribe: the agent to wake; needs the operator's key")
     .option('--window <seconds>', 'with --subscribe: how long events are collected into one digest', integer(0, 300), 0)
-    .option('--exec <command>', 'run this through the shell for each wake, one at a time')
+    .option('--exec <command>', 'run this shell command for each wake, one at a time')
     .addHelpText('after', `\n${execHelp}`)
     .action(async (options: ListenCommandOptions, command: Command) => {
       const signingKeys = readSigningKeys(options, io)
       const triggers = [...new Set(options.subscribe)]
       if (signingKeys.length === 0 && triggers.length === 0) {
         throw new UsageError(
-          'Nothing to verify wakes with. Subscribe right here:  rouse listen --subscribe SENT_TO_ME\n' +
+          'There is no signing key to verify wakes. Subscribe with this command:  rouse listen --subscribe SENT_TO_ME\n' +
             '  Or give the key that `rouse sub add` printed:       rouse listen --signing-key-file <file>',
         )
       }
@@ -64,8 +64,8 @@ function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, i
   return given.length > 0 ? given : [io.env.ROUSE_SIGNING_KEY ?? ''].filter(Boolean)
 }
 
-const execHelp = `The command of --exec reads the wake as JSON on its standard input and finds in its environment
-ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID and, where there is one, ROUSE_TASK_ID.
-It does not get this command's own secrets (${withheldVariables.join(', ')}): anybody can write a wake.
-What calls the gateway finds its key in a file that ROUSE_KEY_FILE names.
-Standard output has the wakes and what the command prints; with --json the wakes alone.`
+const execHelp = `The command of --exec reads the wake as JSON on its standard input and has in its environment
+ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID and, for a task, ROUSE_TASK_ID.
+It does not get the secrets of this command (${withheldVariables.join(', ')}), because the text of a wake comes from others.
+A command that calls the gateway reads its key from the file that ROUSE_KEY_FILE names.
+Standard output has the wakes and the output of the command; with --json only the wakes.`

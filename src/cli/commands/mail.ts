@@ -23,7 +23,7 @@ export function registerMail(parent: Command, io: Io): void {
   const command = clientCommand(
     parent,
     'mail <to> [text...]',
-    'send mail to an inbox; with the admin key, as a person',
+    'send mail to an inbox; with the admin key, as the operator',
     [
       'rouse mail @donna "The build is red, please look" --ref issue-7',
       'rouse mail has-telegram "Who has the phone?" --type question',
@@ -53,12 +53,12 @@ function addMailOptions(command: Command): Command {
     .option('--ref <ref>', 'what it is about: an issue, a commit, a path')
     .option('--priority <priority>', 'high, normal or low', priority)
     .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
-    .option('--idempotency-key <key>', 'sending again with the same key makes no second message')
+    .option('--idempotency-key <key>', 'a repeat with the same key makes no second message')
 }
 
 function content(words: readonly string[], { subject, type, ref, priority, wakePolicy }: MailOptions): NewMessage {
   const body = words.join(' ')
-  if (body === '' && subject === undefined) throw new UsageError('Say something: a text, or --subject.')
+  if (body === '' && subject === undefined) throw new UsageError('The message is empty: give a text, or --subject.')
   return { subject, body: body === '' ? undefined : body, type, ref, priority, wakePolicy }
 }
 

@@ -5,7 +5,7 @@ import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
 
 export function registerMark(parent: Command, io: Io): void {
-  clientCommand(parent, 'mark <message>', 'tell the sender how far you are with its message', [
+  clientCommand(parent, 'mark <message>', 'set the status of a message that you received', [
     'rouse mark MESSAGE:019a… acked',
     'rouse mark MESSAGE:019a… resolved',
   ])

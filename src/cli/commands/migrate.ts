@@ -25,7 +25,7 @@ export function registerMigrate(parent: Command, io: Io): void {
     ])
     const { databaseUrl } = config
     if (databaseUrl === undefined) {
-      throw new UsageError('Which PostgreSQL? Give its postgres://… URL as ROUSE_DATABASE_URL, or with --database-url.')
+      throw new UsageError('Name the database: set ROUSE_DATABASE_URL to its postgres://… URL, or use --database-url.')
     }
     const print = createPrinter(io, commonOptions(command).json === true)
     await migrateStore({ ...config, databaseUrl }, { clock: systemClock, print, signal: io.signal })

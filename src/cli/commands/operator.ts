@@ -20,14 +20,18 @@ interface AddOptions {
 export function registerOperator(program: Command, io: Io): void {
   const operator = program.command('operator').description('the operators of the gateway')
   const key = operator.command('key').description('make, list and revoke keys of operators')
-  clientCommand(key, 'add', 'make a key for one more operator; prints it once', [
+  clientCommand(key, 'add', 'make a key for another operator; prints it once', [
     'rouse operator key add --role admin --label "Ines" --expires-in 90d',
     'rouse operator key add --role manager --for web --label "the web team"',
     'rouse operator key add --role viewer',
   ])
-    .requiredOption('--role <role>', 'admin: everything; manager: all in its projects; viewer: reads', operatorRole)
-    .option('--for <project>', 'a project that it is for; repeatable (default: every project)', collect)
-    .option('--label <text>', 'whose it is')
+    .requiredOption(
+      '--role <role>',
+      'admin: everything; manager: everything in its projects; viewer: read only',
+      operatorRole,
+    )
+    .option('--for <project>', 'a project of the operator; repeatable (default: every project)', collect)
+    .option('--label <text>', 'who uses the key')
     .option(...saveKeyOption)
     .option('--expires-in <time>', 'when it expires, counted from now, for example 90d', duration)
     .action(async (options: AddOptions, command: Command) => {
@@ -52,7 +56,7 @@ export function registerOperator(program: Command, io: Io): void {
     },
   )
   clientCommand(key, 'rm <keyId>', 'revoke an operator key', ['rouse operator key rm 01J9ZK4R8Q6W2T5X7Y0B3C1D2E'])
-    .option('--minted', 'revoke the keys that it made too, of operators and agents')
+    .option('--minted', 'also revoke the keys that it made, of operators and agents')
     .action(async (keyId: string, options: { minted?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const query = { minted: options.minted ? 'true' : undefined }

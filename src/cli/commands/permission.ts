@@ -17,12 +17,12 @@ export function registerPermission(program: Command, io: Io): void {
 }
 
 function registerAdd(parent: Command, io: Io): void {
-  clientCommand(parent, 'add <grantee>', "let an agent do something to the key's agent", [
+  clientCommand(parent, 'add <grantee>', 'grant another agent a permission over the agent of the key', [
     'rouse permission add @mike CAN_REPLY_TO',
     'rouse permission add web:@mike CAN_REPLY_TO --grantor @donna   # with the admin key, for donna',
   ])
     .addArgument(new Argument('<scope>', 'what it may do').choices(permissionScopes))
-    .option('--grantor <agent>', 'on whose behalf, with the admin key')
+    .option('--grantor <agent>', 'the agent that grants; needs the admin key')
     .action(async (grantee: string, scope: PermissionScope, { grantor }: { grantor?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const body = { grantee, scope, grantor }

@@ -7,7 +7,9 @@ import { registerProjectLimits } from './project-limits.ts'
 
 /** `rouse project …`: the tenants of a gateway, for its operator. */
 export function registerProject(program: Command, io: Io): void {
-  const project = program.command('project').description('make and list projects: agents, mail and a log of their own')
+  const project = program
+    .command('project')
+    .description('make and list projects; each has its own agents, mail and log')
   clientCommand(project, 'add <project>', 'make a project', ['rouse project add web']).action(
     async (name: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)

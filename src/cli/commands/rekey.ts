@@ -12,11 +12,9 @@ interface RekeyOptions extends StoreOptions {
 export function registerRekey(parent: Command, io: Io): void {
   const command = parent
     .command('rekey')
-    .description(
-      'encrypt every stored secret again, with the newest encryption key; then the older ones can be removed',
-    )
+    .description('encrypt every stored secret with the newest encryption key; then the older keys can be removed')
     .option('--new-key', "make a new key that replaces the data directory's encryption.key")
-    .option('--abandon-lost', 'give up secrets whose keys are lost, so that the gateway starts')
+    .option('--abandon-lost', 'delete secrets whose keys are lost, so that the gateway can start')
   addStoreOptions(command)
   command.addOption(jsonOption())
   withExamples(command, [
@@ -36,5 +34,5 @@ export function registerRekey(parent: Command, io: Io): void {
     })
 }
 
-const rekeyHelp = `With several gateways, first give all of them the new key after the old one, then before it; then run this, then remove the old key.
+const rekeyHelp = `With several gateways: first add the new key after the old one on every gateway, then put it before the old one, then run this command, then remove the old key.
 If it is interrupted, run it again: it continues where it stopped.`

@@ -14,14 +14,19 @@ interface SendOptions {
 }
 
 export function registerSend(parent: Command, io: Io): void {
-  clientCommand(parent, 'send <agent> <text...>', 'send an agent a message over A2A: a new task, or more for one', [
-    'rouse send @donna "Please review PR 7"',
-    'rouse send @donna "Please review PR 7" --wait        # stay until she has answered',
-    'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
-  ])
+  clientCommand(
+    parent,
+    'send <agent> <text...>',
+    'send an agent a message over A2A, for a new task or an existing one',
+    [
+      'rouse send @donna "Please review PR 7"',
+      'rouse send @donna "Please review PR 7" --wait        # wait for the answer',
+      'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
+    ],
+  )
     .option('--task <id>', 'add to this task')
-    .option('--wait', 'wait until the task is finished or asks for something')
-    .option('--idempotency-key <key>', 'repeating it with the same key makes no second task')
+    .option('--wait', 'wait until the task is finished or needs input')
+    .option('--idempotency-key <key>', 'a repeat with the same key makes no second task')
     .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(agent)

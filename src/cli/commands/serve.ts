@@ -15,28 +15,30 @@ const flags = [
   ['--grpc-port <port>', 'ROUSE_GRPC_PORT', 'the gRPC port; 0 = any free one, off = none (default: 4521)'],
   ['--public-url <url>', 'ROUSE_PUBLIC_URL', 'the address that agent cards advertise (default: where it listens)'],
   ['--grpc-public-target <target>', 'ROUSE_GRPC_PUBLIC_TARGET', 'the host:port that agent cards advertise for gRPC'],
-  ['--tls-cert <file>', 'ROUSE_TLS_CERT', 'the certificate in PEM, with those up to its root: HTTP and gRPC speak TLS'],
-  ['--tls-key <file>', 'ROUSE_TLS_KEY', 'the file of its key'],
+  ['--tls-cert <file>', 'ROUSE_TLS_CERT', 'the PEM file of the certificate and its chain; HTTP and gRPC then use TLS'],
+  ['--tls-key <file>', 'ROUSE_TLS_KEY', 'the PEM file of the key of the certificate'],
   [
     '--tls-client-ca <file>',
     'ROUSE_TLS_CLIENT_CA',
-    'who signs the certificates that clients must show (default: none)',
+    'the PEM file of CAs; clients must present a certificate of one of them (default: none)',
   ],
   ['--data-dir <dir>', 'ROUSE_DATA_DIR', 'where the database and the generated keys are kept (default: ./.rouse)'],
   ['--database-url <url>', 'ROUSE_DATABASE_URL', 'postgres://… (default: SQLite in the data directory)'],
-  ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the live plane of several gateways'],
+  ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the messages between several gateways'],
   ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach besides public addresses'],
   ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
   ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
   [
     '--jwt-issuers <issuers>',
     'ROUSE_JWT_ISSUERS',
-    'issuers whose tokens are accepted beside keys: JSON, or a file that holds it',
+    'issuers whose tokens are accepted beside keys: JSON, or the path of a JSON file',
   ],
 ] as const
 
 export function registerServe(program: Command, io: Io): void {
-  const command = program.command('serve').description('start the gateway; Ctrl-C stops it, a second Ctrl-C at once')
+  const command = program
+    .command('serve')
+    .description('start the gateway; Ctrl-C stops it, a second Ctrl-C stops it at once')
   for (const [flag, variable, text] of flags) command.addOption(new Option(flag, `${text} [$${variable}]`))
   command.addOption(jsonOption())
   withExamples(command, [
@@ -62,9 +64,9 @@ export function registerServe(program: Command, io: Io): void {
     })
 }
 
-const secretsHelp = `Secrets are read from the environment: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY, and URLs with a password; or from files that
+const secretsHelp = `Secrets are read from the environment: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY, and URLs with a password; or from the files that
 ROUSE_ADMIN_KEY_FILE, ROUSE_ENCRYPTION_KEY_FILE, ROUSE_DATABASE_URL_FILE and ROUSE_BUS_URL_FILE name.
-Without the first two both are made at the first start and kept in the data directory.`
+If the two keys are not given, the first start makes them and stores them in the data directory.`
 
 function variablesOf(options: Record<string, string | undefined>, command: Command): Record<string, string> {
   const variables: Record<string, string> = {}

@@ -20,12 +20,12 @@ interface SubAddOptions {
 }
 
 export function registerSubAdd(parent: Command, io: Io): void {
-  clientCommand(parent, 'add', "subscribe the key's agent to its wakes; prints the signing key once", [
+  clientCommand(parent, 'add', 'make a wake subscription for the agent of the key; prints the signing key once', [
     'rouse sub add --trigger SENT_TO_ME --target-url https://donna.example/wake',
     'rouse sub add --trigger TASK_STATE_CHANGED --target-url http://127.0.0.1:8080/ --window 0 --sender @boss',
   ])
     .requiredOption('--trigger <trigger>', `one of ${triggers.join(', ')}`, trigger)
-    .option('--target-url <url>', 'the webhook that is called')
+    .option('--target-url <url>', 'the URL of the webhook')
     .addOption(new Option('--url-target <url>').hideHelp())
     .option(
       '--window <seconds>',
@@ -33,14 +33,16 @@ export function registerSubAdd(parent: Command, io: Io): void {
       integer(0, 300),
     )
     .addOption(new Option('--priority <priority>', 'only mail of this priority').choices(priorities))
-    .option('--agent <handle>', "the agent that is woken, with the operator's key (default: the key's agent)")
-    .option('--concept <concept>', 'only mail tagged with this; repeatable', collect)
-    .option('--sender <handle>', 'only from this sender; repeatable', collect)
+    .option('--agent <handle>', "the agent to wake; needs the operator's key (default: the agent of the key)")
+    .option('--concept <concept>', 'only mail with this tagged concept; repeatable', collect)
+    .option('--sender <handle>', 'only mail and changes of this sender; repeatable', collect)
     .option('--in-reply-to <messageId>', 'only replies to this message; repeatable', collect)
     .action(async (options: SubAddOptions, command: Command) => {
       const url = options.targetUrl ?? options.urlTarget
       if (!url)
-        throw new UsageError('Give the webhook with --target-url <url>. Just trying it out? See: rouse listen --help')
+        throw new UsageError(
+          'Give the webhook with --target-url <url>. To try it without a webhook, see: rouse listen --help',
+        )
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('POST /v1/wake-subscriptions', {
         body: {

@@ -15,14 +15,14 @@ interface SubUpdateOptions {
 }
 
 export function registerSubUpdate(parent: Command, io: Io): void {
-  clientCommand(parent, 'update <id>', 'pause, resume, re-target a subscription, or change its signing key', [
+  clientCommand(parent, 'update <id>', 'pause or resume a subscription, change its target or its signing key', [
     'rouse sub update WAKE_SUB:… --status active               # resume after a pause or an outage',
     'rouse sub update WAKE_SUB:… --rotate-key --overlap 3600   # both keys sign for an hour',
   ])
     .addOption(new Option('--status <status>', 'active or paused').choices(['active', 'paused']))
     .option('--rotate-key', 'make a new signing key; prints it once')
     .option('--overlap <seconds>', 'how long the old key signs too', integer(0, 604_800))
-    .option('--target-url <url>', 'the webhook that is called')
+    .option('--target-url <url>', 'the URL of the webhook')
     .addOption(new Option('--url-target <url>').hideHelp())
     .option(
       '--window <seconds>',

@@ -67,10 +67,10 @@ function registerRemove(parent: Command, io: Io): void {
 }
 
 function registerResync(parent: Command, io: Io): void {
-  clientCommand(parent, 'resync <id>', 'send again everything after a point of the log', [
+  clientCommand(parent, 'resync <id>', 'move the cursor back and send every event after it again', [
     'rouse sub resync WAKE_SUB:… --since 120   # 120 is the last logId that you have seen',
   ])
-    .requiredOption('--since <logId>', 'the last logId that was seen; 0 = from the beginning', integer(0))
+    .requiredOption('--since <logId>', 'send the events after this logId again; 0 = from the beginning', integer(0))
     .action(async (id: string, { since }: { since: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const body = { sinceLogId: since }
@@ -83,12 +83,12 @@ function registerReplay(parent: Command, io: Io): void {
   clientCommand(parent, 'replay <id>', 'send wakes again, without moving the cursor', [
     'rouse sub replay WAKE_SUB:… --event 01J9ZK4R8Q6W2T5X7Y0B3C1D2E',
     'rouse sub replay WAKE_SUB:… --from 120 --to 140',
-    'rouse sub replay WAKE_SUB:… --failed-since 2026-04-26T10:00:00Z   # everything that was given up since',
+    'rouse sub replay WAKE_SUB:… --failed-since 2026-04-26T10:00:00Z   # every delivery that failed since',
   ])
-    .option('--event <eventId>', 'one delivery')
+    .option('--event <eventId>', 'the event of one delivery')
     .option('--from <logId>', 'with --to: the first event of a range', integer(1))
     .option('--to <logId>', 'with --from: the last event of a range', integer(1))
-    .option('--failed-since <instant>', 'every delivery that was given up since this instant')
+    .option('--failed-since <instant>', 'every delivery that failed since this instant')
     .action(async (id: string, options: ReplayOptions, command: Command) => {
       const body = replayOf(options)
       const { gateway, print } = connect(io, command)
@@ -106,7 +106,7 @@ function replayOf({ event, from, to, failedSince }: ReplayOptions): BodyOf<'POST
     if (failedSince !== undefined) return { failedSince }
     if (from !== undefined && to !== undefined) return { fromLogId: from, toLogId: to }
   }
-  throw new UsageError('Say what to send again: --event, --from and --to, or --failed-since.')
+  throw new UsageError('Name the events: --event, --from and --to, or --failed-since.')
 }
 
 function registerTest(parent: Command, io: Io): void {
@@ -126,7 +126,7 @@ function registerDeliveries(parent: Command, io: Io): void {
   clientCommand(parent, 'deliveries <id>', 'show what was sent to the webhook, newest first', [
     'rouse sub deliveries WAKE_SUB:… --limit 10',
   ])
-    .option('--limit <n>', 'how many at most (default: 50)', integer(1))
+    .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))
     .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/wake-subscriptions/:id/deliveries', {
@@ -141,7 +141,7 @@ function registerHeld(parent: Command, io: Io): void {
   clientCommand(parent, 'held <id>', 'show the events that matched and woke nobody, and why, newest first', [
     'rouse sub held WAKE_SUB:… --limit 10',
   ])
-    .option('--limit <n>', 'how many at most (default: 50)', integer(1))
+    .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))
     .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/wake-subscriptions/:id/held', { params: { id }, query: { limit } })

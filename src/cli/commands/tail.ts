@@ -12,13 +12,13 @@ interface TailOptions {
 }
 
 export function registerTail(parent: Command, io: Io): void {
-  clientCommand(parent, 'tail', 'print the event log, one line an event', [
-    'rouse tail --since 0            # everything so far',
-    'rouse tail --follow             # and new events, until Ctrl-C',
+  clientCommand(parent, 'tail', 'print the event log, one line for each event', [
+    'rouse tail --since 0            # all events until now',
+    'rouse tail --follow             # also new events, until Ctrl-C',
     'rouse tail --follow --json | jq .type',
   ])
     .option('--since <logId>', 'start after this event', integer(0))
-    .option('-f, --follow', 'stay and print new events; reconnects automatically')
+    .option('-f, --follow', 'keep running and print new events; reconnects automatically')
     .action(async (options: TailOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const events = options.follow

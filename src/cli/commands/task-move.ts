@@ -19,8 +19,8 @@ export function registerTaskMove(parent: Command, io: Io): void {
     'rouse task move 0b6f… input-required --message "Which branch?"',
   ])
     .option('--version <n>', 'move only if the task is still at this version (default: reads it first)', integer(1))
-    .option('--message <text>', 'a message that goes with it')
-    .option('--artifact-text <text>', 'a result that goes with it')
+    .option('--message <text>', 'a message of the move')
+    .option('--artifact-text <text>', 'a text that is added as an artifact')
     .action(async (id: string, to: string, options: TaskMoveOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const params = { id }

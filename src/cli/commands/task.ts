@@ -32,14 +32,17 @@ export function registerTask(program: Command, io: Io): void {
 
 function registerList(parent: Command, io: Io): void {
   clientCommand(parent, 'list', "list tasks of the key's agent", [
-    'rouse task list --role assignee --state submitted   # what waits for me',
-    'rouse task list --role originator                   # what I asked of others',
+    'rouse task list --role assignee --state submitted   # tasks that wait for this agent',
+    'rouse task list --role originator                   # tasks that this agent started',
   ])
     .addOption(
-      new Option('--role <role>', 'the part I play: assignee or originator').choices(['assignee', 'originator']),
+      new Option('--role <role>', 'only tasks in which the caller is assignee or originator').choices([
+        'assignee',
+        'originator',
+      ]),
     )
     .option('--state <state>', 'submitted, working, input-required, completed, …')
-    .option('--page-token <token>', 'the next page: the token that the page before ended with')
+    .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async ({ role, state, pageToken }: ListOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/tasks', { query: { role, state, pageToken } })
@@ -62,14 +65,14 @@ function registerShow(parent: Command, io: Io): void {
 }
 
 function registerArtifact(parent: Command, io: Io): void {
-  clientCommand(parent, 'artifact <taskId>', 'add a result to a task, whole or piece by piece', [
+  clientCommand(parent, 'artifact <taskId>', 'add an artifact to a task, whole or in pieces', [
     'rouse task artifact 0b6f… --text "# Report …" --name report.md',
     'rouse task artifact 0b6f… --text "more of it" --name report.md --append --last',
   ])
     .requiredOption('--text <text>', 'the content')
     .option('--name <name>', 'its name')
     .option('--id <artifactId>', 'its id (default: its name, else a new one)')
-    .option('--append', 'add to the artifact of that name; without this the artifact is replaced')
+    .option('--append', 'append to the artifact; without this option the artifact is replaced')
     .option('--last', 'this is the last piece')
     .action(async (id: string, { text, name, append, last, ...options }: ArtifactOptions, command: Command) => {
       if (append && !options.id && !name) {

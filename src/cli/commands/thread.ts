@@ -5,10 +5,10 @@ import { plain } from '../terminal-text.ts'
 import { threadText } from '../views/mail-view.ts'
 
 export function registerThread(parent: Command, io: Io): void {
-  clientCommand(parent, 'thread <id>', 'read a conversation, with how far each message has come', [
+  clientCommand(parent, 'thread <id>', 'read a conversation, with the status of each message', [
     'rouse thread MESSAGE:019a…',
   ])
-    .option('--page-token <token>', 'the next page: the token that the page before ended with')
+    .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async (id: string, { pageToken }: { pageToken?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/threads/:id', { params: { id }, query: { pageToken } })

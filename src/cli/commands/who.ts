@@ -8,7 +8,7 @@ import { whoTable } from '../views/who-view.ts'
 const claimPagesMax = 10
 
 export function registerWho(parent: Command, io: Io): void {
-  clientCommand(parent, 'who', 'show who is there, what they are doing, and what they work on', [
+  clientCommand(parent, 'who', 'list the agents with their presence and their claims', [
     'rouse who',
     'rouse who --json',
   ]).action(async (_options: unknown, command: Command) => {

@@ -33,7 +33,7 @@ export async function listen(options: ListenOptions, io: Io, gateway: GatewayCli
     path: options.path,
     keys: keys.promise,
     onWake: acceptOnce(queue, print),
-    onRefused: (reason) => print.note(`Refused a request whose signature is not right (${reason}).`),
+    onRefused: (reason) => print.note(`Refused a request with a wrong signature (${reason}).`),
   })
   const url = await startReceiver(receiver, options.port)
   let own: OwnSubscription[] = []

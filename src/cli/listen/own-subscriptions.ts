@@ -34,7 +34,7 @@ export async function addOwnSubscriptions(
       const { subscriptionId, signingKey = '' } = await gateway.call('POST /v1/wake-subscriptions', { body })
       added.push({ subscriptionId, signingKey })
       if (signingKey === '')
-        throw new UsageError(`The signing key is for ${agent} alone: give its key, or the operator's.`)
+        throw new UsageError(`Only ${agent} gets the signing key: use the key of ${agent}, or the operator's.`)
     }
     return added
   } catch (error) {

@@ -3,8 +3,8 @@
  * publisher receives its own messages too, which is how it knows that the bus works.
  */
 export interface Bus extends AsyncDisposable {
-  /** Connects, and reconnects whenever the connection is lost. Calls `heard` for each message. */
-  start(heard: (message: string) => void): void
+  /** Connects, and reconnects whenever the connection is lost. Calls `onMessage` for each message. */
+  start(onMessage: (message: string) => void): void
   /** Sends a message to every gateway, this one included. At most `busLimits.message` bytes. Rejects when it cannot be sent. */
   publish(message: string): Promise<void>
 }

@@ -28,8 +28,8 @@ export class PostgresBus implements Bus {
     this.#log = log
   }
 
-  start(heard: (message: string) => void): void {
-    this.#loop ??= this.#run(heard)
+  start(onMessage: (message: string) => void): void {
+    this.#loop ??= this.#run(onMessage)
   }
 
   async publish(message: string): Promise<void> {
@@ -43,11 +43,11 @@ export class PostgresBus implements Bus {
     await this.#loop
   }
 
-  async #run(heard: (message: string) => void): Promise<void> {
+  async #run(onMessage: (message: string) => void): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        await this.#listenUntilLost(heard)
+        await this.#listenUntilLost(onMessage)
       } catch (error) {
         this.#log.debug({ err: error }, 'bus.disconnected')
       }
@@ -55,7 +55,7 @@ export class PostgresBus implements Bus {
     }
   }
 
-  async #listenUntilLost(heard: (message: string) => void): Promise<void> {
+  async #listenUntilLost(onMessage: (message: string) => void): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: 'rouse bus',
@@ -69,7 +69,7 @@ export class PostgresBus implements Bus {
     })
     try {
       await client.connect()
-      client.on('notification', ({ payload }) => heard(payload ?? ''))
+      client.on('notification', ({ payload }) => onMessage(payload ?? ''))
       await client.query(`listen ${client.escapeIdentifier(this.#channel)}`)
       if (this.#stopping.signal.aborted) return
       this.#client = client

@@ -31,8 +31,8 @@ export class RedisBus implements Bus {
     this.#subscriber = connection('subscriber')
   }
 
-  start(heard: (message: string) => void): void {
-    this.#subscriber.on('message', (_channel, message) => heard(message))
+  start(onMessage: (message: string) => void): void {
+    this.#subscriber.on('message', (_channel, message) => onMessage(message))
     // ioredis resubscribes on its own, but only to channels that were subscribed before the connection was lost.
     this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).catch(() => {}))
     for (const redis of [this.#publisher, this.#subscriber]) redis.connect().catch(() => {})

@@ -37,7 +37,7 @@ export async function requireOpenAgent(db: Reader, { project, handle }: AgentAdd
 
 function absent(handle: string): Problem {
   return new Problem('agent-not-found', {
-    detail: `No agent ${handle}. If it is a private one, send a key of its project: Authorization: Bearer rk_…`,
+    detail: `There is no agent ${handle}. If it is private, send a key of its project: Authorization: Bearer rk_…`,
   })
 }
 
@@ -52,11 +52,11 @@ async function mayKnow(db: Reader, caller: Caller, agent: Agent): Promise<boolea
 export async function requireMayCall(db: Reader, caller: Caller, agent: Agent): Promise<Caller> {
   if (operates(caller, agent.projectId)) return { ...caller, projectId: agent.projectId }
   if (caller.kind === 'operator') {
-    throw new Problem('forbidden', { detail: `This operator key is not for the project of ${agent.handle}.` })
+    throw new Problem('forbidden', { detail: `This operator key is not valid for the project of ${agent.handle}.` })
   }
   if (agent.access === 'public' || isOfProject(caller, agent)) return caller
   if (await findGrant(db, agent.id, caller.id, 'CAN_REPLY_TO')) return caller
-  throw new Problem('forbidden', { detail: `${agent.handle} takes messages from its own project only.` })
+  throw new Problem('forbidden', { detail: `${agent.handle} accepts messages only from its own project.` })
 }
 
 function isOfProject(caller: Caller, agent: Agent): boolean {

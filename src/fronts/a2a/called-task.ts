@@ -10,5 +10,8 @@ export async function requireCalledTask(db: Reader, call: A2aCall, id: string, f
   requireId(id, field)
   const { task } = await requireTask(db, call.caller, id)
   if (task.assigneeId === call.agent.id) return task
-  throw new Problem('task-not-found', { detail: `No task ${id} with ${call.agent.handle}.`, extra: { taskId: id } })
+  throw new Problem('task-not-found', {
+    detail: `There is no task ${id} with ${call.agent.handle}.`,
+    extra: { taskId: id },
+  })
 }

@@ -12,9 +12,9 @@ const cardMaxAgeSeconds = 60
 export function serveCard(cards: CardDocuments): RequestHandler {
   return async (req, res) => {
     const agent = res.locals.agent as Agent
-    const asked =
+    const requested =
       req.get('a2a-version') ?? (typeof req.query['A2A-Version'] === 'string' ? req.query['A2A-Version'] : undefined)
-    const document = await cards.document(cardAgent(agent), cardVersionFor(asked))
+    const document = await cards.document(cardAgent(agent), cardVersionFor(requested))
     res.setHeader('ETag', document.etag)
     res.setHeader('Last-Modified', document.lastModified)
     res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)

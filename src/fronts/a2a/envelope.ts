@@ -55,7 +55,7 @@ function paramsFlaw(method: string, { params }: JsonObject): RpcError | undefine
   const invalidParams = (message: string): RpcError => ({ code: -32602, message, reason: 'INVALID_PARAMS' })
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
-  if (!isJsonObject(params)) return invalidParams(`params is required: an object, as ${method} takes it.`)
+  if (!isJsonObject(params)) return invalidParams(`params is required: an object with the parameters of ${method}.`)
   const field = unreadableField(params)
   const flaw =
     field === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${field}: ${unreadableHint}`
@@ -67,8 +67,8 @@ function invalid(reason: string): RpcError {
 }
 
 function methodHint(method: string, legacy: boolean): string {
-  if (legacy && isV1JsonRpcMethod(method)) return 'It is of v1.0: send the header "A2A-Version: 1.0".'
-  if (!legacy && isLegacyJsonRpcMethod(method)) return 'It is of v0.3: send the header "A2A-Version: 0.3".'
+  if (legacy && isV1JsonRpcMethod(method)) return 'It is a v1.0 method: send the header "A2A-Version: 1.0".'
+  if (!legacy && isLegacyJsonRpcMethod(method)) return 'It is a v0.3 method: send the header "A2A-Version: 0.3".'
   return legacy
     ? 'v0.3 has message/send, tasks/get and others.'
     : 'v1.0 has SendMessage, GetTask and others (specification §5.3).'

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 /** Refuses an HTTP+JSON body that is not an object, or in which `unreadableField` or `partsFlaw` finds a flaw. */
 export const checkParts: RequestHandler = (req, _res, next) => {
   if (req.path !== '/' && req.body != null && !isJsonObject(req.body)) {
-    next(new Problem('invalid-request', { detail: 'The body is a JSON object, as the operation takes it.' }))
+    next(new Problem('invalid-request', { detail: 'The body must be a JSON object: the parameters of the operation.' }))
     return
   }
   if (req.path === '/' || !isJsonObject(req.body)) return next()
@@ -19,7 +19,7 @@ export const checkParts: RequestHandler = (req, _res, next) => {
   next(flaw && new Problem('invalid-request', { field: 'message.parts', detail: flaw }))
 }
 
-export const unreadableHint = 'is an object with "toString", which no field of A2A is. Send the value itself.'
+export const unreadableHint = 'is an object with "toString"; no field of A2A has that. Send the value itself.'
 
 /** Fields with the client's own content: nothing converts their values to a string or a number. */
 const free = new Set(['metadata', 'data'])

@@ -20,7 +20,8 @@ export function requireMessage({ message, configuration, metadata }: SendMessage
   requireBoundedMessage(message, metadata)
   requireBoundedModes(configuration?.acceptedOutputModes)
   if (!message.messageId) throw invalid('message.messageId', 'is required: an id that you make, e.g. a UUID.')
-  if (message.role !== Role.ROLE_USER) throw invalid('message.role', 'must be ROLE_USER: a client speaks for its user.')
+  if (message.role !== Role.ROLE_USER)
+    throw invalid('message.role', 'must be ROLE_USER: only that role is allowed for a client.')
   if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
   for (const [index, part] of message.parts.entries()) {
     if (part.content === undefined) throw invalid(`message.parts[${index}]`, 'needs one of text, raw, url or data.')
@@ -84,7 +85,7 @@ function instant(text: string | undefined): number | undefined {
   if (!text) return undefined
   const at = Date.parse(text)
   if (Number.isNaN(at))
-    throw invalid('statusTimestampAfter', 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z.')
+    throw invalid('statusTimestampAfter', 'must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z.')
   return at
 }
 

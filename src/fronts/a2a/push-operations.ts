@@ -13,10 +13,10 @@ import { type PushConfig, type PushContext, type PushInput, requireSendable } fr
 import {
   createPushConfig,
   deletePushConfig,
-  keepPushConfig,
   listPushConfigs,
   readPushConfig,
   requireRoomForPush,
+  storePushConfig,
 } from '../../tasks/push-configs.ts'
 import type { SendMessageInput } from '../../tasks/send-message.ts'
 import type { A2aCall } from './call.ts'
@@ -73,14 +73,14 @@ export function keepingConfig(
   return {
     room: (tx, taskId) => requireRoomForPush(tx, call.caller, taskId, input.id),
     within: async (tx, task) => {
-      await keepPushConfig(context, tx, call.caller, task, input, await lockLog(tx, task.projectId))
+      await storePushConfig(context, tx, call.caller, { task, input, after: await lockLog(tx, task.projectId) })
     },
   }
 }
 
 /** An empty id means the only config of the task. Over v0.3 an id may be of any type. */
 function requireConfigId(id: unknown): string {
-  if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: is a text.' })
+  if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: must be a string.' })
   requireBoundedId(id, 'id', inputLimits.pushConfigId)
   return id
 }

@@ -32,7 +32,7 @@ const authoriseNamed: RequestHandler = (req, res, next) => {
 /** For the end of an agent's routes: what is no operation. */
 export const refuseOther: RequestHandler = (req) => {
   throw new Problem('not-found', {
-    detail: `No A2A operation answers ${req.method} ${req.path}. The agent card names the interfaces.`,
+    detail: `There is no A2A operation ${req.method} ${req.path}. The agent card names the interfaces.`,
   })
 }
 

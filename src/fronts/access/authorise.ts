@@ -10,7 +10,7 @@ export function authorise(operation: Operation, caller: Caller): void {
   requireKind(operation, caller)
   if (operation.scope === 'any' || caller.scopes.includes(operation.scope)) return
   throw new Problem('forbidden', {
-    detail: `${operation.name} takes the scope "${operation.scope}", and this key has ${listed(caller.scopes)}. Use a key that has it, or have one made: POST /v1/agents/{handle}/keys.`,
+    detail: `${operation.name} needs the scope "${operation.scope}", and this key has ${listed(caller.scopes)}. Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
     extra: { scope: operation.scope },
   })
 }

@@ -1,6 +1,6 @@
 import { openTable } from '../rest/table.ts'
 
-/** What answers everybody, with a key or without one: health, public keys, and the cards of agents that are not private. */
+/** The routes that need no key: health, public keys, and the cards of agents that are not private. */
 export const publicRoutes: readonly string[] = [
   ...openTable.routes.map(({ route }) => route),
   'GET /.well-known/jwks.json',

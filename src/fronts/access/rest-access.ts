@@ -36,7 +36,7 @@ export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute
   }
 }
 
-/** Refuses what the operation does not allow this caller, and paths without a route. Other methods of a path go on to 405. */
+/** Refuses what the operation does not allow this caller, and paths without a route. Other methods of a path get 405 later. */
 export function authoriseRest(table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
     const operation = res.locals.operation as RestOperation | undefined
@@ -50,7 +50,7 @@ interface RestMatch extends Pick<RouteMatch<unknown>, 'params'> {
   readonly operation: RestOperation
 }
 
-/** Names what a request was done to, where its path does not. */
+/** Sets the target of a request for the audit, if its path does not name it. */
 export function noteTarget(res: Response, target: string): void {
   res.locals.target = target
 }
@@ -73,7 +73,7 @@ function recordAnswer({ audit, clientAddress }: AuditContext, req: Request, res:
         () => end.apply(res, rest),
         () => sendUnrecorded(res, req),
       )
-      // Nothing more can be said on a connection whose answer cannot be written.
+      // The answer cannot be written, so the connection is closed without one.
       .catch(() => res.destroy())
     return res
   }) as typeof end
@@ -94,7 +94,7 @@ function entryOf(res: Response, match: RestMatch, outcome: string, address: stri
   }
 }
 
-/** What the handler named, else what was made, else what the path names. */
+/** Returns the target of a request: what the handler set, else what was made, else what the path names. */
 function targetOf(res: Response, { params }: RestMatch): string {
   if (res.locals.target !== undefined) return res.locals.target as string
   const location = res.getHeader('location')
@@ -106,7 +106,7 @@ function outcomeOf(res: Response): string {
   return (res.locals.problem as string | undefined) ?? `http-${res.statusCode}`
 }
 
-/** The change is made, but its answer is withheld: callers must not act on what the audit does not have. */
+/** The change was made, but its answer is replaced: callers must not act on what the audit has not recorded. */
 function sendUnrecorded(res: Response, req: Request): void {
   for (const name of ['Location', 'ETag', 'Content-Length', 'Content-Type']) res.removeHeader(name)
   const detail =

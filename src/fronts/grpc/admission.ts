@@ -19,7 +19,7 @@ export interface Admission {
   readonly front: 'grpc'
   readonly address: string
   readonly idempotencyKey: string | undefined
-  /** Returns the room that the call takes at the gateway. */
+  /** Frees the place of the call among the concurrent requests. */
   readonly leave: () => void
 }
 
@@ -56,7 +56,7 @@ export function admissionOf(metadata: Metadata): Admission {
 }
 
 /**
- * Authenticates and authorises a call by its metadata, and takes its room at the gateway. Errors: `unauthenticated`, `forbidden`,
+ * Authenticates and authorises a call by its metadata, and gives it a place among the concurrent requests. Errors: `unauthenticated`, `forbidden`,
  * `not-found`, `rate-limited`, `limit-exceeded`, VersionNotSupportedError.
  */
 export async function admitCaller(
@@ -74,7 +74,7 @@ export async function admitCaller(
   // The service determines the version; the SDK reads it from the metadata.
   metadata.set('a2a-version', requireVersion(path, metadataText(metadata, 'a2a-version')))
   const operation = grpcOperation(path)
-  if (!operation) throw new Problem('not-found', { detail: `No A2A operation answers ${path}.` })
+  if (!operation) throw new Problem('not-found', { detail: `There is no A2A operation ${path}.` })
   authorise(operation, caller)
   const key = idempotencyKey(metadataText(metadata, 'idempotency-key'))
   return { caller, operation, idempotencyKey: key, leave: await context.shares.enter(caller) }

@@ -93,7 +93,7 @@ class CallGate {
     this.#incoming.address = address
     const admitted = await admitCaller(this.#context, this.#incoming, metadata, this.#bearer)
     this.#admitted = { metadata, address, front: 'grpc', ...admitted }
-    // The client may have canceled meanwhile: then nothing else returns the room that the call has taken.
+    // The client may have canceled meanwhile: then nothing else frees the place of the call.
     if (this.#isOver) return admitted.leave()
     this.#onAuthenticated(admitted.caller.keyId)
     next(metadata)

@@ -56,7 +56,7 @@ class CountingReader extends BinaryReader {
   override string(strict?: boolean): string {
     const text = super.string(strict)
     if (isStorable(text)) return text
-    throw new Problem('invalid-request', { detail: 'A text of the request holds U+0000. Take it out.' })
+    throw new Problem('invalid-request', { detail: 'A text of the request contains U+0000. Remove it.' })
   }
 }
 
@@ -78,7 +78,7 @@ function isTooDeep(message: object): boolean {
 function tooDeep(): Problem {
   const { max } = inputLimits.jsonDepth
   return new Problem('invalid-request', {
-    detail: `The request has more than ${max} levels of messages and values within each other. Send a flatter value.`,
+    detail: `The request has more than ${max} levels of nested messages and values. Send a flatter value.`,
     extra: { limit: 'jsonDepth', max },
   })
 }
@@ -86,7 +86,7 @@ function tooDeep(): Problem {
 function tooMany(): Problem {
   const { max } = inputLimits.jsonValues
   return new Problem('payload-too-large', {
-    detail: `The request holds more than ${max} values. Send fewer, or send the data as a file or a URL.`,
+    detail: `The request has more than ${max} values. Send fewer, or send the data as a file or a URL.`,
     extra: { limit: 'jsonValues', max },
   })
 }

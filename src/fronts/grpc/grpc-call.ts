@@ -56,7 +56,7 @@ export class GrpcCall extends A2aCall {
   }
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
-    // A call that stays open is counted as a stream or a blocking call from here on, so it returns its room.
+    // A call that stays open is counted as a stream or a blocking call from here on, so it frees its place.
     this.#leave()
     const closed = new AbortController()
     // 'cancelled' is also emitted after an answer. A string as the reason avoids the cost of an exception with its stack.

@@ -15,13 +15,13 @@ export function parseTenant(tenant: string): AgentAddress {
   if (!tenant) {
     throw new Problem('invalid-request', {
       field: 'tenant',
-      detail: `tenant is required: the agent's, as its card says, e.g. agents/donna. A client of v0.3 sends it as metadata "${tenantMetadata}".`,
+      detail: `tenant is required: send the tenant from the agent's card, e.g. agents/donna. A v0.3 client sends it as metadata "${tenantMetadata}".`,
     })
   }
   const [, project = defaultProject, handle] = pattern.exec(tenant) ?? []
   if (handle) return { project: decodeSegment(project), handle: decodeSegment(handle) }
   throw new Problem('agent-not-found', {
     field: 'tenant',
-    detail: `No agent at tenant "${cutText(tenant, 200)}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
+    detail: `No agent has the tenant "${cutText(tenant, 200)}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
   })
 }

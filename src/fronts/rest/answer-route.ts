@@ -5,7 +5,7 @@ import { parse } from '../validate.ts'
 import type { AnyRoute } from './route.ts'
 import type { RouteMatch, RouteTable } from './route-table.ts'
 
-/** Answers what a table has. A path with other methods is 405 with `Allow`; what has no route goes on to the next handler. */
+/** Answers the routes of a table. A path with other methods is 405 with `Allow`; a path without a route goes to the next handler. */
 export function answerRoutes<Context>(table: RouteTable<AnyRoute<Context>>, context: Context): RequestHandler {
   return async (req, res, next) => {
     const path = req.baseUrl + req.path

@@ -11,11 +11,18 @@ import { route } from './route.ts'
 const limitDefault = 50
 
 /** A ULID: other texts would name no record. */
-const auditId = line(26).regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+const auditId = line(26).regex(
+  /^[0-9A-HJKMNP-TV-Z]{26}$/,
+  'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
+)
 
 const auditQuery = z.strictObject({
-  project: z.literal('*', { error: 'is * for every project. Name one with the header Rouse-Project' }).optional(),
-  since: z.iso.datetime({ offset: true, error: 'is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' }).optional(),
+  project: z
+    .literal('*', { error: 'must be *, for every project. Name one project with the header Rouse-Project' })
+    .optional(),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' })
+    .optional(),
   actor: line(200).min(1).optional(),
   operation: line(100).min(1).optional(),
   outcome: line(100).min(1).optional(),
@@ -41,7 +48,7 @@ export interface AuditRecordView {
   readonly target: string
   /** `ok`, or the code of a problem. */
   readonly outcome: string
-  /** How many attempts this record stands for. */
+  /** How many attempts this record counts. */
   readonly count: number
 }
 
@@ -66,13 +73,13 @@ export const auditRoutes = [
 ] as const
 
 /** `*` is every project, and what happened outside of any, such as an unknown key: for an operator of all projects. */
-function projectOf(caller: Caller, asked: '*' | undefined): string | undefined {
-  if (asked === undefined) return caller.projectId
+function projectOf(caller: Caller, requested: '*' | undefined): string | undefined {
+  if (requested === undefined) return caller.projectId
   if (caller.projects === undefined) return undefined
   throw new Problem('forbidden', {
     field: 'project',
     detail:
-      'project: only an operator of all projects may read all of the audit. Name one with the header Rouse-Project.',
+      'project: only an operator of all projects may read the whole audit. Name one project with the header Rouse-Project.',
   })
 }
 

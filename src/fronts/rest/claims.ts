@@ -18,7 +18,7 @@ import { route } from './route.ts'
 const limitDefault = 50
 
 /** What is claimed: one line of text. */
-const ref = line(500).trim().min(1, 'names what is worked on: a task, an issue, a commit, a path')
+const ref = line(500).trim().min(1, 'must name the work: a task, an issue, a commit, a path')
 const claimInput = z.strictObject({ ref })
 const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
 const claimQuery = z.strictObject({
@@ -28,14 +28,14 @@ const claimQuery = z.strictObject({
   pageToken: line(500).optional(),
 })
 
-/** Who works on what. Instants are ISO 8601. */
+/** A claim. Instants are ISO 8601. */
 export interface ClaimView {
   readonly ref: string
   /** `@donna`, or `@removed` */
   readonly owner: string
   readonly claimedAt: string
   readonly lastSeenAt: string
-  /** Others may take it over. */
+  /** Whether other agents may take the claim over. */
   readonly stale: boolean
   /** Why it is stale, or why it was taken over. */
   readonly reason?: string
@@ -56,7 +56,7 @@ export interface ClaimFrontContext {
   readonly clock: Clock
 }
 
-/** `/v1/claims`: who works on what, in the caller's project. Source: S4-7, S4-8. */
+/** `/v1/claims`: the claims of the caller's project. Source: S4-7, S4-8. */
 export const claimRoutes = [
   route('GET /v1/claims', {
     name: 'claim.list',

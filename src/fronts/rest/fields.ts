@@ -4,14 +4,17 @@ import { inputLimits } from '../../limits.ts'
 
 /** Text of any number of lines that both stores and UTF-8 can carry. */
 export const text = (max: number) =>
-  z.string().max(max).refine(isStorable, 'holds U+0000 or half of a surrogate pair. Take it out.')
+  z.string().max(max).refine(isStorable, 'contains U+0000 or half of a surrogate pair. Remove it.')
 
 /** Text of one line: what a terminal or a model shows is what it says. */
 export const line = (max: number) =>
   z
     .string()
     .max(max)
-    .refine(isOneLine, 'is one line of text: no line breaks, no control or bidirectional characters. Take them out.')
+    .refine(
+      isOneLine,
+      'must be one line of text, without line breaks, control characters or bidirectional characters. Remove them.',
+    )
 
 /** A number in a query string. Digits only, so that an empty value is not read as 0. */
 export function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {
@@ -38,12 +41,12 @@ export const names = z.array(line(200).min(1)).max(100)
 /** An agent of this project, or of another one as `web:@donna`. */
 export const address = line(110).min(1)
 
-/** What a message is about. All of it travels with the message, in its events, and through every filter. */
+/** The tagged concepts of a message. They are in the message, in its events, and in every filter. */
 export const concepts = z
   .array(line(inputLimits.concept.max).min(1))
   .max(inputLimits.concepts.max)
   .refine((list) => bytesOf(list) <= inputLimits.conceptsBytes.max, {
-    error: `are more than ${inputLimits.conceptsBytes.max} bytes together. Send fewer, or shorter ones.`,
+    error: `have more than ${inputLimits.conceptsBytes.max} bytes together. Send fewer or shorter concepts.`,
   })
 
 function bytesOf(list: readonly string[]): number {

@@ -48,6 +48,6 @@ async function ownerId(db: Reader, caller: Caller, name: string | undefined): Pr
   if (await mayReadInbox(db, caller, agent)) return agent.id
   throw new Problem('forbidden', {
     field: 'agent',
-    detail: `agent: ${agent.handle} has not granted you CAN_READ_INBOX_OF. Leave agent out for your own inbox.`,
+    detail: `agent: ${agent.handle} has not granted you CAN_READ_INBOX_OF. Leave agent out to read your own inbox.`,
   })
 }

@@ -11,7 +11,7 @@ export const instanceProofRoutes = [
     const { challenge } = req.query
     if (typeof challenge !== 'string' || !/^[\w-]{22,64}$/.test(challenge)) {
       throw new Problem('invalid-request', {
-        detail: 'challenge: send 22 to 64 random characters of base64url.',
+        detail: 'challenge: send 22 to 64 random base64url characters.',
         field: 'challenge',
       })
     }

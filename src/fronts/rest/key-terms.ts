@@ -5,10 +5,10 @@ import { line, oneOf, time } from './fields.ts'
 /** Input fields that the keys of agents and of operators share. */
 export const termFields = {
   label: line(100).nullable().optional(),
-  expiresAt: time('is an instant in ISO 8601, e.g. 2026-12-31T00:00:00Z').optional(),
+  expiresAt: time('must be an instant in ISO 8601, e.g. 2026-12-31T00:00:00Z').optional(),
   expiresInSeconds: z
-    .int({ error: 'is whole seconds' })
-    .min(1, 'is at least one second')
+    .int({ error: 'must be a whole number of seconds' })
+    .min(1, 'must be at least 1 second')
     .max(keyLimits.keyLife.max, `is at most ${keyLimits.keyLife.max} seconds`)
     .optional(),
 }
@@ -22,7 +22,7 @@ interface Terms {
 export function withOneEnd<Schema extends z.ZodType<Terms>>(schema: Schema): Schema {
   return schema.refine((input) => input.expiresAt === undefined || input.expiresInSeconds === undefined, {
     path: ['expiresInSeconds'],
-    error: 'says the same as expiresAt. Send one of them.',
+    error: 'means the same as expiresAt. Send only one of the two.',
   })
 }
 

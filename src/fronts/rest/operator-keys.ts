@@ -41,7 +41,7 @@ export interface NewOperatorKeyView {
   readonly expiresAt: string | null
 }
 
-/** `/v1/operator-keys`: the keys of the operators beside the admin key. */
+/** `/v1/operator-keys`: the keys of operators, except the admin key. */
 export const operatorKeyRoutes = [
   route('GET /v1/operator-keys', {
     name: 'operatorKey.list',

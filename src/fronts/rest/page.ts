@@ -42,6 +42,7 @@ export function readPosition(token: string | undefined): Position {
   if (createdAt !== undefined && id !== undefined) return { createdAt: Number(createdAt), id }
   throw new Problem('invalid-request', {
     field: 'pageToken',
-    detail: 'pageToken: send back what `nextPageToken` of the page before said, or leave it out to start over.',
+    detail:
+      'pageToken: send the `nextPageToken` of the previous page, or leave the field out to start with the first page.',
   })
 }

@@ -27,7 +27,7 @@ const permissionQuery = z.strictObject({
   ...pageFields,
 })
 
-/** What one agent allows another. */
+/** A permission that one agent grants another. */
 export interface PermissionView {
   readonly permissionId: string
   readonly scope: string

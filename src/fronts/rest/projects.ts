@@ -10,7 +10,7 @@ import { instant } from './instant.ts'
 import { route } from './route.ts'
 
 const limitValue = z
-  .int({ error: 'is a number (0: no limit), or null for the default' })
+  .int({ error: 'must be a number (0: no limit), or null for the default' })
   .min(0, 'is 0 (no limit) or more')
   .max(Number.MAX_SAFE_INTEGER)
   .nullable()

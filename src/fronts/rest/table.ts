@@ -74,5 +74,5 @@ type ApiOf<R> =
       }
     : never
 
-/** What each route below `/v1` takes and answers. For clients and for tests: types only. */
+/** The input and the answer of each route below `/v1`. Types only, for clients and tests. */
 export type RestApi = { readonly [R in (typeof routes)[number] as R['route']]: ApiOf<R> }

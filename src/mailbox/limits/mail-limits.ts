@@ -4,7 +4,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 export interface MailLimits {
   /** Messages that one agent may send in a minute. It may send them all at the same time. */
   readonly perMinute: number
-  /** How often two agents may take turns in writing to each other in ten minutes. */
+  /** How often two agents may answer each other in ten minutes. */
   readonly stormTurns: number
   /** Messages that all agents together may send to one agent in ten minutes. Broadcasts do not count. */
   readonly stormMessages: number

@@ -25,7 +25,7 @@ export interface Peer {
 export function rateRefusal({ senderId, from }: Sender, perMinute: number, waitMs: number): Required<Refusal> {
   const retryAfterSeconds = wholeSeconds(waitMs)
   const problem = new Problem('rate-limited', {
-    detail: `${from} has sent ${perMinute} messages within a minute. Wait ${retryAfterSeconds} s, or put more into one message.`,
+    detail: `${from} has sent ${perMinute} messages within a minute. Wait ${retryAfterSeconds} s, or send fewer and longer messages.`,
     extra: { limit: perMinute, limitName: 'messagesPerMinute', retryAfterSeconds },
   })
   const data = { agent: from, limit: perMinute, retryAfterSeconds, reason: problem.message }
@@ -42,7 +42,7 @@ export function exchangeRefusal(
   const retryAfterSeconds = wholeSeconds(waitMs)
   const agents = [from, peer.identity]
   const problem = new Problem('storm-breaker', {
-    detail: `${from} and ${peer.identity} have answered each other more than ${stormTurns} times within ten minutes. No message passes between them for another ${retryAfterSeconds} s. Do not answer answers.`,
+    detail: `${from} and ${peer.identity} have answered each other more than ${stormTurns} times within ten minutes. They cannot write to each other for another ${retryAfterSeconds} s. Do not answer answers.`,
     extra: { limit: stormTurns, agents, retryAfterSeconds },
   })
   const data = { agents, limit: stormTurns, retryAfterSeconds, reason: problem.message }
@@ -59,7 +59,7 @@ export function recipientRefusal(
 ): Required<Refusal> {
   const retryAfterSeconds = wholeSeconds(waitMs)
   const problem = new Problem('recipient-storm', {
-    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts no more for another ${retryAfterSeconds} s. Do not answer answers, also not in a ring.`,
+    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts no more for another ${retryAfterSeconds} s. Do not answer answers, not even in a ring of several agents.`,
     extra: { limit: stormMessages, agents: [peer.identity], retryAfterSeconds },
   })
   const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }

@@ -28,7 +28,7 @@ export async function readMail(db: Reader, caller: Caller, id: string): Promise<
   const message = await findMessage(db, id)
   const read = message && (await asSeenBy(db, caller, message, recipientsMax))
   if (!read) {
-    throw new Problem('message-not-found', { detail: `No message ${id}, or it is not yours.` })
+    throw new Problem('message-not-found', { detail: `There is no message ${id}, or it is not yours.` })
   }
   return read
 }
@@ -83,7 +83,7 @@ export async function readThreadPage(
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {
     throw new Problem('thread-not-found', {
-      detail: `No thread ${threadId}, or none of its messages is yours. Use the threadId of a message.`,
+      detail: `There is no thread ${threadId}, or none of its messages is yours. Send the threadId of a message.`,
     })
   }
   return { mails, more }

@@ -32,8 +32,9 @@ export async function reportStatus(
       return
     }
     const { projectId, audience } = await eventTarget(tx, message, caller)
-    const recipient = { ...caller, identity: nameIn(projectId, caller) }
-    await context.append(tx, projectId, [statusChanged(message, recipient, before, status, audience, tx.now)])
+    const recipient = { id: caller.id, identity: nameIn(projectId, caller) }
+    const change = { message, recipient, previousStatus: before, status, changedAt: tx.now }
+    await context.append(tx, projectId, [statusChanged(change, audience)])
   })
   return readMail(context.db, caller, messageId)
 }
@@ -42,11 +43,11 @@ async function requireOwn(db: Reader, caller: Caller, messageId: string): Promis
   const message = await findMessage(db, messageId)
   const roles = message && (await rolesInMail(db, caller, message))
   if (!message || !roles?.sees) {
-    throw new Problem('message-not-found', { detail: `No message ${messageId}, or it is not yours.` })
+    throw new Problem('message-not-found', { detail: `There is no message ${messageId}, or it is not yours.` })
   }
   if (roles.own) return message
   throw new Problem('forbidden', {
-    detail: 'Only a recipient reports the status of a message. The sender can read it.',
+    detail: 'Only a recipient may report the status of a message. The sender can read it.',
   })
 }
 
@@ -62,28 +63,31 @@ async function eventTarget(
   return sender ? { projectId: sender.projectId, audience: [senderId] } : { projectId, audience: [] }
 }
 
-function statusChanged(
-  message: MailMessage,
-  caller: Caller,
-  previousStatus: MessageStatus,
-  status: ReportableStatus,
-  audience: readonly string[],
-  now: number,
-): NewEvent {
+interface StatusChange {
+  readonly message: MailMessage
+  /** The recipient, with its name in the project of the event: `@donna`, or `web:@donna` of another project. */
+  readonly recipient: { readonly id: string; readonly identity: string }
+  readonly previousStatus: MessageStatus
+  readonly status: ReportableStatus
+  readonly changedAt: number
+}
+
+function statusChanged(change: StatusChange, audience: readonly string[]): NewEvent {
+  const { message, recipient, previousStatus, status, changedAt } = change
   const { id, threadId, subject, priority, taggedConcepts, inReplyTo, taskId } = message
   return {
     type: `message.${status}`,
-    actor: caller.identity,
-    actorId: caller.id,
+    actor: recipient.identity,
+    actorId: recipient.id,
     audience,
     data: {
       messageId: id,
       threadId,
       subject,
-      recipient: caller.identity,
+      recipient: recipient.identity,
       previousStatus,
       status,
-      changedAt: new Date(now).toISOString(),
+      changedAt: new Date(changedAt).toISOString(),
       priority,
       taggedConcepts,
       isReplyTo: inReplyTo,

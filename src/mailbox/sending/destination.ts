@@ -35,7 +35,8 @@ export async function resolveDestination(
   if (to === undefined) {
     throw new Problem('invalid-request', {
       field: 'to',
-      detail: 'to: is required: an address such as @donna, or * for everybody. A reply (inReplyTo) needs none.',
+      detail:
+        'to: is required: an address such as @donna, or * for everybody. Only a reply (inReplyTo) needs no address.',
     })
   }
   if (isOperatorAddress(to)) return operatorDestination(caller.projectId)
@@ -59,7 +60,7 @@ async function replyDestination(reader: Reader, caller: Caller, answered: MailMe
 
 function unanswerable(caller: Caller, { senderId }: MailMessage): string {
   if (senderId === gatewayId) return 'the gateway, which reads no mail'
-  return senderId === caller.id ? 'you, and has no address' : 'an agent that was removed'
+  return senderId === caller.id ? 'you, and has no other recipient' : 'an agent that was removed'
 }
 
 function operatorDestination(projectId: string): Destination {

@@ -99,7 +99,7 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
   if (message && (await rolesInMail(tx, caller, message)).sees) return message
   throw new Problem('message-not-found', {
     field: 'inReplyTo',
-    detail: `inReplyTo: no message ${id}, or it is not yours. Leave it out to begin a thread.`,
+    detail: `inReplyTo: there is no message ${id}, or it is not yours. Leave the field out to start a thread.`,
     extra: { messageId: id },
   })
 }
@@ -175,6 +175,7 @@ function subjectOf({ subject, signalType, payload, body }: MailInput, answered: 
   if (line) return cutText(line, subjectMax)
   throw new Problem('invalid-request', {
     field: 'subject',
-    detail: 'subject: is required: a line that tells the recipient what it is about. A reply or a signal needs none.',
+    detail:
+      'subject: is required: one line that says what the message is about. Only a reply or a signal needs no subject.',
   })
 }

@@ -22,12 +22,12 @@ export const agentSignals = {
 } as const satisfies Record<string, Readonly<Record<string, Field>>>
 
 const kinds: Record<Kind, { holds: (value: unknown) => boolean; wanted: string }> = {
-  text: { holds: (value) => typeof value === 'string' && value.trim() !== '', wanted: 'a text' },
+  text: { holds: (value) => typeof value === 'string' && value.trim() !== '', wanted: 'a string' },
   list: { holds: Array.isArray, wanted: 'a list' },
-  todo: { holds: (value) => typeof value === 'number' || typeof value === 'string', wanted: 'a number or a text' },
+  todo: { holds: (value) => typeof value === 'number' || typeof value === 'string', wanted: 'a number or a string' },
   level: {
     holds: (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
-    wanted: 'a word or a number',
+    wanted: 'a string or a number',
   },
 }
 
@@ -47,7 +47,7 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
   if (!namePattern.test(signalType)) {
     throw new Problem('invalid-request', {
       field: 'signalType',
-      detail: 'signalType: a name of 1 to 100 letters, digits, "_", ".", ":" or "-" that begins with a letter.',
+      detail: 'signalType: must be a name of 1 to 100 letters, digits, "_", ".", ":" or "-" that begins with a letter.',
     })
   }
   if (!Object.hasOwn(agentSignals, signalType)) return
@@ -58,7 +58,7 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
     const field = `payload.${name}`
     throw new Problem('invalid-request', {
       field,
-      detail: `${field}: ${value === undefined ? 'is required in' : 'is not what it is in'} a ${signalType}: ${kinds[kind].wanted}. Its payload is {${shapeOf(fields)}}.`,
+      detail: `${field}: ${value === undefined ? 'is required in' : 'has the wrong type in'} a ${signalType}: it must be ${kinds[kind].wanted}. Its payload is {${shapeOf(fields)}}.`,
     })
   }
 }

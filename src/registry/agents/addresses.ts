@@ -42,7 +42,10 @@ export async function resolveAddress(reader: Reader, caller: Caller, to: string,
 export async function requireAddressed(reader: Reader, caller: Caller, address: string, field: string): Promise<Agent> {
   const { projectId, name } = await parseAddress(reader, caller, address, field)
   if (name !== '*' && name.toLowerCase() !== 'all') return requireOne(reader, caller, projectId, name, field)
-  throw new Problem('invalid-request', { field, detail: `${field}: names one agent. "${address}" is everybody.` })
+  throw new Problem('invalid-request', {
+    field,
+    detail: `${field}: must name one agent. "${address}" names everybody.`,
+  })
 }
 
 /** Splits `web:@donna` into project `web` and name `@donna`. The default is the caller's project. */
@@ -57,7 +60,7 @@ async function parseAddress(
   if (name === '' || name === '@') {
     throw new Problem('invalid-request', {
       field,
-      detail: `${field}: "${address}" names nobody. Write @donna, web:@donna for one of project web, or * for everybody.`,
+      detail: `${field}: "${address}" is not an address. Write @donna, web:@donna for an agent of project web, or * for everybody.`,
     })
   }
   if (qualifier === undefined) return { projectId: caller.projectId, name }
@@ -74,7 +77,7 @@ async function resolveEverybody(reader: Reader, caller: Caller, projectId: strin
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
   throw new Problem('forbidden', {
     field: 'to',
-    detail: `to: nobody in project ${projectId} has granted you CAN_REPLY_TO. Each agent grants it with \`rouse permission add\`, or the operator does.`,
+    detail: `to: no agent of project ${projectId} has granted you CAN_REPLY_TO. An agent or the operator can grant it with \`rouse permission add\`.`,
   })
 }
 
@@ -110,7 +113,7 @@ function ambiguous(name: string, agents: readonly Agent[], field: string): Probl
   const candidates = agents.map(({ handle }) => handle).sort()
   return new Problem('ambiguous-address', {
     field,
-    detail: `${field}: "${name}" is ${candidates.join(' and ')}. Name one of them.`,
+    detail: `${field}: "${name}" names ${candidates.join(' and ')}. Name one of them.`,
     extra: { candidates },
   })
 }
@@ -124,11 +127,11 @@ async function unknown(
 ): Promise<Problem> {
   const isInside = operates(caller, projectId) || caller.projectId === projectId
   const candidates = isInside ? nearestNames(name, await listNames(reader, projectId), suggestionsMax) : []
-  const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; a handle stays. ' : ''
-  const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` shows who there is.'
+  const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; use the handle. ' : ''
+  const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` lists the agents.'
   return new Problem('agent-not-found', {
     field,
-    detail: `${field}: nobody in project ${projectId} is "${name}". ${gone}${hint}`,
+    detail: `${field}: no agent of project ${projectId} has the address "${name}". ${gone}${hint}`,
     extra: { candidates },
   })
 }

@@ -188,7 +188,7 @@ async function claimNames(tx: Transaction, agent: Agent, nameBefore: string | nu
   if ((await tx.run(insertName, { projectId, name, agentId })) > 0 || displayName === nameBefore) return
   throw new Problem('agent-exists', {
     field: 'displayName',
-    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name, or one with a space, which makes no address.`,
+    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name, or one with a space, which is not an address.`,
   })
 }
 
@@ -204,7 +204,7 @@ async function takeReserved(tx: Transaction, agent: Agent, name: string, field: 
   const bare = reserved.handle.slice(1)
   throw new Problem('agent-exists', {
     field,
-    detail: `${field}: ${name} is reserved for ${reserved.handle}, which was removed. Choose another name, or free its names: DELETE /v1/agents/${bare}?freeNames=true.`,
+    detail: `${field}: ${name} is reserved for ${reserved.handle}, which was removed. Choose another name, or free the names of that agent: DELETE /v1/agents/${bare}?freeNames=true.`,
   })
 }
 

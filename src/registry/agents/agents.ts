@@ -144,14 +144,14 @@ function requireNoNewAddress(before: Agent, after: Agent): void {
   if (added !== undefined) {
     throw new Problem('forbidden', {
       field: 'aliases',
-      detail: `aliases: ${added} is an address, and only the operator adds addresses. Leave it out, or ask the operator; you may remove your own.`,
+      detail: `aliases: ${added} is an address, and only the operator adds addresses. Leave the alias out, or ask the operator; you may remove your own aliases.`,
     })
   }
   const address = addressOfName(after.displayName)
   if (address === undefined || own.has(address) || address === addressOfName(before.displayName)) return
   throw new Problem('forbidden', {
     field: 'displayName',
-    detail: `displayName: "${after.displayName}" would be the address ${address}, and only the operator adds addresses. Choose a name with a space or with more than 12 letters, which makes no address, or ask the operator.`,
+    detail: `displayName: "${after.displayName}" would be the address ${address}, and only the operator adds addresses. Choose a name with a space or with more than 12 letters, which is not an address, or ask the operator.`,
   })
 }
 

@@ -12,7 +12,7 @@ export function nearestNames(wanted: string, names: readonly string[], limit: nu
 
 const bare = (name: string): string => name.replace(/^@/, '').toLowerCase()
 
-/** Returns the Levenshtein distance; `max + 1` stands for all distances above `max`. A prefix of a name is one slip away from it. */
+/** Returns the Levenshtein distance; `max + 1` means every distance above `max`. A prefix of a name is one slip away from it. */
 function slipsBetween(a: string, b: string, max: number): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length >= 2 && long.startsWith(short)) return short === long ? 0 : 1

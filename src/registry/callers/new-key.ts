@@ -30,12 +30,12 @@ export function keyGrant(
   return { scopes: grantedScopes(maker, input.scopes), expiresAt: grantedEnd(maker, input.expiresAt, now) }
 }
 
-function grantedScopes(maker: Caller, asked: readonly Scope[] | undefined): readonly Scope[] {
-  if (asked === undefined) {
+function grantedScopes(maker: Caller, requested: readonly Scope[] | undefined): readonly Scope[] {
+  if (requested === undefined) {
     return maker.kind === 'operator' ? scopes : maker.scopes.filter((scope) => scope !== 'mint')
   }
-  const missing = asked.find((scope) => !maker.scopes.includes(scope))
-  if (missing === undefined) return scopes.filter((scope) => asked.includes(scope))
+  const missing = requested.find((scope) => !maker.scopes.includes(scope))
+  if (missing === undefined) return scopes.filter((scope) => requested.includes(scope))
   throw new Problem('forbidden', {
     field: 'scopes',
     detail: `scopes: this key does not have the scope ${missing} and cannot give it to another key. It has ${maker.scopes.join(', ')}.`,
@@ -50,20 +50,20 @@ export function lastEnd({ kind, keyId, expiresAt }: Caller): number | undefined 
   return kind === 'operator' && keyId.startsWith('jwt:') ? undefined : expiresAt
 }
 
-function grantedEnd(maker: Caller, asked: number | undefined, now: number): number | null {
+function grantedEnd(maker: Caller, requested: number | undefined, now: number): number | null {
   const last = lastEnd(maker)
-  const end = asked ?? last
+  const end = requested ?? last
   if (end === undefined) return null
   if (end <= now) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: 'expiresAt: is in the past. Give a later instant.',
+      detail: 'expiresAt: is in the past. Send a later instant.',
     })
   }
   if (end > now + keyLimits.keyLife.max * 1000) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: `expiresAt: a key lives at most ${keyLimits.keyLife.max} seconds. Give an earlier instant, or none for a key that does not expire.`,
+      detail: `expiresAt: a key can expire at most ${keyLimits.keyLife.max} seconds from now. Send an earlier instant, or leave the field out for a key that does not expire.`,
     })
   }
   if (last === undefined || end <= last) return end

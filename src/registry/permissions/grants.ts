@@ -31,6 +31,6 @@ export async function requireMayManage(reader: Reader, caller: Caller, agent: Ag
   if (await mayManageSubscriptions(reader, caller, agent.id)) return
   throw new Problem('forbidden', {
     field: 'agentIdentity',
-    detail: `agentIdentity: ${agent.handle} has not granted you CAN_MANAGE_SUBSCRIPTIONS_OF. Leave it out for your own subscriptions.`,
+    detail: `agentIdentity: ${agent.handle} has not granted you CAN_MANAGE_SUBSCRIPTIONS_OF. Leave it out to subscribe for yourself.`,
   })
 }

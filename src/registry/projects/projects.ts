@@ -111,7 +111,7 @@ export async function callerIn(
   if (caller.kind === 'operator') throw notOperated(caller, projectId, field)
   throw new Problem('forbidden', {
     field,
-    detail: `${field}: ${caller.identity} belongs to project ${caller.projectId}, and its key works there only. Leave it out.`,
+    detail: `${field}: ${caller.identity} belongs to project ${caller.projectId}, and its key works only there. Leave the project out.`,
   })
 }
 
@@ -119,6 +119,6 @@ export async function callerIn(
 function notOperated({ projects = [] }: Caller, projectId: string, field: string): Problem {
   return new Problem('forbidden', {
     field,
-    detail: `${field}: this operator key is not for project ${projectId}. It is for ${projects.join(', ')}.`,
+    detail: `${field}: this operator key is not valid for project ${projectId}. It is valid for ${projects.join(', ')}.`,
   })
 }

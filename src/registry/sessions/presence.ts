@@ -1,5 +1,5 @@
 export const presenceStates = ['unknown', 'idle', 'active', 'waitingOnApproval', 'userTyping'] as const
-/** What a harness is doing. An input of routing, not a way to deliver. Source: S1-8. */
+/** What a harness is doing. An input of routing, not a route. Source: S1-8. */
 export type PresenceState = (typeof presenceStates)[number]
 
 export const presenceSources = [
@@ -10,22 +10,22 @@ export const presenceSources = [
   'os-ui-probe',
   'unknown',
 ] as const
-/** Who says so. Source: S1-8. */
+/** Who reports the presence. Source: S1-8. */
 export type PresenceSource = (typeof presenceSources)[number]
 
-/** What a harness is doing, by its own last word. */
+/** What a harness is doing, according to its last report. */
 export interface Presence {
   readonly state: PresenceState
   readonly source: PresenceSource
-  /** Known while a turn runs, where the harness can name it. */
+  /** The id of the running turn, if the harness reports it. */
   readonly activeTurnId: string | null
-  /** What the harness can do, as its session says: `turn/start`, `turn/steer`, `append-only`, `has-telegram`, … */
+  /** What the harness can do, as its session reports: `turn/start`, `turn/steer`, `append-only`, `has-telegram`, … */
   readonly capabilities: readonly string[]
-  /** When the state was told, ms since the epoch; null: never. */
+  /** When the state was reported, ms since the epoch; null: never. */
   readonly asOf: number | null
 }
 
-/** What a session keeps of its harness's last word. */
+/** The stored part of the last report. */
 export interface Told {
   readonly state: PresenceState
   readonly source: PresenceSource
@@ -36,15 +36,15 @@ export interface Told {
   readonly endedAt: number | null
 }
 
-/** Older words say nothing: a harness moves on without telling. */
+/** Older reports are ignored: a harness does not report every change. */
 export const presenceStaleMs = 2 * 60_000
 
-/** The presence of whoever has this session, or none: `unknown` without a word, and when the last one is stale. Pure. Source: S1-9. */
+/** Returns the presence of an agent with this session, or without one: `unknown` without a report, or if the last one is too old. Pure. Source: S1-9. */
 export function presenceOf(session: Told | undefined, now: number): Presence {
   if (!session) return { state: 'unknown', source: 'unknown', activeTurnId: null, capabilities: [], asOf: null }
   const { state, source, activeTurnId, capabilities, presenceAt } = session
-  const told = { source, capabilities, asOf: presenceAt }
-  // The clock may have been set back since.
+  const report = { source, capabilities, asOf: presenceAt }
+  // The clock may have been set back since the report.
   const isFresh = presenceAt !== null && session.endedAt === null && Math.abs(now - presenceAt) <= presenceStaleMs
-  return isFresh ? { ...told, state, activeTurnId } : { ...told, state: 'unknown', activeTurnId: null }
+  return isFresh ? { ...report, state, activeTurnId } : { ...report, state: 'unknown', activeTurnId: null }
 }

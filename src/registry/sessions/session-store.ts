@@ -17,7 +17,7 @@ const insert =
     key_id, last_seen_at, created_at)
   values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
     ${p('keyId')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
-const goOn = statement<{
+const continueLive = statement<{
   id: string
   surface: string
   capabilities: string
@@ -83,16 +83,16 @@ export async function insertSession(tx: Transaction, session: Session): Promise<
   await tx.run(insert, { ...session, capabilities: JSON.stringify(session.capabilities) })
 }
 
-/** Lets a session that lives, or was only silent, go on. */
+/** Continues a session that is live, or that ended by a timeout. */
 export async function continueSession(
   tx: Transaction,
   id: string,
   { surface, capabilities, keyId }: Pick<Session, 'surface' | 'capabilities' | 'keyId'>,
 ): Promise<void> {
-  await tx.run(goOn, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
+  await tx.run(continueLive, { id, surface, capabilities: JSON.stringify(capabilities), keyId, now: tx.now })
 }
 
-/** Each of these answers false when the session had ended already: another was first. */
+/** Each of these returns false if the session had ended already. */
 export async function endSession(
   tx: Transaction,
   id: string,
@@ -106,12 +106,12 @@ export async function endSilentSession(tx: Transaction, id: string, before: numb
   return (await tx.run(endSilent, { id, before, now: tx.now })) > 0
 }
 
-/** Notes a sign of life, unless one was noted within `withinMs`. */
+/** Records a sign of life, unless one was recorded within `withinMs`. */
 export async function seeSession(tx: Transaction, id: string, withinMs = 0, now = tx.now): Promise<void> {
   await tx.run(see, { id, now, before: now - withinMs })
 }
 
-/** What a harness says that it does. `capabilities` are kept when it does not name them. */
+/** A report of presence. Without `capabilities` the stored ones are kept. */
 export interface PresenceReport {
   readonly state: PresenceState
   readonly source: PresenceSource
@@ -130,13 +130,13 @@ export async function findSession(db: Reader, id: string): Promise<Session | und
   return row && fromRow(row)
 }
 
-/** The session that speaks for an agent, if one lives. Source: S2-3, D12. */
+/** Returns the live session of an agent, if there is one. Source: S2-3, D12. */
 export async function newestLiveSession(db: Reader, agentId: string): Promise<Session | undefined> {
   const row = await db.get(liveOf, { agentId })
   return row && fromRow(row)
 }
 
-/** The session that a process had and may have again: it lives, or was only silent. */
+/** Returns the session that a process may continue: it is live, or it ended by a timeout. */
 export async function findSessionOfProcess(
   db: Reader,
   agentId: string,
@@ -147,23 +147,23 @@ export async function findSessionOfProcess(
   return row && fromRow(row)
 }
 
-/** The live sessions of a project, newest first. */
+/** Returns the live sessions of a project, newest first. */
 export async function listLiveSessions(db: Reader, projectId: string): Promise<Session[]> {
   return (await db.all(liveOfProject, { projectId })).map(fromRow)
 }
 
-/** The live sessions that a key started. */
+/** Returns the live sessions that a key started. */
 export async function listSessionsOfKey(db: Reader, keyId: string): Promise<Session[]> {
   return (await db.all(liveOfKey, { keyId })).map(fromRow)
 }
 
 interface EndedPage {
-  /** The id of the last one of the page before; `''`: from the newest. */
+  /** The id of the last session of the previous page; `''`: from the newest. */
   readonly before: string
   readonly limit: number
 }
 
-/** What an agent's sessions, or a project's, were; newest first. */
+/** Returns the ended sessions of an agent or a project, newest first. */
 export async function listEndedSessions(
   db: Reader,
   of: { agentId: string } | { projectId: string },
@@ -177,12 +177,12 @@ export async function listEndedSessions(
   return rows.map(fromRow)
 }
 
-/** The agents of a project that have a live session. */
+/** Returns the agents of a project that have a live session. */
 export async function listPresentAgents(db: Reader, projectId: string): Promise<string[]> {
   return (await db.all(presentIn, { projectId })).map(({ agentId }) => agentId)
 }
 
-/** Live sessions that gave no sign since an instant, the most silent first. */
+/** Returns live sessions without a sign of life since an instant, the longest silence first. */
 export async function listSilentSessions(db: Reader, before: number, limit: number): Promise<Session[]> {
   return (await db.all(silent, { before, limit })).map(fromRow)
 }
@@ -191,7 +191,7 @@ export async function hasEndedBefore(db: Reader, before: number): Promise<boolea
   return (await db.get(anyEndedBefore, { before })) !== undefined
 }
 
-/** Forgets sessions that ended before an instant, the oldest first. Answers how many went. */
+/** Removes sessions that ended before an instant, oldest first. Returns how many were removed. */
 export function removeEndedSessions(tx: Transaction, before: number, limit: number): Promise<number> {
   return tx.run(removeEnded, { before, limit })
 }

@@ -1,20 +1,20 @@
 import type { Told } from './presence.ts'
 
-/** Why a session is over: it said so, it was silent too long, a newer one speaks for its agent, or its key is gone. Source: D12. */
+/** Why a session ended: it said so, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
 export type EndReason = 'ended' | 'timeout' | 'preempted' | KeyEnd
 
-/** What becomes of a key. */
+/** How a key ends. */
 export type KeyEnd = 'key-revoked' | 'key-expired'
 
 /**
- * One running harness process that speaks for an agent; at most one of an agent's sessions lives. What it last said that it does
- * may be old: `presenceOf` says what still holds.
+ * One running harness process that speaks for an agent. An agent has at most one live session. The stored presence may be old:
+ * `presenceOf` returns what is still valid.
  */
 export interface Session extends Told {
   readonly id: string
   readonly projectId: string
   readonly agentId: string
-  /** `claude_code`, `codex`, `cron`, …: what kind of harness it is. */
+  /** The kind of harness: `claude_code`, `codex`, `cron`, … */
   readonly surface: string
   readonly pid: number | null
   /** When the process started, ms since the epoch, by its own clock. */
@@ -22,22 +22,22 @@ export interface Session extends Told {
   readonly lastSeenAt: number
   readonly createdAt: number
   readonly endReason: EndReason | null
-  /** The session that took the identity over. */
+  /** The newer session that preempted this one. */
   readonly successorId: string | null
   /** The key that started it; null: not known. */
   readonly keyId: string | null
 }
 
-/** What tells one process from another. */
+/** The identity of a process: its id and its start. */
 export interface Process {
   readonly pid: number | null
   readonly processStartedAt: number | null
 }
 
 /**
- * What becomes of an identity when a process asks for it: it is free (`begin`), its own already (`continue`), another's that is
- * older (`preempt`) or another's that is newer (`refuse`). Where one of the two does not say when it started, who asks last is
- * the newer one. Pure. Source: D12.
+ * Decides what happens when a process starts a session: there is no live one (`begin`), the live one is its own (`continue`), or of
+ * an older process (`preempt`), or of a newer one (`refuse`). If one of the two does not say when it started, the process that
+ * starts its session last is the newer one. Pure. Source: D12.
  */
 export function succession(newcomer: Process, owner: Process | undefined): 'begin' | 'continue' | 'preempt' | 'refuse' {
   if (!owner) return 'begin'
@@ -47,7 +47,7 @@ export function succession(newcomer: Process, owner: Process | undefined): 'begi
   return processStartedAt < owner.processStartedAt ? 'refuse' : 'preempt'
 }
 
-/** A process is known by its id and the instant of its start; one that does not say both is a new one each time. */
+/** A process is identified by its id and the instant of its start. A process that does not give both counts as new each time. */
 function isSameProcess(one: Process, other: Process): boolean {
   if (one.pid === null || one.processStartedAt === null) return false
   return one.pid === other.pid && one.processStartedAt === other.processStartedAt

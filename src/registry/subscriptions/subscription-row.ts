@@ -105,7 +105,7 @@ function stateOf(row: SubscriptionRow): DeliveryState {
   }
 }
 
-/** What the columns that only wakes use hold for a push. */
+/** The values of a push subscription in the columns that only wake subscriptions use. */
 const noWake = {
   trigger: null,
   filters: '{}',

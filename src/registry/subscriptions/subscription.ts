@@ -27,14 +27,14 @@ export interface PushTarget {
   readonly url: string
   readonly configId: string
   readonly protocolVersion: '1.0' | '0.3'
-  /** Who asked for it, qualified by its project: `default:@donna`. Absent in configs from before this was stored. */
+  /** The caller that registered it, qualified by its project: `default:@donna`. Absent in configs from before this was stored. */
   readonly registeredBy?: string
   readonly sealedToken?: string
   readonly scheme?: string
   readonly sealedCredentials?: string
 }
 
-/** How far a subscription has come and who sends for it. Only `src/wakes/store` changes it. */
+/** The progress of a subscription and its lease. Only `src/wakes/store` changes it. */
 export interface DeliveryState {
   readonly status: SubscriptionStatus
   readonly reason: string | null

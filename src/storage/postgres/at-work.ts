@@ -1,4 +1,4 @@
-/** Counts the writers of a group that are at work, so that what is to be locked last is locked when they have what they need. */
+/** Counts the running writers of a group, so that the log is locked only after every other writer has ended or waits. */
 export class AtWork {
   #count = 0
   readonly #waiting: (() => void)[] = []
@@ -7,16 +7,16 @@ export class AtWork {
     this.#count++
   }
 
-  /** Of a writer that is done, or that waits for another one. */
+  /** A writer has ended, or waits for another writer. */
   stop(): void {
     if (--this.#count > 0) return
-    for (const goOn of this.#waiting.splice(0)) {
+    for (const resume of this.#waiting.splice(0)) {
       this.#count++
-      goOn()
+      resume()
     }
   }
 
-  /** For a writer at work. Undefined: nobody else is. Else resolves when nobody else is but those that wait in the same way. */
+  /** Returns undefined if the caller is the only running writer; otherwise resolves when every other writer has ended or waits. */
   othersStopped(): Promise<void> | undefined {
     if (this.#count === 1) return undefined
     this.#count--

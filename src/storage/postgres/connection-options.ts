@@ -1,15 +1,15 @@
 import pg from 'pg'
 
-/** A connection that does not come about within this time is given up. */
+/** How long a connection may take to open. */
 const connectMs = 5_000
-/** The longest statement, enforced by the server. Beyond it, and some grace, a connection that says nothing is dead. */
+/** The longest statement, enforced by the server. A connection that is silent for longer than this, plus a margin, is dead. */
 const statementMs = 10_000
 export const silenceMs = 15_000
 
-/** Every statement has an index to read by, and a plan outlives the size that a table had when it was made. */
+/** Every statement has an index. A plan that was made for a small table would otherwise still scan it when it is large. */
 const plannerOptions = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
 
-/** How the gateway connects. What the URL says of the same settings wins. */
+/** The settings of a connection. Parameters of the URL override them. */
 export function connectionOptions(url: string): pg.ClientConfig {
   const address = new URL(url)
   const own = address.searchParams.get('options') ?? ''
@@ -20,9 +20,10 @@ export function connectionOptions(url: string): pg.ClientConfig {
     application_name: 'rouse',
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
-    // Whoever waits this long for a row waits for somebody who is stuck.
+    // A transaction that holds a row for longer than this is stuck.
     lock_timeout: 5_000,
-    // Below that: what a gateway holds that was paused or cut off in a transaction, above all the log, is free before the others give up.
+    // Shorter than the lock timeout: if a gateway is paused or cut off in a transaction, its locks (above all that of the log) are
+    // released before the others give up.
     idle_in_transaction_session_timeout: 4_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -32,7 +33,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 
 type TypeParser = (text: string) => unknown
 
-/** As the embedded store answers: integers are numbers (all of them are below 2^53), and truth is 1 or 0. */
+/** The same values as from the embedded store: integers are numbers (all are below 2^53), and booleans are 1 or 0. */
 const parsers: Record<number, TypeParser> = {
   [pg.types.builtins.INT8]: Number,
   [pg.types.builtins.NUMERIC]: Number,

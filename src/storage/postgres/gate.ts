@@ -1,15 +1,15 @@
-/** Lets one group at a time take rows, first come first served; nobody waits longer than `patienceMs`. */
+/** Lets one group at a time lock rows, in the order of arrival. A group that has waited for `patienceMs` enters anyway. */
 export class Gate {
   readonly #patienceMs: number
   readonly #waiting: (() => void)[] = []
   #inside = 0
-  #before: Promise<unknown> = Promise.resolve()
+  #hooksBefore: Promise<unknown> = Promise.resolve()
 
   constructor(patienceMs: number) {
     this.#patienceMs = patienceMs
   }
 
-  /** Undefined: in at once. Else resolves when it is. */
+  /** Returns undefined if the group may enter at once; otherwise a promise that resolves when it may. */
   enter(): Promise<void> | undefined {
     if (this.#inside++ === 0) return undefined
     return new Promise((resolve) => {
@@ -25,15 +25,15 @@ export class Gate {
     })
   }
 
-  /** Resolves when all is done that follows from the log of whoever left last. */
-  get before(): Promise<unknown> {
-    return this.#before
+  /** Resolves when the commit hooks of the last group that wrote to the log have run. */
+  get hooksBefore(): Promise<unknown> {
+    return this.#hooksBefore
   }
 
-  /** Lets the next one in. `done`: resolves when what follows from this one's part of the log is done, if it has one. */
-  leave(done: Promise<unknown> | undefined): void {
+  /** Lets the next group enter. `hooks` resolves when the commit hooks of this group have run; undefined if it did not write to the log. */
+  leave(hooks: Promise<unknown> | undefined): void {
     this.#inside--
-    if (done) this.#before = done
+    if (hooks) this.#hooksBefore = hooks
     this.#waiting.shift()?.()
   }
 }

@@ -8,36 +8,36 @@ import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncert
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Queue, Result, Writer } from './writer.ts'
 
-/** How long a group waits for its turn to take rows. Then it waits in the database, where others see it. */
+/** How long a group waits at the gate. Then it waits in the database, where PostgreSQL can detect a deadlock. */
 const patienceMs = 1_000
-/** How often a writer is run when others come in its way. */
+/** How often a writer is run if other writers change what it has read. */
 const triesMax = 4
 
-/** For a writer that had no luck in company. */
-const nobody: Queue = {
+/** The queue of a group with one writer that failed together with others: it accepts no more writers. */
+const noOthers: Queue = {
   take: () => [],
-  listen: () => ({ heard: new Promise(() => {}), stop() {} }),
+  listen: () => ({ arrived: new Promise(() => {}), stop() {} }),
 }
 
-/** A connection, and what is under way on it. */
+/** A connection, and the loop that runs groups on it, if there is one. */
 interface Lane {
   readonly connection: WriteConnection
   draining: Promise<void> | undefined
 }
 
 /**
- * The writing side of the PostgreSQL engine. Writers queue; whoever is waiting when a connection frees shares one
- * transaction. While one group commits, the next one runs on another connection. Where a group is lost through one of its
- * writers, that one is run again alone and the others together.
+ * The writing side of the PostgreSQL engine. Writers queue; all that wait when a connection becomes free share one
+ * transaction. While one group commits, the next one runs on another connection. If one writer makes a group fail, that writer
+ * is run again alone and the others are run again together.
  */
 export class GroupCommit {
   readonly #lanes: readonly Lane[]
   readonly #clock: Clock
   readonly #queue: Writer[] = []
-  /** Writers that had no luck in company. */
+  /** Writers that failed together with others. */
   readonly #alone: Writer[] = []
   readonly #gate = new Gate(patienceMs)
-  /** Groups that have time for more. */
+  /** Called when a writer arrives, by groups that still accept some. */
   readonly #listening = new Set<() => void>()
   #closed = false
 
@@ -56,7 +56,7 @@ export class GroupCommit {
     })
   }
 
-  /** Lets the queued writers finish, then refuses new ones. */
+  /** Refuses new writers, and resolves when the queued ones have ended. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all(this.#lanes.map(({ draining }) => draining))
@@ -69,13 +69,13 @@ export class GroupCommit {
   }
 
   async #drain(lane: Lane): Promise<void> {
-    // One turn of the event loop lets every request that is already on a socket join this group.
+    // After one turn of the event loop every request that is already on a socket has joined this group.
     await new Promise(setImmediate)
     for (;;) {
       const next = this.#alone.shift()
       const writers = next ? [next] : this.#queue.splice(0, groupMax)
       if (writers.length === 0) break
-      await this.#commit(lane, writers, next ? nobody : this.#waiting)
+      await this.#commit(lane, writers, next ? noOthers : this.#waiting)
       await new Promise(setImmediate)
     }
     lane.draining = undefined
@@ -85,22 +85,22 @@ export class GroupCommit {
     try {
       await connection.open()
     } catch (error) {
-      // Nor is there a connection for those behind it.
+      // Without a connection the waiting writers fail too.
       const problem = storageProblem(error)
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
     const group = new Group(connection, this.#gate, queue, this.#clock.now())
     try {
-      this.#tell(connection, group, await group.run(writers))
+      this.#settle(connection, group, await group.run(writers))
     } finally {
       group.end()
     }
   }
 
-  #tell(connection: WriteConnection, group: Group, end: readonly Result[] | Loss): void {
-    if (!('cause' in end)) {
-      for (const result of end) {
+  #settle(connection: WriteConnection, group: Group, outcome: readonly Result[] | Loss): void {
+    if (!('cause' in outcome)) {
+      for (const result of outcome) {
         if ('error' in result) {
           if (result.error instanceof Collision && ++result.writer.tries < triesMax) this.#alone.push(result.writer)
           else result.writer.reject(storageProblem(result.error))
@@ -111,28 +111,28 @@ export class GroupCommit {
       }
       return
     }
-    if (isConnectionLost(end.cause)) connection.discard()
-    this.#runAgain(group.writers, end)
+    if (isConnectionLost(outcome.cause)) connection.discard()
+    this.#runAgain(group.writers, outcome)
   }
 
   readonly #waiting: Queue = {
-    take: (room) => {
-      const taken = this.#queue.splice(0, room)
+    take: (max) => {
+      const taken = this.#queue.splice(0, max)
       if (this.#queue.length > 0) this.#startLane()
       return taken
     },
     listen: () => {
-      let hear = (): void => {}
-      const heard = new Promise<void>((resolve) => {
-        hear = resolve
+      let announce = (): void => {}
+      const arrived = new Promise<void>((resolve) => {
+        announce = resolve
       })
-      if (this.#queue.length > 0) hear()
-      else this.#listening.add(hear)
-      return { heard, stop: () => this.#listening.delete(hear) }
+      if (this.#queue.length > 0) announce()
+      else this.#listening.add(announce)
+      return { arrived, stop: () => this.#listening.delete(announce) }
     },
   }
 
-  /** Nothing of them was kept: each is run once more where that may help, and told where it does not. */
+  /** The group was rolled back: runs each writer again where that can help, and rejects the others. */
   #runAgain(writers: readonly Writer[], { cause, culprit, uncertain: isUncertain }: Loss): void {
     if (isUncertain) {
       const problem = uncertain(cause)
@@ -140,22 +140,22 @@ export class GroupCommit {
       return
     }
     const problem = storageProblem(cause)
-    const inCompany = writers.length > 1
+    const wereSeveral = writers.length > 1
     const together: Writer[] = []
     const alone = (writer: Writer): void => {
-      // Its tries in company were the others' as well.
-      if (inCompany) writer.tries = 0
+      // Tries together with others do not count: another writer may have made them fail.
+      if (wereSeveral) writer.tries = 0
       this.#alone.push(writer)
     }
     for (const writer of writers) {
       const tries = ++writer.tries
       if (isOutage(cause)) {
-        // A connection that was found dead says nothing of the next one.
+        // The next connection may work: the first failure of a connection is retried.
         if (isConnectionLost(cause) && tries === 1) together.push(writer)
         else writer.reject(problem)
       } else if (writer === culprit && isSlow(cause)) writer.reject(problem)
-      else if (inCompany && (writer === culprit || tries >= triesMax)) alone(writer)
-      else if (inCompany) together.push(writer)
+      else if (wereSeveral && (writer === culprit || tries >= triesMax)) alone(writer)
+      else if (wereSeveral) together.push(writer)
       else if (isCollision(cause) && tries < triesMax) alone(writer)
       else writer.reject(problem)
     }

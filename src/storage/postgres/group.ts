@@ -10,15 +10,15 @@ import { isCertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Queue, Result, Writer } from './writer.ts'
 
-/** How many writers share a commit at the most: bounds how long the first of them waits, and who else waits for their rows. */
+/** The most writers that share a commit. It bounds how long the first one waits, and how many rows are locked meanwhile. */
 export const groupMax = 128
 
 /**
- * Writers that share one transaction and run at the same time, so that the statements of all travel together. There is no
- * savepoint between them: one that fails behind something it wrote fails them all, and they are run again without it.
+ * Writers that share one transaction and run at the same time, so that their statements are sent together. There are no
+ * savepoints between them: if a writer fails after it has written something, the group is rolled back and run again without it.
  *
- * A group takes no row before it is its turn in the line, and asks for no row after it has asked for its commit. So no two groups
- * of a gateway wait for each other: whoever has the turn waits for commits at the most.
+ * A group locks no row before it has passed the gate, and locks none after it has sent its commit. So two groups of one gateway
+ * never wait for each other: the group inside the gate waits at most for the commits of earlier groups.
  */
 export class Group implements Shared {
   readonly connection: WriteConnection
@@ -29,15 +29,15 @@ export class Group implements Shared {
   readonly #place: PlaceInLine
   readonly #writers: Writer[] = []
   readonly #running: Promise<Result>[] = []
-  /** Resolves when nobody else is taken in. */
-  #takingIn: Promise<void> | undefined
+  /** Resolves when the group accepts no more writers. */
+  #accepting: Promise<void> | undefined
   readonly #over: Promise<void>
-  /** Says that whoever is told of its end has been told: hooks have run. */
+  /** Called when the commit hooks of this group have run. */
   end = (): void => {}
   #appends = false
   #loss: Loss | undefined
 
-  /** `gate` is where the groups of a gateway wait for their turn; `queue`, whom this one takes in meanwhile. */
+  /** The group accepts writers from `queue` while it waits at the `gate`. */
   constructor(connection: WriteConnection, gate: Gate, queue: Queue, now: number) {
     this.connection = connection
     this.now = now
@@ -48,7 +48,7 @@ export class Group implements Shared {
     })
   }
 
-  /** Those that it began with, and those that it took in. */
+  /** The writers that it began with, and those that it accepted later. */
   get writers(): readonly Writer[] {
     return this.#writers
   }
@@ -61,16 +61,16 @@ export class Group implements Shared {
     this.#loss ??= { cause, culprit, uncertain: false }
   }
 
-  /** Runs the writers, and with them those that queue while it waits, and commits. Nothing is kept when it answers a loss. */
+  /** Runs the writers, accepts more while it waits, and commits. Returns the loss if the transaction was rolled back. */
   async run(writers: readonly Writer[]): Promise<readonly Result[] | Loss> {
     let last = pipelined()
     const begun = this.connection.query('begin isolation level read committed')
     begun.catch((error) => this.lose(error, undefined))
-    // Somebody came in the way of what they had read: now nobody of this gateway does.
+    // Another writer changed what these had read. Inside the gate no other group of this gateway can.
     if (writers.some(({ tries }) => tries > 0)) await this.enterLine()
     this.#start(writers)
     let results = await this.#results()
-    if (!this.#loss && results.some(leavesWork)) {
+    if (!this.#loss && results.some(hasDeferred)) {
       await this.enterLine()
       results = await this.#results()
       if (!this.#loss) {
@@ -87,9 +87,9 @@ export class Group implements Shared {
   }
 
   enterLine(): Promise<void> | undefined {
-    const turn = this.#place.enter()
-    if (turn) this.#takingIn ??= this.#takeIn(turn)
-    return turn
+    const entered = this.#place.enter()
+    if (entered) this.#accepting ??= this.#acceptUntil(entered)
+    return entered
   }
 
   #start(writers: readonly Writer[]): void {
@@ -97,46 +97,50 @@ export class Group implements Shared {
     for (const writer of writers) this.#running.push(runWriter(this, writer))
   }
 
-  /** What became of all of them. */
+  /** Resolves with the results of all writers. */
   async #results(): Promise<Result[]> {
     await Promise.all(this.#running)
-    await this.#takingIn
+    await this.#accepting
     return Promise.all(this.#running)
   }
 
-  /** Takes in who comes while it waits for its turn: the fewer the groups, the shorter the line. */
-  async #takeIn(turn: Promise<void>): Promise<void> {
-    let isMine = false
-    void turn.then(() => {
-      isMine = true
+  /** Accepts writers that arrive while the group waits at the gate: fewer groups make the wait shorter. */
+  async #acceptUntil(entered: Promise<void>): Promise<void> {
+    let isInside = false
+    void entered.then(() => {
+      isInside = true
     })
-    while (!isMine && !this.#loss) {
-      const room = groupMax - this.#writers.length
-      const arrival = room > 0 ? this.#queue.listen() : undefined
-      await Promise.race([turn, ...(arrival ? [arrival.heard] : [])])
-      arrival?.stop()
-      this.#start(this.#queue.take(isMine ? 0 : room))
+    while (!isInside && !this.#loss) {
+      const max = groupMax - this.#writers.length
+      const next = max > 0 ? this.#queue.listen() : undefined
+      await Promise.race([entered, ...(next ? [next.arrived] : [])])
+      next?.stop()
+      this.#start(this.#queue.take(isInside ? 0 : max))
     }
   }
 
-  /** Does what the writers left for the end, as one more writer that nobody waits for. */
+  /** Does the work that the writers deferred, as one more writer. */
   async #close(results: readonly Result[]): Promise<Result> {
     this.#appends = true
-    const left = new BeforeCommitWork()
-    for (const result of results) if ('deferred' in result) left.join(result.deferred)
-    const work = (tx: Transaction): Promise<Pipelined> => left.run(tx)
-    // What it learns of the log is news to nobody here: the hooks of those before it have run.
-    const result = await runWriter(this, { work, resolve: () => {}, reject: () => {}, tries: 0 }, this.#place.before)
+    const deferred = new BeforeCommitWork()
+    for (const result of results) if ('deferred' in result) deferred.join(result.deferred)
+    const work = (tx: Transaction): Promise<Pipelined> => deferred.run(tx)
+    // It gets answers only after the hooks of earlier groups have run, so it never knows more of the log than was published.
+    const result = await runWriter(
+      this,
+      { work, resolve: () => {}, reject: () => {}, tries: 0 },
+      this.#place.hooksBefore,
+    )
     if ('error' in result) this.lose(result.error, undefined)
     return result
   }
 
   async #commit(): Promise<void> {
-    // A connection that was gone before anybody asked for the commit has kept nothing.
+    // If the connection was already lost before the commit was sent, nothing was committed.
     const { isOpen } = this.connection
     try {
       const committing = this.connection.query('commit')
-      // The next one asks for its rows behind this commit, and has them as soon as the server is done.
+      // The next group sends its first lock right after this commit, and gets it as soon as the server has committed.
       this.#leave()
       const { command } = await committing
       if (command !== 'COMMIT') this.lose(new Error('The transaction was rolled back.'), undefined)
@@ -149,7 +153,7 @@ export class Group implements Shared {
     try {
       await this.connection.query('rollback')
     } catch {
-      // Then there is no connection any more, and no transaction; what brought us here is the error to tell.
+      // Then the connection is lost, and the transaction with it. The first error is the one to report.
       this.connection.discard()
     }
   }
@@ -159,6 +163,6 @@ export class Group implements Shared {
   }
 }
 
-function leavesWork(result: Result): boolean {
+function hasDeferred(result: Result): boolean {
   return 'deferred' in result && !result.deferred.isEmpty
 }

@@ -2,15 +2,15 @@ import pg from 'pg'
 import { pendingMigrations } from '../migrations.ts'
 import { connectionOptions } from './connection-options.ts'
 
-/** Any number, so long as nothing else on the database locks with it: the gateway's default port. */
+/** The first number of the advisory lock. Nothing else on the database may use it; it is the gateway's default port. */
 const lockSpace = 4520
 
 /**
- * Applies the migrations that the store does not have yet, each in a transaction of its own. Several gateways may start at
- * once: one migrates, the others wait for it and find nothing to do.
+ * Applies the migrations that the store does not have yet, each in its own transaction. If several gateways start at the same
+ * time, one migrates, and the others wait and then find nothing to do.
  */
 export async function migrate(url: string, now: number): Promise<void> {
-  // A migration takes as long as it takes, and so does waiting for one.
+  // No time limit: a migration may take long, and so may waiting for one.
   const client = new pg.Client({ ...connectionOptions(url), statement_timeout: 0, lock_timeout: 0 })
   client.on('error', () => {})
   await client.connect()
@@ -27,12 +27,12 @@ export async function migrate(url: string, now: number): Promise<void> {
       await client.query('commit')
     }
   } finally {
-    // Ends the lock too, and a transaction that failed.
+    // This also releases the lock, and ends a failed transaction.
     await client.end()
   }
 }
 
-/** Any other encoding would refuse what people write, one message at a time. */
+/** A database with another encoding would refuse single messages later. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query('show server_encoding')
   if (rows[0].server_encoding === 'UTF8') return

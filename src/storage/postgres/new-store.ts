@@ -4,12 +4,12 @@ import { type LogHead, logHeadsSql, migrationTable, type Table, type TableRow } 
 import { connectionOptions } from './connection-options.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 
-/** A table that is in use for longer is used by somebody who does not go away. */
+/** How long to wait for a table lock. A table that is locked for longer is used by a running program. */
 const lockMs = 2_000
 
 /**
- * A PostgreSQL store that is filled from another one, in one transaction: it has everything or, however that ends, nothing.
- * Its tables are locked meanwhile, so that a gateway which starts too early waits and gives up.
+ * A PostgreSQL store that is filled from another store in one transaction: it gets all rows or none. Its tables are locked
+ * meanwhile, so a gateway that starts too early waits and gives up.
  */
 export class NewStore implements AsyncDisposable {
   readonly #client: pg.Client
@@ -24,7 +24,7 @@ export class NewStore implements AsyncDisposable {
     await (await PostgresDatabase.open(url, clock)).close()
     const patient = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: lockMs }
     const client = new pg.Client({ ...connectionOptions(url), ...patient, application_name: 'rouse migrate' })
-    // Whoever waits for an answer is told.
+    // The query without an answer is rejected by the driver. Without a listener the error would be an uncaught exception.
     client.on('error', () => {})
     await client.connect()
     return new NewStore(client)
@@ -47,7 +47,7 @@ export class NewStore implements AsyncDisposable {
     }))
   }
 
-  /** Begins, and keeps everybody else out. Rejects when somebody uses a table, or when there is a row in one. */
+  /** Begins the transaction and locks all tables. Rejects if a table is in use, or if one has a row. */
   async begin(tables: readonly Table[]): Promise<void> {
     await this.#client.query('begin')
     try {
@@ -56,7 +56,7 @@ export class NewStore implements AsyncDisposable {
       )
     } catch (error) {
       if ((error as { code?: string }).code !== '55P03') throw error
-      throw new Error('Somebody uses the target: a gateway runs on it, or another copy. Stop it and try again.', {
+      throw new Error('The target is in use: a gateway runs on it, or another copy. Stop it and try again.', {
         cause: error,
       })
     }
@@ -67,11 +67,11 @@ export class NewStore implements AsyncDisposable {
     }
     if (held.length === 0) return
     throw new Error(
-      `The target holds data already: ${held.join(', ')}. Nothing was copied. Give it an empty database: createdb --encoding UTF8 --template template0 <name>`,
+      `The target already has data: ${held.join(', ')}. Nothing was copied. Use an empty database: createdb --encoding UTF8 --template template0 <name>`,
     )
   }
 
-  /** Some thousand rows at a time: they travel as one statement. */
+  /** Inserts rows in one statement; a few thousand at a time are a good size. */
   async insert({ name, columns }: Table, rows: readonly TableRow[]): Promise<void> {
     const list = columns.map((column) => `"${column}"`).join(', ')
     const arrays = columns.map((column, i) => `$${i + 1}::${this.#types.get(`${name}.${column}`)}[]`).join(', ')
@@ -87,14 +87,14 @@ export class NewStore implements AsyncDisposable {
     return (await this.#client.query(logHeadsSql)).rows
   }
 
-  /** Once it resolves, the store is complete. */
+  /** The store is complete when this resolves. */
   async commit(): Promise<void> {
     await this.#client.query('commit')
-    // Without it the first queries would guess how much there is.
+    // Without statistics the planner would not know the size of the tables at the first queries.
     await this.#client.query('analyze')
   }
 
-  /** Nothing of it stays. A connection that is gone has taken everything back by itself. */
+  /** Leaves no row. If the connection is lost, the server has rolled back already. */
   async rollBack(): Promise<void> {
     await this.#client.query('rollback').catch(() => {})
   }

@@ -1,40 +1,40 @@
 import type { Gate } from './gate.ts'
 
-/** A group's place in the line of the groups that take rows: entered before the first row, left when the commit is asked for. */
+/** A group's place at the gate: it enters before its first row lock, and leaves when it sends its commit. */
 export class PlaceInLine {
   readonly #gate: Gate
   #state: 'outside' | 'waiting' | 'inside' = 'outside'
-  #turn: Promise<void> | undefined
+  #entering: Promise<void> | undefined
 
   constructor(gate: Gate) {
     this.#gate = gate
   }
 
-  /** Undefined: it is the group's turn. Else resolves when it is. */
+  /** Returns undefined if the group may lock rows now; otherwise a promise that resolves when it may. */
   enter(): Promise<void> | undefined {
     if (this.#state === 'outside') {
       this.#state = 'waiting'
-      this.#turn = this.#gate.enter()?.then(() => this.#goIn())
-      if (!this.#turn) this.#goIn()
+      this.#entering = this.#gate.enter()?.then(() => this.#entered())
+      if (!this.#entering) this.#entered()
     }
-    return this.#turn
+    return this.#entering
   }
 
-  /** Resolves when all is done that follows from the log of whoever left last. */
-  get before(): Promise<unknown> {
-    return this.#gate.before
+  /** Resolves when the commit hooks of the last group that wrote to the log have run. */
+  get hooksBefore(): Promise<unknown> {
+    return this.#gate.hooksBefore
   }
 
-  /** Lets the next group in. `done`: resolves when what follows from this group's part of the log is done, if it has one. */
-  leave(done: Promise<unknown> | undefined): void {
+  /** Lets the next group enter. `hooks` resolves when the commit hooks of this group have run; undefined if it did not write to the log. */
+  leave(hooks: Promise<unknown> | undefined): void {
     if (this.#state === 'outside') return
     this.#state = 'outside'
-    this.#turn = undefined
-    this.#gate.leave(done)
+    this.#entering = undefined
+    this.#gate.leave(hooks)
   }
 
-  #goIn(): void {
+  #entered(): void {
     this.#state = 'inside'
-    this.#turn = undefined
+    this.#entering = undefined
   }
 }

@@ -10,12 +10,12 @@ import { ReadPool } from './read-pool.ts'
 import { storageProblem } from './storage-problem.ts'
 import { WriteConnection } from './write-connection.ts'
 
-/** How many groups of writers are under way at the same time. The end of each waits for the project's log all the same. */
+/** How many groups of writers run at the same time. At their ends they still wait for each other, at the project's log. */
 const writersMax = 3
 
 /**
- * A store that several gateways share: one connection for writing behind the group commit, and a pool for reading. A
- * connection that breaks is made anew with the next use.
+ * A store that several gateways share: a few connections for writing, which the group commit uses, and a pool for reading. A
+ * connection that broke is opened again when it is needed.
  */
 export class PostgresDatabase implements Database {
   readonly #reads: ReadPool
@@ -32,8 +32,8 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Connects, and brings the schema up to this build.
-   * @param url `postgres://user@host/database`, with whatever else libpq's URLs say
+   * Connects, and migrates the schema to this build.
+   * @param url `postgres://user@host/database`, with the parameters of libpq's URLs
    */
   static async open(url: string, clock: Clock): Promise<PostgresDatabase> {
     try {
@@ -62,12 +62,12 @@ export class PostgresDatabase implements Database {
   }
 
   async #read<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
-    // A request that outlives the store is told so.
+    // A request that is still running when the store closes gets an error.
     if (this.#closing) throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
     return (await this.#reads.rows(toQuery(statement, params))) as Row[]
   }
 
-  /** Where the writing connection broke, those for reading may lead to the same dead server, or to a stale one. */
+  /** After a writing connection broke, the reading connections may lead to the same dead server, or to an old primary. */
   #renewReads(): void {
     if (!this.#closing) this.#reads.renew()
   }
@@ -82,7 +82,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** Who starts a gateway reads this, so it names what to look at; the URL may hold a password and is not repeated. */
+/** The operator reads this at the start, so it names what to check. The URL may contain a password and is not repeated. */
 function notOpened(error: unknown): unknown {
   if (!(storageProblem(error) instanceof Problem)) return error
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : (error as Error).message

@@ -4,34 +4,34 @@ import type { SqlValue, Statement } from '../statement.ts'
 
 const dialect = new PgDialect()
 
-/** A statement with its values, as node-postgres takes it: prepared under its name, once for each connection. */
+/** A statement with its values, in the form of node-postgres: prepared under its name, once for each connection. */
 export interface Query {
   readonly name: string
   readonly text: string
   readonly values: SqlValue[]
   readonly isFirst: boolean
-  /** Whether it takes rows that others may wait for until the transaction ends: it changes them, or reads them with a lock. */
-  readonly takesRows: boolean
+  /** Whether it locks rows until the transaction ends: it changes them, or reads them with a lock. */
+  readonly locksRows: boolean
 }
 
 interface Compiled {
   readonly name: string
   readonly text: string
   readonly isFirst: boolean
-  readonly takesRows: boolean
+  readonly locksRows: boolean
   readonly binding: Binding
 }
 
 const compiled = new WeakMap<Statement, Compiled>()
 let count = 0
 
-/** Throws a TypeError that names a parameter which is missing. */
+/** Throws a TypeError that names a missing parameter. */
 export function toQuery<Params extends object>(statement: Statement<Params, unknown>, params: Params): Query {
-  const { name, text, isFirst, takesRows, binding } = compile(statement as Statement)
-  return { name, text, isFirst, takesRows, values: bindValues(binding, params) }
+  const { name, text, isFirst, locksRows, binding } = compile(statement as Statement)
+  return { name, text, isFirst, locksRows, values: bindValues(binding, params) }
 }
 
-/** Whether a query changes rows when it answers some: a `returning` counts as well as a count. */
+/** Whether a query changes rows. Its result then counts changed rows, or returns them (`returning`). */
 export function isWrite({ text }: Query): boolean {
   return !/^\s*(select|with)\b/i.test(text)
 }
@@ -45,14 +45,14 @@ function compile(statement: Statement): Compiled {
     name: `rouse_${++count}`,
     text,
     isFirst: statement.isFirst ?? false,
-    takesRows: /\b(insert|update|delete)\b/i.test(text),
+    locksRows: /\b(insert|update|delete)\b/i.test(text),
     binding: bindingOf(params),
   }
   compiled.set(statement, made)
   return made
 }
 
-/** Brings in the clauses that the embedded store takes for comments. */
+/** Activates the clauses that are comments for the embedded store. */
 function uncomment(text: string): string {
   return text.replaceAll(/\/\*postgres (.*?)\*\//g, '$1')
 }

@@ -1,20 +1,20 @@
 import pg from 'pg'
 import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
-import { ReadLine } from './read-line.ts'
+import { ReadQueue } from './read-queue.ts'
 import { isConnectionLost, storageProblem } from './storage-problem.ts'
 
 /** How many reads of one gateway run at the same time; the others wait. The server has a limited number for all gateways. */
 const readersMax = 8
-/** One of them is for what goes first: however much is read, nobody waits for its key to be looked up. */
-const readersKept = 1
-/** A connection that nobody needed for so long is given back. */
+/** One of them is reserved for statements that go first: the look-up of a key never waits for long reads. */
+const readersReserved = 1
+/** A connection that was not used for this long is closed. */
 const idleMs = 60_000
 
-/** The reading side: connections that come and go with the need. A read whose connection breaks is asked once more. */
+/** The reading side: a pool whose connections are opened and closed as needed. A read whose connection breaks is retried once. */
 export class ReadPool {
   readonly #options: pg.PoolConfig
-  readonly #line = new ReadLine(readersMax, readersKept)
+  readonly #queue = new ReadQueue(readersMax, readersReserved)
   #pool: pg.Pool
 
   constructor(options: pg.ClientConfig) {
@@ -23,7 +23,7 @@ export class ReadPool {
   }
 
   rows(query: Query): Promise<unknown[]> {
-    return this.#line.run(query.isFirst, () => this.#read(query))
+    return this.#queue.run(query.isFirst, () => this.#read(query))
   }
 
   async #read(query: Query): Promise<unknown[]> {
@@ -40,7 +40,7 @@ export class ReadPool {
     }
   }
 
-  /** Lets go of all connections, so that the next reads find the server that is there now. */
+  /** Replaces all connections, so that the next reads connect to the current server. */
   renew(): void {
     const old = this.#pool
     this.#pool = this.#open()

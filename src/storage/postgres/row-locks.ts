@@ -1,16 +1,16 @@
 import type { AtWork } from './at-work.ts'
 
-/** Who may change a row among the writers of one transaction: to the database they are one, and it keeps none of them apart. */
+/** Row locks between the writers of one transaction: the database sees one transaction, so its own locks do not separate them. */
 export class RowLocks<Holder> {
   readonly #holders = new Map<string, { holder: Holder; waiting: (() => void)[] }>()
   readonly #atWork: Pick<AtWork, 'start' | 'stop'>
 
-  /** `atWork` learns of a writer that waits, and of one that goes on. */
+  /** `atWork` counts a waiting writer as stopped. */
   constructor(atWork: Pick<AtWork, 'start' | 'stop'>) {
     this.#atWork = atWork
   }
 
-  /** Takes the row. Resolves when it is the holder's; undefined where somebody else has it and `mayWait` is false. */
+  /** Locks the row and resolves when it is locked. Returns undefined if another writer has locked it and `mayWait` is false. */
   async take(row: string, holder: Holder, mayWait: boolean): Promise<'taken' | undefined> {
     for (;;) {
       const held = this.#holders.get(row)
@@ -27,7 +27,7 @@ export class RowLocks<Holder> {
     }
   }
 
-  /** Frees what the holder has. */
+  /** Unlocks all rows of the holder. */
   release(holder: Holder): void {
     for (const [row, held] of this.#holders) {
       if (held.holder !== holder) continue

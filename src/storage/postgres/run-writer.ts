@@ -13,97 +13,127 @@ export interface Shared {
   readonly now: number
   readonly locks: RowLocks<object>
   readonly atWork: AtWork
-  /** Set once nothing of the transaction will be kept. */
+  /** Set once the transaction is going to be rolled back. */
   readonly loss: Loss | undefined
   lose(cause: unknown, culprit: Writer): void
-  /** Undefined: the transaction may take rows. Else resolves when it may. */
+  /** Undefined: the transaction may lock rows. Otherwise resolves when it may. */
   enterLine(): Promise<void> | undefined
 }
 
 /**
- * Runs one writer within a transaction that others share. What takes rows waits for the transaction's turn in the line, and what
- * takes a log waits for the other writers too: the order of locks is the same for all. Statements go out in the order in which the
- * writer asked for them. `before`: no answer is handed to the writer before this resolves.
+ * Runs one writer in a transaction that it shares with others. A statement that locks rows waits until the transaction may lock
+ * rows. A statement that locks a log also waits for the other writers, so that the order of locks is the same for all. The
+ * statements of the writer are sent in the order in which it asked for them.
+ * @param before the writer gets no answer before this resolves
  */
-export async function runWriter(shared: Shared, writer: Writer, before?: Promise<unknown>): Promise<Result> {
-  const { atWork, locks, connection } = shared
-  const hooks: (() => void)[] = []
-  const deferred = new BeforeCommitWork()
-  const state = { over: false, wrote: false, locked: false, unanswered: 0 }
-  let ahead: Promise<void> | undefined
-
-  const check = (): void => {
-    // Work that its writer did not wait for would land in a transaction that is not its own, or in none.
-    if (state.over) throw new Error('A transaction was used after its end: something in it was not awaited.')
-    if (shared.loss) throw shared.loss.cause
-  }
-  const admit = async ({ takesLog, locks: table }: Statement, params: object, turn: Promise<void> | undefined) => {
-    await turn
-    if (takesLog) await atWork.othersStopped()
-    if (table === undefined) return
-    check()
-    const row = `${table} ${(params as { id: string }).id}`
-    // Who holds nothing can wait for whoever does: no two then wait for each other.
-    if (!(await locks.take(row, state, !state.wrote && !state.locked))) throw collide(shared, writer)
-    state.locked = true
-  }
-  const ask = async (statement: Statement, params: object) => {
-    check()
-    const query = toQuery(statement, params)
-    const turn = query.takesRows ? shared.enterLine() : undefined
-    if (ahead || turn || statement.takesLog || statement.locks !== undefined) {
-      const admitted = (ahead ?? Promise.resolve()).then(() => admit(statement, params, turn))
-      ahead = admitted
-      try {
-        await admitted
-      } finally {
-        if (ahead === admitted) ahead = undefined
-      }
-    }
-    return send(query)
-  }
-  const send = async (query: Query) => {
-    check()
-    state.unanswered++
-    try {
-      const result = await connection.query(query)
-      if (before) await before
-      if (isWrite(query) && (result.rowCount ?? 0) > 0) state.wrote = true
-      return result
-    } catch (error) {
-      shared.lose(error, writer)
-      throw error
-    } finally {
-      state.unanswered--
-    }
-  }
-  const tx: Transaction = {
-    now: shared.now,
-    all: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
-      (await ask(statement as Statement, params)).rows as Row[],
-    get: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
-      (await ask(statement as Statement, params)).rows[0] as Row | undefined,
-    run: async (statement, params) => (await ask(statement as Statement, params)).rowCount ?? 0,
-    onCommit: (work) => hooks.push(work),
-    beforeCommit: (work, item) => deferred.add(work, item),
-  }
-  atWork.start()
-  try {
-    const value = await writer.work(tx)
-    return { writer, value, hooks, deferred }
-  } catch (error) {
-    // What it wrote cannot be taken back alone.
-    if (state.wrote || state.unanswered > 0) shared.lose(error, writer)
-    return { writer, error }
-  } finally {
-    state.over = true
-    locks.release(state)
-    atWork.stop()
-  }
+export function runWriter(shared: Shared, writer: Writer, before?: Promise<unknown>): Promise<Result> {
+  return new WriterRun(shared, writer, before).run()
 }
 
-function collide(shared: Shared, writer: Writer): Error {
-  const error = new Collision('Two writers of one transaction wait for each other.')
-  shared.lose(error, writer)
-  return error
+class WriterRun {
+  readonly #shared: Shared
+  readonly #writer: Writer
+  readonly #before: Promise<unknown> | undefined
+  readonly #hooks: (() => void)[] = []
+  readonly #deferred = new BeforeCommitWork()
+  #isOver = false
+  #hasWritten = false
+  #hasLocked = false
+  #unanswered = 0
+  /** The last statement that had to wait for a lock or a line. Later statements are sent after it. */
+  #waiting: Promise<void> | undefined
+
+  constructor(shared: Shared, writer: Writer, before: Promise<unknown> | undefined) {
+    this.#shared = shared
+    this.#writer = writer
+    this.#before = before
+  }
+
+  async run(): Promise<Result> {
+    const { locks, atWork } = this.#shared
+    const writer = this.#writer
+    atWork.start()
+    try {
+      const value = await writer.work(this.#transaction())
+      return { writer, value, hooks: this.#hooks, deferred: this.#deferred }
+    } catch (error) {
+      // What one writer wrote cannot be rolled back alone.
+      if (this.#hasWritten || this.#unanswered > 0) this.#shared.lose(error, writer)
+      return { writer, error }
+    } finally {
+      this.#isOver = true
+      locks.release(this)
+      atWork.stop()
+    }
+  }
+
+  #transaction(): Transaction {
+    return {
+      now: this.#shared.now,
+      all: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
+        (await this.#ask(statement as Statement, params)).rows as Row[],
+      get: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
+        (await this.#ask(statement as Statement, params)).rows[0] as Row | undefined,
+      run: async (statement, params) => (await this.#ask(statement as Statement, params)).rowCount ?? 0,
+      onCommit: (work) => this.#hooks.push(work),
+      beforeCommit: (work, item) => this.#deferred.add(work, item),
+    }
+  }
+
+  async #ask(statement: Statement, params: object) {
+    this.#check()
+    const query = toQuery(statement, params)
+    const line = query.locksRows ? this.#shared.enterLine() : undefined
+    if (this.#waiting || line || statement.takesLog || statement.locks !== undefined) {
+      const waiting = (this.#waiting ?? Promise.resolve()).then(() => this.#waitForLocks(statement, params, line))
+      this.#waiting = waiting
+      try {
+        await waiting
+      } finally {
+        if (this.#waiting === waiting) this.#waiting = undefined
+      }
+    }
+    return this.#send(query)
+  }
+
+  async #waitForLocks({ takesLog, locks: table }: Statement, params: object, line: Promise<void> | undefined) {
+    const { atWork, locks } = this.#shared
+    await line
+    if (takesLog) await atWork.othersStopped()
+    if (table === undefined) return
+    this.#check()
+    const row = `${table} ${(params as { id: string }).id}`
+    // A writer waits for a row only while it has no lock and has written nothing. So no two writers wait for each other.
+    const mayWait = !this.#hasWritten && !this.#hasLocked
+    if (!(await locks.take(row, this, mayWait))) throw this.#collide()
+    this.#hasLocked = true
+  }
+
+  async #send(query: Query) {
+    this.#check()
+    this.#unanswered++
+    try {
+      const result = await this.#shared.connection.query(query)
+      if (this.#before) await this.#before
+      if (isWrite(query) && (result.rowCount ?? 0) > 0) this.#hasWritten = true
+      return result
+    } catch (error) {
+      this.#shared.lose(error, this.#writer)
+      throw error
+    } finally {
+      this.#unanswered--
+    }
+  }
+
+  /** Throws if the writer has ended: its statement would run in another transaction, or in none. Throws if the group is lost. */
+  #check(): void {
+    if (this.#isOver) throw new Error('A transaction was used after its end: something in it was not awaited.')
+    if (this.#shared.loss) throw this.#shared.loss.cause
+  }
+
+  #collide(): Error {
+    const error = new Collision('Two writers of one transaction wait for each other.')
+    this.#shared.lose(error, this.#writer)
+    return error
+  }
 }

@@ -5,8 +5,8 @@ import { Collision } from '../database.ts'
 type Reason = 'unreachable' | 'full' | 'read-only' | 'slow' | 'busy'
 
 /**
- * What PostgreSQL says when the fault is the server's and not the statement's (SQLSTATE, appendix A of its manual): classes
- * by two characters, conditions by five.
+ * The error codes of PostgreSQL that mean a fault of the server and not of the statement (SQLSTATE, appendix A of its manual).
+ * A class has two characters, a single condition has five.
  */
 const reasons: Record<string, Reason> = {
   '08': 'unreachable',
@@ -26,14 +26,14 @@ const reasons: Record<string, Reason> = {
 }
 
 const details: Record<Reason, string> = {
-  unreachable: 'The database cannot be reached. Nothing was kept; try again.',
-  'read-only': 'The database takes no writes at the moment. Nothing was kept; try again.',
-  full: 'The database has no room or no connection left. Nothing was kept; try again later.',
-  slow: 'The database took too long. Nothing was kept; try again.',
-  busy: 'Too many change the same at the same time. Nothing was kept; try again.',
+  unreachable: 'The database cannot be reached. Nothing was stored; try again.',
+  'read-only': 'The database accepts no writes at the moment. Nothing was stored; try again.',
+  full: 'The database has no free space or no free connection. Nothing was stored; try again later.',
+  slow: 'The database took too long. Nothing was stored; try again.',
+  busy: 'Too many requests change the same data at the same time. Nothing was stored; try again.',
 }
 
-/** What the driver throws when the server refuses, as the problem that callers are told; any other error as it is. */
+/** Translates an error of the driver into the problem for the caller; returns any other error unchanged. */
 export function storageProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   if (error instanceof Collision) return new Problem('storage-unavailable', { detail: details.busy, cause: error })
@@ -43,42 +43,42 @@ export function storageProblem(error: unknown): unknown {
   return detail === undefined ? error : new Problem('invalid-request', { detail, cause: error })
 }
 
-/** What the embedded store takes and PostgreSQL cannot. */
+/** Values that the embedded store accepts and PostgreSQL does not. */
 const refusals: Record<string, string> = {
-  '22021': 'A text holds the character U+0000, which cannot be kept. Leave it out.',
-  '54000': 'An id, a key or a name is too long to be searched for. Give it at most 2,000 bytes.',
+  '22021': 'A text contains the character U+0000, which cannot be stored. Remove it.',
+  '54000': 'An id, a key or a name is too long for an index. Send at most 2,000 bytes.',
 }
 
-/** The connection broke between the question and the answer to a commit. */
+/** The connection broke after a commit was sent and before it was answered. */
 export function uncertain(cause: unknown): Problem {
   return new Problem('storage-unavailable', {
     detail:
-      'The connection to the database broke during the commit; whether it was kept is uncertain. Look, or repeat it.',
+      'The connection to the database broke during the commit, so it is uncertain whether the change was stored. Read it, or repeat the request.',
     cause,
   })
 }
 
-/** Whether the store is at fault, so that running the same again at once helps nobody. */
+/** Whether the store is at fault, so that running the work again at once would not help. */
 export function isOutage(error: unknown): boolean {
   return ['unreachable', 'read-only', 'full'].includes(reasonOf(error) ?? '')
 }
 
-/** Whether the connection is gone, or leads to a server that cannot be used. */
+/** Whether the connection is lost, or leads to a server that cannot be used. */
 export function isConnectionLost(error: unknown): boolean {
   return ['unreachable', 'read-only'].includes(reasonOf(error) ?? '')
 }
 
-/** Whether somebody waited for so long that the statement was ended. */
+/** Whether the statement was ended because it took too long, or waited too long for a lock. */
 export function isSlow(error: unknown): boolean {
   return reasonOf(error) === 'slow'
 }
 
-/** Whether it came of two who wrote at the same time (deadlock, serialization, a key that both wanted): again, it may pass. */
+/** Whether two concurrent writers caused the error (a deadlock, a serialization failure, the same unique key): a retry may succeed. */
 export function isCollision(error: unknown): boolean {
   return error instanceof Collision || ['40001', '40P01', '23505'].includes(codeOf(error) ?? '')
 }
 
-/** Whether a commit that ended with this error is certainly not kept. */
+/** Whether a commit that failed with this error was certainly rolled back. */
 export function isCertain(error: unknown): boolean {
   return ['40', '23', '25'].includes(codeOf(error)?.slice(0, 2) ?? '')
 }
@@ -94,11 +94,11 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** A socket's error has a system call; the driver's own are known by their words alone. */
+/** An error of a socket names a system call; errors of the driver have only their words. */
 function driverReasonOf(error: Error): Reason | undefined {
   if (/^(timeout expired|timeout exceeded when trying to connect|Query read timeout)/.test(error.message)) return 'slow'
   const isSocket = 'syscall' in error || error instanceof AggregateError
-  return isSocket || lostWords.test(error.message) ? 'unreachable' : undefined
+  return isSocket || connectionLostWords.test(error.message) ? 'unreachable' : undefined
 }
-const lostWords =
+const connectionLostWords =
   /^(Connection terminated|Client (was closed|has encountered a connection error)|The server does not support SSL|Cannot use a pool after calling end)/

@@ -3,8 +3,8 @@ import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
 
 /**
- * One connection for writing, made when it is needed and made anew after it broke. Queries travel behind one another
- * without waiting for answers; what is asked in one turn leaves in one packet.
+ * One connection for writing. It is opened when it is needed, and again after it broke. Queries are sent without waiting for
+ * earlier answers; those of one turn of the event loop are sent in one packet.
  */
 export class WriteConnection {
   readonly #options: pg.ClientConfig
@@ -15,7 +15,7 @@ export class WriteConnection {
   #corked = false
   #watch: NodeJS.Timeout | undefined
 
-  /** `onLost` hears of a connection that broke: others to the same server may lead nowhere too. */
+  /** `onLost` is called when the connection breaks: other connections to the same server may be dead too. */
   constructor(options: pg.ClientConfig, onLost: () => void) {
     this.#options = { ...options, pipeline: true }
     this.#onLost = onLost
@@ -29,7 +29,7 @@ export class WriteConnection {
   async open(): Promise<void> {
     if (this.#client) return
     const client = new pg.Client(this.#options)
-    // Whoever waits for an answer is told; without a listener the process would end.
+    // The queries without an answer are rejected by the driver. Without a listener the error would be an uncaught exception.
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
     await client.connect()
@@ -38,7 +38,7 @@ export class WriteConnection {
     this.#watch = setInterval(() => this.#breakSilence(), 1_000).unref()
   }
 
-  /** Asks, behind everything that was asked before. */
+  /** Sends a query after all earlier ones. Rejects with the driver's error. */
   query(query: Query | string): Promise<pg.QueryResult> {
     const client = this.#client
     if (!client) return Promise.reject(new Error('Connection terminated'))
@@ -56,7 +56,7 @@ export class WriteConnection {
     })
   }
 
-  /** Breaks the connection off, with whatever is under way on it. */
+  /** Destroys the connection. Queries without an answer are rejected. */
   discard(): void {
     const client = this.#client
     if (!client) return
@@ -88,7 +88,7 @@ export class WriteConnection {
     })
   }
 
-  /** A server that is cut off answers nothing, not even that it is gone. */
+  /** A server behind a broken network does not answer, and does not close the connection either. */
   #breakSilence(): void {
     if (this.#unanswered > 0 && performance.now() - this.#heardAt > silenceMs) this.discard()
   }

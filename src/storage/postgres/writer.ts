@@ -1,12 +1,12 @@
 import type { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 
-/** Work that shares a transaction with others, and who waits for it. */
+/** The work of one caller, which shares a transaction with others, and the caller's promise. */
 export interface Writer {
   readonly work: (tx: Transaction) => Promise<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
-  /** How often it was run in vain. */
+  /** How often the work has run without being committed. */
   tries: number
 }
 
@@ -19,17 +19,17 @@ export type Result =
     }
   | { readonly writer: Writer; readonly error: unknown }
 
-/** Why nothing of a group was kept: whose fault it is, where it is one writer's; `uncertain` where perhaps it was kept. */
+/** Why a group was not committed, and the writer that caused it, if it was one. `uncertain`: it may have been committed. */
 export interface Loss {
   readonly cause: unknown
   readonly culprit: Writer | undefined
   readonly uncertain: boolean
 }
 
-/** Writers that queue, for a group that has time for more. */
+/** The waiting writers, for a group that can still accept some. */
 export interface Queue {
-  /** Takes up to `room` of them; the others get a connection of their own. */
-  take(room: number): readonly Writer[]
-  /** Hears of the next one, until it is told to stop. Whoever listens takes it, or has a lane that does. */
-  listen(): { readonly heard: Promise<void>; stop(): void }
+  /** Removes up to `max` writers from the queue. If more are waiting, another group is started for them. */
+  take(max: number): readonly Writer[]
+  /** `arrived` resolves when a writer is waiting. The caller then takes it from the queue, or another group does. */
+  listen(): { readonly arrived: Promise<void>; stop(): void }
 }

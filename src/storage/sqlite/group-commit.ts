@@ -2,6 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
+import { runHook } from '../run-hook.ts'
 import type { Connection } from './connection.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
 
@@ -41,7 +42,7 @@ export class GroupCommit {
   // Prepared, because they run for every writer.
   readonly #savepoint: () => void
   readonly #release: () => void
-  readonly #takeBack: () => void
+  readonly #rollBackWriter: () => void
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #arrived = () => {}
@@ -54,7 +55,7 @@ export class GroupCommit {
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
     this.#release = connection.control('RELEASE writer')
-    this.#takeBack = connection.control('ROLLBACK TO writer')
+    this.#rollBackWriter = connection.control('ROLLBACK TO writer')
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -121,7 +122,7 @@ export class GroupCommit {
       // It is unknown what is on the disk. Only opening the store again can tell.
       this.#failure = new Problem('storage-unavailable', {
         detail:
-          'The disk failed while it took a write; whether it was kept is uncertain. Look at the disk and restart the gateway.',
+          'The disk failed during a write, so it is uncertain whether the write was stored. Check the disk, and restart the gateway.',
         cause: error,
       })
     }
@@ -193,21 +194,10 @@ export class GroupCommit {
     } catch (error) {
       end()
       if (!connection.raw.inTransaction) throw error
-      this.#takeBack()
+      this.#rollBackWriter()
       this.#release()
       return { writer, error: isSqliteError(error) ? storageProblem(error) : error }
     }
-  }
-}
-
-/** A hook that throws is a bug. It ends the process loudly, and it neither fails the write that is kept nor stops the queue. */
-function runHook(hook: () => void): void {
-  try {
-    hook()
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
   }
 }
 

@@ -6,7 +6,7 @@ const outages = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM)/
 export function storageProblem(error: unknown): unknown {
   if (!isSqliteError(error) || !outages.test(error.code)) return error
   return new Problem('storage-unavailable', {
-    detail: `The store refused the write (${error.code}); nothing of it was kept. Free the disk and try again.`,
+    detail: `The store refused the write (${error.code}); nothing was written. Free space on the disk, and try again.`,
     cause: error,
   })
 }

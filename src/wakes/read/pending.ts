@@ -110,10 +110,13 @@ async function withoutDuplicates(
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
-/** Returns those of the messages that reached an agent by another route than a wake. */
-export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlySet<string>>
+/** Returns those of the messages that reached an agent by another route than a wake, each with the route. */
+export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
-/** Without the mail that already reached its recipient by another route, and the task changes that this mail caused. */
+/**
+ * Without the mail that already reached its recipient by another route, and the task changes that this mail caused. A task change
+ * whose mail was handed over at the start of a session stays: a harness that starts is woken for what waits. Source: D9, D29.
+ */
 export async function withoutDelivered(
   findDelivered: FindDelivered | undefined,
   subscription: Subscription,
@@ -123,5 +126,9 @@ export async function withoutDelivered(
   const messageIds = events.map(messageIdOf).filter((id) => id !== undefined)
   if (messageIds.length === 0) return events
   const delivered = await findDelivered(subscription.agentId, messageIds)
-  return delivered.size === 0 ? events : events.filter((event) => !delivered.has(messageIdOf(event) ?? ''))
+  if (delivered.size === 0) return events
+  return events.filter((event) => {
+    const route = delivered.get(messageIdOf(event) ?? '')
+    return route === undefined || (event.type !== 'message.sent' && route === 'startup_drain')
+  })
 }

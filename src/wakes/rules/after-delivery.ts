@@ -5,16 +5,16 @@ import type { Progress } from '../store/lease.ts'
 import { failedInARowAfter, failuresMax } from './failures.ts'
 import { windowAfter } from './window.ts'
 
-/** What follows from a delivery for its subscription. `progress` is where the subscription stands afterwards. */
+/** The effect of a delivery on its subscription. `progress` is the position of the subscription afterwards. */
 export type NextStep =
-  /** It arrived: the run goes on. */
+  /** It arrived: the run continues. */
   | { readonly next: 'advance'; readonly progress: Progress }
   /** Nothing is decided: the next lease sends it. */
   | { readonly next: 'requeue' }
   | FailureStep
 
 export type FailureStep =
-  /** The event is given up: the cursor passes it, and the run goes on. */
+  /** The event has failed: the cursor passes it, and the run continues. */
   | { readonly next: 'fail'; readonly outcome: 'failed'; readonly progress: Progress }
   /** Nothing more is sent until somebody activates the subscription. A rejected event stays in front of the cursor. */
   | {
@@ -24,7 +24,7 @@ export type FailureStep =
       readonly reason: string
     }
 
-/** What was sent, and where the cursor stands once that is decided. */
+/** A sent emission, and the cursor after its outcome is decided. */
 export interface SentRange extends Pick<Emission, 'logId' | 'replayed'> {
   readonly cursorLogId: number
 }

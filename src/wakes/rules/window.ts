@@ -13,7 +13,7 @@ export function formOf(subscription: Subscription): DeliveryForm {
   return subscription.coalesceMs > 0 ? 'digest' : 'each'
 }
 
-/** What a subscription has of a window. A push has none. */
+/** The digest window of a subscription. A push subscription has none. */
 export type Windowed =
   | Pick<WakeSubscription, 'kind' | 'target' | 'coalesceMs' | 'windowUntil'>
   | Pick<PushSubscription, 'kind' | 'windowUntil'>

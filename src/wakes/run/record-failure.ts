@@ -1,4 +1,5 @@
 import type { EventType, NewEvent } from '../../log/event.ts'
+import { gatewayIdentity } from '../../registry/agents/identity.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
@@ -38,7 +39,7 @@ function failureEvents(
 ): NewEvent[] {
   const { id: subscriptionId, agentId } = subscription
   const about = { subscriptionId, agent: identity }
-  const by = (type: EventType) => ({ type, actor: '@gateway', audience: audienceOf(type, agentId) })
+  const by = (type: EventType) => ({ type, actor: gatewayIdentity, audience: audienceOf(type, agentId) })
   const failed = { ...by('wake.failed'), data: { ...about, eventId, logId, reason } }
   if (step.next !== 'degrade') return [failed]
   return [failed, { ...by('subscription.degraded'), data: { ...about, reason: step.reason } }]

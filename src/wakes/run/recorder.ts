@@ -12,11 +12,11 @@ import { type Advance, advanceCursors } from '../store/lease-store.ts'
 interface Acknowledged {
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
-  /** Where the lease stands with this one: later ones may be acknowledged before this one is written. */
+  /** The progress of the lease with this record: later ones may be acknowledged before this one is written. */
   readonly progress: Progress
 }
 
-/** What is to be written for one lease. */
+/** The records to write for one lease. */
 interface Entry {
   readonly acknowledged: Acknowledged[]
   /** Set when the run ends with it. */

@@ -17,7 +17,7 @@ export interface RunControl {
 export interface Run extends RunControl {
   readonly context: RunContext
   readonly subscription: Subscription
-  /** Whose harness is woken: `@donna`. */
+  /** The agent that is woken: `@donna`. */
   readonly identity: string
   readonly lease: Lease
 }

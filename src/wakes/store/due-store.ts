@@ -7,7 +7,7 @@ import { lateFilter, p, sql, statement } from '../../storage/statement.ts'
 
 interface CommonColumns {
   readonly id: string
-  /** Who owns it. */
+  /** The agent that owns it. */
   readonly agentId: string
   readonly audience: string
   readonly windowUntil: number

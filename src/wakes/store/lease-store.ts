@@ -143,7 +143,7 @@ export async function advanceCursor(tx: Transaction, lease: LeaseKey, progress: 
   return (await advanceCursors(tx, [{ subscriptionId, owner, progress }])).size > 0
 }
 
-/** How far a lease has come. */
+/** The progress of a lease. */
 export interface Advance extends LeaseKey {
   readonly progress: Progress
 }

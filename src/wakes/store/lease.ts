@@ -1,6 +1,6 @@
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 
-/** How far a subscription has come: what a delivery changes. */
+/** The progress of a subscription: the fields that a delivery changes. */
 export interface Progress {
   /** Everything up to this logId is decided. */
   readonly cursorLogId: number
@@ -11,7 +11,7 @@ export interface Progress {
   readonly windowUntil: number
 }
 
-/** What fences a write off from every other lease of the same subscription. */
+/** The fields that identify a lease: a write with an older lease of the subscription changes nothing. */
 export interface LeaseKey {
   readonly subscriptionId: string
   readonly owner: string

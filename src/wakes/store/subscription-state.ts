@@ -60,7 +60,7 @@ const resume = statement<{ id: string; reason: string; dueAt: number | null; now
     generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
 
-/** What a change was decided on: all that a run or another caller may have moved since it was read. */
+/** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
 interface Known {
   knownAt: number
   knownGeneration: number
@@ -74,7 +74,7 @@ const isKnown = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGene
     and cursor_log_id = ${p('knownCursor')} and failed_in_a_row = ${p('knownFailed')} and due_at is not distinct from ${p('knownDueAt')}
     and lease_owner is not distinct from ${p('knownOwner')}`
 
-/** What a caller may change of a subscription's state. */
+/** The part of a subscription's state that a caller may change. */
 type NewState = Pick<
   DeliveryState,
   'status' | 'reason' | 'failedInARow' | 'cursorLogId' | 'lastEmittedLogId' | 'generation' | 'generationAt' | 'dueAt'

@@ -77,7 +77,7 @@ test('every row of every table arrives as it was', async () => {
   }
 })
 
-test('a table that is larger than a batch arrives whole, and its progress is told', async () => {
+test('a table that is larger than a batch is copied whole, with progress reports', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await SqliteDatabase.open(directory.path, systemClock).close()
@@ -97,7 +97,7 @@ test('a table that is larger than a batch arrives whole, and its progress is tol
   )
 })
 
-test('a NUL, which PostgreSQL cannot keep, becomes U+FFFD and is counted', async () => {
+test('a NUL, which PostgreSQL cannot store, becomes U+FFFD and is counted', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path, 0)
@@ -123,7 +123,7 @@ test('a target with data is refused by name, and left as it is', async () => {
   await (await NewStore.open(empty.url, systemClock))[Symbol.asyncDispose]()
   await runSql(empty.url, `insert into project (id, created_at) values ('default', 1)`)
   await using target = await NewStore.open(empty.url, systemClock)
-  await expect(copyStore(source, target)).rejects.toThrow(/holds data already: project \(1\).*empty database/)
+  await expect(copyStore(source, target)).rejects.toThrow(/already has data: project \(1\).*empty database/)
   expect(await runSql(empty.url, 'select id from project')).toEqual([{ id: 'default' }])
 })
 
@@ -139,7 +139,7 @@ test('a target with another schema is refused', async () => {
   )
 })
 
-test('an interrupted copy leaves nothing behind, and can be made again', async () => {
+test('an interrupted copy leaves nothing, and can be repeated', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path)
@@ -158,7 +158,7 @@ test('an interrupted copy leaves nothing behind, and can be made again', async (
   expect(await runSql(empty.url, 'select count(*) as rows from agent')).toEqual([{ rows: 20 }])
 })
 
-test('a target that somebody works on is refused', async () => {
+test('a target that is in use is refused', async () => {
   using directory = dataDirectory()
   await using empty = await emptyPostgres()
   await filledStore(directory.path)
@@ -167,7 +167,7 @@ test('a target that somebody works on is refused', async () => {
   const other = new pg.Client({ connectionString: empty.url })
   await other.connect()
   await other.query(`begin; insert into project (id, created_at) values ('default', 1)`)
-  await expect(copyStore(source, target)).rejects.toThrow('Somebody uses the target')
+  await expect(copyStore(source, target)).rejects.toThrow('The target is in use')
   await other.end()
 })
 

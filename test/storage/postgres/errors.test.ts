@@ -22,7 +22,7 @@ test.each([
   ['25006', 'read_only_sql_transaction'],
   ['25P03', 'idle_in_transaction_session_timeout'],
   ['28P01', 'invalid_password'],
-])('%s %s is the store that is unavailable: nobody is run again into it', (code) => {
+])('%s %s means that the store is unavailable: no writer is run again', (code) => {
   expect(isOutage(refusal(code))).toBe(true)
   expect(storageProblem(refusal(code))).toMatchObject({ code: 'storage-unavailable', status: 503 })
 })
@@ -32,7 +32,7 @@ test.each([
   ['55P03', 'lock_not_available'],
   ['40P01', 'deadlock_detected'],
   ['40001', 'serialization_failure'],
-])('%s %s is one writer that had no luck: retryable, and no outage', (code) => {
+])('%s %s means that one writer failed: it may be retried, and is no outage', (code) => {
   expect(isOutage(refusal(code))).toBe(false)
   expect(storageProblem(refusal(code))).toMatchObject({ code: 'storage-unavailable', status: 503 })
 })
@@ -47,14 +47,14 @@ test.each([
   expect(storageProblem(error)).toMatchObject({ code: 'storage-unavailable' })
 })
 
-test('a mistake of the code is told as it is, and is no outage', () => {
+test('an error of the code is not translated, and is no outage', () => {
   for (const error of [refusal('42P01'), refusal('23505'), new TypeError('no'), 'text']) {
     expect(storageProblem(error)).toBe(error)
     expect(isOutage(error)).toBe(false)
   }
 })
 
-test('two who wrote at once may be run again; a commit that ended so is certainly not kept', () => {
+test('concurrent writers may be run again; a commit that failed for them was certainly rolled back', () => {
   for (const code of ['40001', '40P01', '23505']) {
     expect(isCollision(refusal(code))).toBe(true)
     expect(isCertain(refusal(code))).toBe(true)

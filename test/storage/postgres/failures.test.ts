@@ -41,7 +41,7 @@ const ids = async (from: Database = db) => (await from.all(all, {})).map(({ id }
 const put = (id: string, to: Database = db) => to.transaction((tx) => tx.run(insert, { id }))
 const kill = (backend: number) => runSql(url, 'select pg_terminate_backend($1)', [backend])
 
-test('a backend that is ended in the middle of a group costs nobody anything: the group runs again', async () => {
+test('a backend that ends in the middle of a group loses nothing: the group runs again', async () => {
   let tries = 0
   const first = db.transaction(async (tx) => {
     await tx.run(insert, { id: 'a' })
@@ -54,7 +54,7 @@ test('a backend that is ended in the middle of a group costs nobody anything: th
   expect(await ids()).toEqual(['a', 'b', 'c'])
 })
 
-test('a line that is cut while nothing is under way is made anew with the next use', async () => {
+test('a connection that breaks while idle is opened again when it is needed', async () => {
   await put('a')
   for (const id of ['b', 'c']) {
     proxy.cutAll()
@@ -65,7 +65,7 @@ test('a line that is cut while nothing is under way is made anew with the next u
   expect(await ids()).toEqual(['a', 'b', 'c'])
 })
 
-test('a line that is cut during the commit is told as uncertain, and the work is not repeated', async () => {
+test('a connection that breaks during the commit is reported as uncertain, and the work is not repeated', async () => {
   let runs = 0
   let hooks = 0
   await put('warm')
@@ -98,7 +98,7 @@ test('without a server reads and writes are refused at once, and served again wh
   expect(await ids()).toEqual(['a', 'b'])
 })
 
-test('a database that takes no writes is told so, and found again when it does', async () => {
+test('a database that accepts no writes is reported, and used again when it does', async () => {
   const role = `rouse_${randomBytes(4).toString('hex')}`
   await runSql(url, `create role ${role} superuser login password 'secret'`)
   const line = new URL(through(proxy))
@@ -109,7 +109,7 @@ test('a database that takes no writes is told so, and found again when it does',
   await runSql(url, `alter role ${role} set default_transaction_read_only = on`)
   proxy.cutAll()
   const outcomes = await Promise.allSettled(['b', 'c', 'd'].map((id) => put(id, gateway)))
-  const refused = { code: 'storage-unavailable', message: expect.stringContaining('takes no writes') }
+  const refused = { code: 'storage-unavailable', message: expect.stringContaining('accepts no writes') }
   expect(outcomes).toMatchObject([{ reason: refused }, { reason: refused }, { reason: refused }])
   expect(await ids(gateway)).toEqual(['a'])
   await runSql(url, `alter role ${role} reset default_transaction_read_only`)
@@ -119,7 +119,7 @@ test('a database that takes no writes is told so, and found again when it does',
   await runSql(url, `drop role ${role}`)
 })
 
-test('a statement that takes too long is ended, told to its own writer, and holds up nobody for good', async () => {
+test('a statement that takes too long is ended, fails its own writer, and blocks no other writer for ever', async () => {
   await using patient = await PostgresDatabase.open(through(proxy, { statement_timeout: '200' }), systemClock)
   const slow = patient.transaction(async (tx) => {
     await tx.run(insert, { id: 'slow' })
@@ -134,7 +134,7 @@ test('a statement that takes too long is ended, told to its own writer, and hold
   await expect(patient.get(sleep, { seconds: '20' })).rejects.toMatchObject({ code: 'storage-unavailable' })
 })
 
-test('a row that another gateway does not let go of is waited for, and given up in time', async () => {
+test('a writer waits for a row that another gateway has locked, and fails in time', async () => {
   await put('a')
   await using other = await PostgresDatabase.open(through(proxy, { lock_timeout: '200' }), systemClock)
   let let_go = () => {}
@@ -152,7 +152,7 @@ test('a row that another gateway does not let go of is waited for, and given up 
   await holder
 })
 
-test('what a gateway holds that stands still is free before others give up, and its own work is done again', async () => {
+test('the locks of a frozen gateway are released before others give up, and its own work is run again', async () => {
   await put('a')
   await using other = await PostgresDatabase.open(through(proxy), systemClock)
   let runs = 0
@@ -174,7 +174,7 @@ test('what a gateway holds that stands still is free before others give up, and 
   expect(await db.all(heads, {})).toEqual([{ head: 2 }])
 })
 
-test('two gateways that wait for each other are parted by the database, and both end well', async () => {
+test('a deadlock of two gateways is ended by the database, and both succeed', async () => {
   await Promise.all([put('a'), put('b')])
   await using other = await PostgresDatabase.open(through(proxy), systemClock)
   const both = (gateway: Database, first: string, second: string) =>

@@ -4,7 +4,7 @@ import { Gate } from '../../../src/storage/postgres/gate.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('one is in at a time, and the others follow in the order in which they came', async () => {
+test('one group is inside at a time, and the others follow in the order of their arrival', async () => {
   const gate = new Gate(1_000)
   const entered: string[] = []
   expect(gate.enter()).toBeUndefined()
@@ -21,7 +21,7 @@ test('one is in at a time, and the others follow in the order in which they came
   expect(gate.enter()).toBeUndefined()
 })
 
-test('nobody waits longer than the patience, and who went ahead keeps nobody out later', async () => {
+test('no group waits longer than the patience, and one that entered early does not block later groups', async () => {
   const gate = new Gate(1_000)
   expect(gate.enter()).toBeUndefined()
   const impatient = gate.enter()

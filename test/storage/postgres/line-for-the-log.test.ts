@@ -59,7 +59,7 @@ async function holdLog(): Promise<{ release(): Promise<void> }> {
   }
 }
 
-/** So many of the gateway's connections wait for a row. */
+/** Returns how many of the gateway's connections wait for a row. */
 async function waiting(count: number): Promise<void> {
   const text = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = '${name}'`
   await until(
@@ -68,7 +68,7 @@ async function waiting(count: number): Promise<void> {
   )
 }
 
-test('whoever comes while a group waits for the log shares its commit', async () => {
+test('writers that arrive while a group waits for the log share its commit', async () => {
   const log = await holdLog()
   const first = await append('first')
   await waiting(1)
@@ -87,7 +87,7 @@ test('whoever comes while a group waits for the log shares its commit', async ()
   expect(commits.get('second')).not.toBe(commits.get('first'))
 })
 
-test('who waits too long in the process waits in the database, and nothing is lost', async () => {
+test('a group that waits too long at the gate waits in the database, and nothing is lost', async () => {
   const log = await holdLog()
   const first = await append('first')
   const second = await append('second')
@@ -97,7 +97,7 @@ test('who waits too long in the process waits in the database, and nothing is lo
   expect(await runSql(url, 'select log_head as "head" from project')).toContainEqual({ head: 2 })
 })
 
-test('who takes the log before its end stands in the same line: nobody waits for it in the database', async () => {
+test('a writer that locks the log early waits at the same gate: no group waits for it in the database', async () => {
   let goOn = (): void => {}
   const went = new Promise<void>((resolve) => {
     goOn = resolve

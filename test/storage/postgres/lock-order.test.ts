@@ -12,7 +12,7 @@ import { insertEvents } from '../../support/insert-events.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
 import { until } from '../../support/until.ts'
 
-// Writers that were in each other's way are run again. So a writer that runs once has waited for nobody who waited for it.
+// Writers in a deadlock are run again. So a writer that ran once was in none.
 
 const add = statement<{ id: string }>(sql`update item set count = count + 1 where id = ${p('id')}`)
 const lock = lockingStatement<{ id: string }, { id: string }>('item', sql`select id from item where id = ${p('id')}`)
@@ -64,12 +64,12 @@ function counted<T>(work: (tx: Transaction) => Promise<T>): ((tx: Transaction) =
 
 const waitForRows = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = `
 
-/** Looks for a connection of the gateways that waits for a row. Gives up after some looks: then nobody waits. */
+/** Looks for a connection of the gateways that waits for a row, a few times: then none waits. */
 async function lookForWaits(): Promise<void> {
   for (let look = 0; look < 20; look++) if ((await runSql(url, `${waitForRows}'${name}'`)).length > 0) return
 }
 
-test('a group that takes the log early waits for no row of a group that goes for the log later', async () => {
+test('a group that locks the log early waits for no row of a group that locks it later', async () => {
   const [db] = gateways as [PostgresDatabase]
   const [hasRow, mayEnd] = [point(), point()]
   const first = counted(async (tx) => {
@@ -96,7 +96,7 @@ test('a group that takes the log early waits for no row of a group that goes for
   expect(await db.all(read, {})).toContainEqual({ id: 'a', count: 2 })
 })
 
-test('two groups that want the same rows in opposite order do not wait for each other', async () => {
+test('two groups that lock the same rows in opposite order do not wait for each other', async () => {
   const [db] = gateways as [PostgresDatabase]
   const [hasA, mayGoOn] = [point(), point()]
   const works = [
@@ -123,7 +123,7 @@ test('two groups that want the same rows in opposite order do not wait for each 
   expect(works.map(({ runs }) => runs())).toEqual([1, 1, 1, 1])
 })
 
-test('a writer that takes the log lets the others of its group have their rows first: another gateway may hold them', async () => {
+test('a writer that locks the log waits until the others of its group have their rows: another gateway may have locked them', async () => {
   const [db, other] = gateways as [PostgresDatabase, PostgresDatabase]
   const [hasRow, mayEnd] = [point(), point()]
   const elsewhere = counted(async (tx) => {
@@ -181,7 +181,7 @@ const writer = fc.record({
   after: fc.nat({ max: 6 }),
 })
 
-test('whatever the writers of one gateway do, in whatever order, none of them is run twice', async () => {
+test('in any order of any statements, no writer of one gateway is run twice', async () => {
   const [db] = gateways as [PostgresDatabase]
   const expected = new Map(items.map((id) => [id, 0]))
   await fc.assert(

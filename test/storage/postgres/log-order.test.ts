@@ -21,8 +21,8 @@ afterEach(() => Promise.all(gateways.map((db) => db.close())))
 const eventsOf = (text: string, count: number): NewEvent[] =>
   Array.from({ length: count }, () => ({ type: 'agent.updated', actor: '@donna', audience: ['donna'], data: { text } }))
 
-// A reader that asks for what is behind the last logId it saw must never skip a writer that commits late.
-test('many writers of several gateways leave no gap, and a reader that follows skips none of them', async () => {
+// A reader that reads after the last logId that it saw must never skip a writer that commits late.
+test('many writers of several gateways leave no gap, and a follower skips no event', async () => {
   const total = 720
   let written = 0
   const given: number[] = []

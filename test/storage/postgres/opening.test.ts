@@ -49,7 +49,7 @@ test('a database of another encoding is refused with the way to make a right one
   await runSql(url, `drop database ${name}`)
 })
 
-test('a server that is not there is told with what to look at, and without the password', async () => {
+test('a missing server is reported with the setting to check, and without the password', async () => {
   const failure = await open('postgres://rouse:geheim@127.0.0.1:1/rouse').catch((error: Error) => error)
   expect((failure as Error).message).toMatch(/^The database cannot be opened: .*ECONNREFUSED.*ROUSE_DATABASE_URL/)
   expect((failure as Error).message).not.toContain('geheim')

@@ -23,7 +23,7 @@ afterEach(async () => {
 const byTurns = <T>(count: number, act: (gateway: TestGateway, n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => act(gateways[n % 2]!, n)))
 
-test('of forty harnesses that take one task through two gateways, one gets it', async () => {
+test('of forty harnesses that claim one task through two gateways, one gets it', async () => {
   const { id } = await gateways[0].send('donna', 'work')
   const answers = await byTurns(40, (gateway) =>
     gateway.call('POST', `/v1/tasks/${id}/transitions`, { to: 'working', expectedVersion: 1 }, donna),
@@ -33,7 +33,7 @@ test('of forty harnesses that take one task through two gateways, one gets it', 
   expect(body).toMatchObject({ version: 2, state: 'working' })
 })
 
-test('sixty pieces of an artifact through two gateways are all kept', async () => {
+test('sixty pieces of an artifact through two gateways are all stored', async () => {
   const { id } = await gateways[0].send('donna', 'work')
   const answers = await byTurns(60, (gateway, n) =>
     gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact: { parts: [{ text: `${n}` }] } }, donna),
@@ -43,7 +43,7 @@ test('sixty pieces of an artifact through two gateways are all kept', async () =
   expect(body.artifacts).toHaveLength(60)
 })
 
-test('messages to one task through two gateways are all in its history, and none comes behind its end', async () => {
+test('messages to one task through two gateways are all in its history, and none after its end', async () => {
   const { id, contextId } = await gateways[0].send('donna', 'work', { key: gateways[0].adminKey })
   const sent = await byTurns(30, async (gateway, n) => {
     if (n === 20) {
@@ -63,7 +63,7 @@ test('messages to one task through two gateways are all in its history, and none
   expect(row!.message_count).toBe(1 + sent.filter(Boolean).length)
 })
 
-test('a message that is repeated under one key through two gateways is one task', async () => {
+test('a message that is repeated with one idempotency key through two gateways is one task', async () => {
   const tasks = await byTurns(20, (gateway) =>
     gateway.send('donna', 'once', {
       headers: { 'Idempotency-Key': 'same' },
@@ -74,12 +74,12 @@ test('a message that is repeated under one key through two gateways is one task'
   expect(await besideStore(directory.path, 'select count(*) as kept from task')).toEqual([{ kept: 1 }])
 })
 
-test('a handle that is asked for through two gateways goes to one', async () => {
+test('a handle that is registered through two gateways belongs to one agent', async () => {
   const answers = await byTurns(20, (gateway) => gateway.call('POST', '/v1/agents', { handle: 'mike' }))
   expect(countOf(answers)).toEqual({ 201: 1, 409: 19 })
 })
 
-test('changes of an agent through two gateways are all counted, and what they do not name stays', async () => {
+test('changes of an agent through two gateways are all applied, and other fields stay', async () => {
   const answers = await byTurns(20, (gateway, n) =>
     gateway.call('PATCH', '/v1/agents/donna', n % 2 ? { displayName: `Donna ${n}` } : { description: `Lead ${n}` }),
   )
@@ -88,7 +88,7 @@ test('changes of an agent through two gateways are all counted, and what they do
   expect(body).toMatchObject({ version: 21, displayName: expect.any(String), description: expect.any(String) })
 })
 
-test('rotations and filters of a subscription through two gateways undo nothing of each other', async () => {
+test('rotations and filters of a subscription through two gateways do not undo each other', async () => {
   const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
   const path = `/v1/wake-subscriptions/${id}`
   const answers = await byTurns(20, (gateway, n) =>

@@ -33,7 +33,7 @@ test('of many that start at two gateways at once one session is left, and the ma
 })
 
 // S4-8
-test('of two gateways that sweep one tells that a session was silent', async () => {
+test('of two gateways that sweep only one announces that a session was silent', async () => {
   await using pair = await startPair()
   const [one, two] = pair.gateways
   const lola = await one.addAgent('lola')

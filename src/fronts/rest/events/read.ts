@@ -13,7 +13,7 @@ export function readEvents(db: Reader, caller: Caller, after: number, limit: num
 
 /** Refuses a `since` that is not in the log. Errors: `watermark-ahead`, `watermark-expired`. */
 export async function requireKept(db: Reader, caller: Caller, since: number): Promise<void> {
-  const { head, tail } = await logBounds(db, caller.projectId)
+  const { head, prunedTo } = await logBounds(db, caller.projectId)
   if (since > head) {
     throw new Problem('watermark-ahead', {
       field: 'since',
@@ -21,10 +21,10 @@ export async function requireKept(db: Reader, caller: Caller, since: number): Pr
       extra: { lastLogId: head },
     })
   }
-  if (since >= tail) return
+  if (since >= prunedTo) return
   throw new Problem('watermark-expired', {
     field: 'since',
-    detail: `since: events up to ${tail} are no longer kept. Start from ${tail}.`,
-    extra: { earliestLogId: tail },
+    detail: `since: events up to ${prunedTo} are no longer kept. Start from ${prunedTo}.`,
+    extra: { earliestLogId: prunedTo },
   })
 }

@@ -11,7 +11,7 @@ import { type EventPageView, eventView } from './view.ts'
 
 const limitDefault = 100
 const eventQuery = z.strictObject({
-  since: count(0, Number.MAX_SAFE_INTEGER, 'is a logId: an integer').optional(),
+  since: count(0, Number.MAX_SAFE_INTEGER, 'must be a logId: an integer').optional(),
   limit: count(1, 1000).optional(),
 })
 
@@ -30,7 +30,7 @@ export const eventRoutes = [
         return undefined
       }
       const { db } = context
-      const { head, tail: earliest } = await logBounds(db, caller.projectId)
+      const { head, prunedTo: earliest } = await logBounds(db, caller.projectId)
       if (since !== undefined) await requireKept(db, caller, since)
       const after = since ?? earliest
       const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)

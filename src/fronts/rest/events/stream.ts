@@ -65,6 +65,6 @@ function lastEventId(req: Request): number | undefined {
   if (/^\d{1,15}$/.test(header)) return Number(header)
   throw new Problem('invalid-request', {
     field: 'Last-Event-ID',
-    detail: 'Last-Event-ID: send the id of the last event that you saw, a logId.',
+    detail: 'Last-Event-ID: send the logId of the last event that you saw.',
   })
 }

@@ -8,9 +8,9 @@ import { concepts, count, line, oneOf, text, time } from '../fields.ts'
 const payloadMax = inputLimits.mailPayload.max
 
 const payload = z
-  .record(z.string(), z.unknown(), { error: 'is an object' })
+  .record(z.string(), z.unknown(), { error: 'must be an object' })
   .refine((value) => JSON.stringify(value).length <= payloadMax, {
-    error: `is more than ${payloadMax} characters as JSON. Put it where the recipient can read it, and name it in ref.`,
+    error: `has more than ${payloadMax} characters as JSON. Store it where the recipient can read it, and name that place in ref.`,
   })
 
 export const newMessage = z.strictObject({
@@ -29,14 +29,17 @@ export const newMessage = z.strictObject({
 
 export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
 
-const messageId = line(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+const messageId = line(100).regex(
+  /^MESSAGE:[0-9a-f-]{36}$/,
+  'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
+)
 
 export const inboxQuery = z.strictObject({
   unread: oneOf(['true', 'false', '1', '0']).optional(),
   thread: line(100).min(1).optional(),
   signalType: line(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),
-  since: time('is an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
+  since: time('must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
   order: oneOf(['oldest', 'newest']).optional(),
   agent: line(110).min(1).optional(),
   limit: count(1, 200).optional(),

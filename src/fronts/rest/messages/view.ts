@@ -30,7 +30,7 @@ interface MessageFields extends Fields {
   readonly isBroadcast: boolean
 }
 
-/** How far a recipient has come with a message, with the instant of each step. Source: S4-5. */
+/** The status of a recipient, with the instant of each step. Source: S4-5. */
 export interface ProgressView {
   readonly status: MessageStatus
   readonly receipt: Receipt
@@ -70,7 +70,7 @@ export interface SentView {
   readonly queued: boolean
   readonly resolvedToSession: string | null
   readonly recipients: readonly { readonly agent: string; readonly status: MessageStatus; readonly receipt: Receipt }[]
-  /** Where `recipients` does not list them all. */
+  /** Present if `recipients` does not list all of them. */
   readonly recipientCount?: number
   readonly recipientsTruncated?: true
 }

@@ -8,11 +8,11 @@ export const newSession = z.strictObject({
     .string()
     .regex(
       /^[a-z0-9_.-]{1,100}$/,
-      'names the harness in up to 100 of the characters a-z 0-9 _ . -: claude_code, codex, cursor, …',
+      'must be the name of the harness: up to 100 of the characters a-z 0-9 _ . -, e.g. claude_code, codex, cursor, …',
     ),
   capabilities: names.optional(),
-  pid: z.int({ error: 'is a process id: an integer' }).min(1).max(4_294_967_295).optional(),
-  startedAt: time('is the instant at which the process started, in ISO 8601').optional(),
+  pid: z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295).optional(),
+  startedAt: time('must be the instant at which the process started, in ISO 8601').optional(),
 })
 
 const turnStates = ['active', 'waitingOnApproval']
@@ -25,7 +25,7 @@ export const presenceInput = z
   })
   .refine(({ state, activeTurnId }) => activeTurnId === undefined || turnStates.includes(state), {
     path: ['activeTurnId'],
-    error: `is the id of a running turn: it goes with the state ${turnStates.join(' or ')}. Leave it out.`,
+    error: `is the id of a running turn, so it is only allowed with the state ${turnStates.join(' or ')}. Leave it out.`,
   })
 
 export const beatInput = z.strictObject({ presence: presenceInput.optional() })
@@ -34,6 +34,9 @@ export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),
   limit: count(1, 200).optional(),
   pageToken: line(100)
-    .regex(/^session_[0-9a-f-]{36}$/, 'is not one of ours. Send `nextPageToken` as it is.')
+    .regex(
+      /^session_[0-9a-f-]{36}$/,
+      'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
+    )
     .optional(),
 })

@@ -27,7 +27,7 @@ export interface SessionRouteContext {
   readonly sessions: SessionFrontContext
 }
 
-/** `/v1/sessions` and `/v1/presence`: start, give a sign of life, end; and who is there. Source: S1-8, S2-2, S2-20. */
+/** `/v1/sessions` and `/v1/presence`: start, give a sign of life, end, list. Source: S1-8, S2-2, S2-20. */
 export const sessionRoutes = [
   route('GET /v1/sessions', {
     name: 'session.list',

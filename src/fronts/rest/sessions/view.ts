@@ -2,7 +2,7 @@ import { type PresenceSource, type PresenceState, presenceOf } from '../../../re
 import type { EndReason, Session } from '../../../registry/sessions/session.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
-/** What a harness does, as it last said, and how old that is. Source: S1-8. */
+/** The last reported presence of a harness, and its age. Source: S1-8. */
 export interface PresenceView {
   /** `unknown` without a live session, and when the last word is stale. */
   readonly state: PresenceState

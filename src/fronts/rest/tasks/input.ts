@@ -4,15 +4,15 @@ import { taskStates } from '../../../tasks/state.ts'
 import { count, line, oneOf, text } from '../fields.ts'
 
 const id = line(inputLimits.messageId.max)
-const metadata = z.record(z.string(), z.unknown(), { error: 'is an object' }).optional()
+const metadata = z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional()
 const extensions = z.array(line(inputLimits.url.max)).max(inputLimits.messageExtensions.max).optional()
 
 /** One part as A2A has it (specification section 4.1.6). A2A clients get what is stored here unchanged. */
 const part = z
   .looseObject({
-    text: z.string({ error: 'is a text' }).optional(),
-    raw: z.string({ error: 'is a text in base64' }).optional(),
-    url: z.string({ error: 'is a URL' }).optional(),
+    text: z.string({ error: 'must be a string' }).optional(),
+    raw: z.string({ error: 'must be a string in base64' }).optional(),
+    url: z.string({ error: 'must be a URL' }).optional(),
     filename: line(500).optional(),
     mediaType: line(200).optional(),
     metadata,
@@ -37,7 +37,7 @@ const message = z.preprocess(
       extensions,
       referenceTaskIds: z.array(id).max(inputLimits.messageReferences.max).optional(),
     },
-    { error: 'is a text, or an A2A message with `parts`' },
+    { error: 'must be a string, or an A2A message with `parts`' },
   ),
 )
 
@@ -50,7 +50,7 @@ const artifact = z.looseObject({
   extensions,
 })
 
-const version = z.int({ error: 'is the version that you read the task at: an integer' }).min(1)
+const version = z.int({ error: 'must be the version of the task that you have read: an integer' }).min(1)
 
 export const transitionInput = z.strictObject({
   to: oneOf(taskStates),
@@ -79,7 +79,11 @@ export const taskQuery = z.strictObject({
 /** A page of a task's messages or artifacts. */
 export const taskPartQuery = z.strictObject({
   limit: count(1, 1_000).optional(),
-  pageToken: count(1, Number.MAX_SAFE_INTEGER, 'is not one of ours. Send `nextPageToken` as it is.').optional(),
+  pageToken: count(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
+  ).optional(),
 })
 
 export const taskReadQuery = z.strictObject({ historyLength: count(0, inputLimits.historyLength.max).optional() })

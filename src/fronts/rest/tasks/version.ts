@@ -11,7 +11,8 @@ export function requireVersion(ifMatch: string | undefined, expectedVersion: num
     if (expectedVersion !== undefined) return expectedVersion
     throw new Problem('version-required', {
       field: 'expectedVersion',
-      detail: 'expectedVersion: send the version that you read the task at, in the body or as If-Match: "<version>".',
+      detail:
+        'expectedVersion: send the version of the task that you have read, in the body or as If-Match: "<version>".',
     })
   }
   const match = /^\s*(?:W\/)?"(\d+)"\s*$/.exec(ifMatch)

@@ -20,16 +20,18 @@ const filters = z.strictObject({
 const targetMetadata = z.strictObject({
   url: line(inputLimits.url.max).optional(),
   coalesceWindow: z
-    .number({ error: 'is seconds: a number from 0 to 300, or null for the default' })
+    .number({ error: 'must be a number of seconds from 0 to 300, or null for the default' })
     .min(0, `is seconds, from 0 to ${coalesceWindowMax}`)
     .max(coalesceWindowMax, `is seconds, from 0 to ${coalesceWindowMax}`)
     .nullable()
     .optional(),
   coalesceMode: oneOf(['window', 'leading']).optional(),
   daemonSocketPath: line(1024).optional(),
-  maxInFlight: z.int().min(1, 'is a number from 1 to 64').max(64, 'is a number from 1 to 64').optional(),
+  maxInFlight: z.int().min(1, 'must be a number from 1 to 64').max(64, 'must be a number from 1 to 64').optional(),
   includeOwn: z.boolean().optional(),
-  signingKey: z.never({ error: 'is made by the gateway. Leave it out; rotate with rotateSigningKey.' }).optional(),
+  signingKey: z
+    .never({ error: 'is made by the gateway. Leave the field out; rotate the key with rotateSigningKey.' })
+    .optional(),
 })
 
 export const newSubscription = z.strictObject({
@@ -57,13 +59,13 @@ export const subscriptionChanges = z
   })
   .refine(({ overlapSeconds, rotateSigningKey }) => overlapSeconds === undefined || rotateSigningKey === true, {
     path: ['overlapSeconds'],
-    error: 'says how long the old key signs beside a new one. Send it with rotateSigningKey: true, or leave it out.',
+    error: 'is only allowed with rotateSigningKey: true: it says how long the old key signs too.',
   })
 
 export const subscriptionQuery = z.strictObject({ agent: line(65).min(1).optional(), ...pageFields })
 
 export const resyncInput = z.strictObject({
-  sinceLogId: z.int({ error: 'is the logId of the last wake that was handled: an integer' }).min(0),
+  sinceLogId: z.int({ error: 'must be the logId of the last wake that was handled: an integer' }).min(0),
 })
 
 export const replayInput = z.union(
@@ -72,12 +74,16 @@ export const replayInput = z.union(
     z.strictObject({ fromLogId: z.int().min(1), toLogId: z.int().min(1) }),
     z.strictObject({ failedSince: time() }),
   ],
-  { error: 'Say what to send again: {eventId}, {fromLogId, toLogId} or {failedSince} (an instant in ISO 8601).' },
+  { error: 'Send one of {eventId}, {fromLogId, toLogId} or {failedSince} (an instant in ISO 8601).' },
 )
 
 export const deliveryQuery = z.strictObject({ limit: count(1, 500).optional(), pageToken: line(26).optional() })
 
 export const heldQuery = z.strictObject({
   limit: count(1, 500).optional(),
-  pageToken: count(1, Number.MAX_SAFE_INTEGER, 'is not one of ours. Send `nextPageToken` as it is.').optional(),
+  pageToken: count(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
+  ).optional(),
 })

@@ -53,11 +53,11 @@ export const wakeSubscriptionRoutes = [
       const page = { ...readPosition(pageToken), limit: limit + 1 }
       const { items, nextPageToken } = pageOf(await listOwnSubscriptions(db, caller, page, agent), limit, positionToken)
       // Three queries for the whole page, whatever its length.
-      const { tail } = await logBounds(db, caller.projectId)
+      const { prunedTo } = await logBounds(db, caller.projectId)
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
-      const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), tail, now))
+      const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), prunedTo, now))
       return { subscriptions, nextPageToken }
     },
   }),
@@ -161,6 +161,6 @@ export const wakeSubscriptionRoutes = [
 ] as const
 
 async function view({ db, clock }: SubscriptionContext, subscription: WakeSubscription): Promise<SubscriptionView> {
-  const { tail } = await logBounds(db, subscription.projectId)
-  return subscriptionView(subscription, await identityOf(db, subscription.agentId), tail, clock.now())
+  const { prunedTo } = await logBounds(db, subscription.projectId)
+  return subscriptionView(subscription, await identityOf(db, subscription.agentId), prunedTo, clock.now())
 }

@@ -29,7 +29,7 @@ export interface SubscriptionView {
   readonly sessionId?: string
   readonly failedInARow: number
   readonly cursorLogId: number
-  /** Where the cursor has fallen behind the log: events up to here are no longer kept. */
+  /** Present if events after the cursor were pruned: events up to this logId are no longer kept. */
   readonly earliestLogId?: number
   readonly lastEmittedLogId: number | null
   readonly previousKeyValidUntil?: string

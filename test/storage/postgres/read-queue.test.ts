@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ReadLine } from '../../../src/storage/postgres/read-line.ts'
+import { ReadQueue } from '../../../src/storage/postgres/read-queue.ts'
 
 function pending() {
   const ends: (() => void)[] = []
@@ -11,11 +11,11 @@ function pending() {
   return { begun, work, endOne: () => ends.shift()!() }
 }
 
-test('however many read, what is first finds a place at once, and goes before all who wait', async () => {
+test('a read that goes first has a reserved place, and is run before all waiting reads', async () => {
   const { begun, work, endOne } = pending()
-  const line = new ReadLine(3, 1)
-  const reads = ['a', 'b', 'c', 'd'].map((name) => line.run(false, work(name)))
-  reads.push(line.run(true, work('key 1')), line.run(true, work('key 2')))
+  const queue = new ReadQueue(3, 1)
+  const reads = ['a', 'b', 'c', 'd'].map((name) => queue.run(false, work(name)))
+  reads.push(queue.run(true, work('key 1')), queue.run(true, work('key 2')))
   await Promise.resolve()
   expect(begun).toEqual(['a', 'b', 'key 1'])
   endOne()
@@ -29,8 +29,8 @@ test('however many read, what is first finds a place at once, and goes before al
   expect(begun).toEqual(['a', 'b', 'key 1', 'key 2', 'c', 'd'])
 })
 
-test('a read that fails gives its place back', async () => {
-  const line = new ReadLine(2, 1)
-  await expect(line.run(false, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost')
-  expect(await line.run(false, async () => 'answered')).toBe('answered')
+test('a read that fails frees its place', async () => {
+  const queue = new ReadQueue(2, 1)
+  await expect(queue.run(false, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost')
+  expect(await queue.run(false, async () => 'answered')).toBe('answered')
 })

@@ -1,15 +1,15 @@
-/** Runs so much work at a time; the rest waits in line, and what is first goes before it. */
-export class ReadLine {
+/** Runs a limited number of reads at a time. The others wait; reads that go first are run before them. */
+export class ReadQueue {
   readonly #atOnce: number
-  /** Places that only what is first may have. */
-  readonly #kept: number
+  /** Places that are reserved for reads that go first. */
+  readonly #reserved: number
   readonly #first: (() => void)[] = []
   readonly #others: (() => void)[] = []
   #running = 0
 
-  constructor(atOnce: number, kept: number) {
+  constructor(atOnce: number, reserved: number) {
     this.#atOnce = atOnce
-    this.#kept = kept
+    this.#reserved = reserved
   }
 
   async run<T>(isFirst: boolean, work: () => Promise<T>): Promise<T> {
@@ -23,10 +23,10 @@ export class ReadLine {
   }
 
   #placesOf(isFirst: boolean): number {
-    return isFirst ? this.#atOnce : this.#atOnce - this.#kept
+    return isFirst ? this.#atOnce : this.#atOnce - this.#reserved
   }
 
-  /** Whoever waits takes the place. */
+  /** A waiting read takes over the place. */
   #leave(): void {
     const next = this.#first.shift() ?? (this.#running <= this.#placesOf(false) ? this.#others.shift() : undefined)
     if (next) next()
