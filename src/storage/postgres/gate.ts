@@ -1,3 +1,11 @@
+/** A group that waits at the gate. */
+export interface Waiting {
+  /** Resolves when it may enter, or has given up. */
+  readonly entered: Promise<void>
+  /** Takes it out of the line. */
+  giveUp(): void
+}
+
 /** Lets one group at a time lock rows, in the order of arrival. A group that has waited for `patienceMs` enters anyway. */
 export class Gate {
   readonly #patienceMs: number
@@ -9,20 +17,28 @@ export class Gate {
     this.#patienceMs = patienceMs
   }
 
-  /** Returns undefined if the group may enter at once; otherwise a promise that resolves when it may. */
-  enter(): Promise<void> | undefined {
+  /** Returns undefined if the group may enter at once; otherwise how it waits. */
+  enter(): Waiting | undefined {
     if (this.#inside++ === 0) return undefined
-    return new Promise((resolve) => {
-      const go = (): void => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1)
-        resolve()
-      }, this.#patienceMs)
-      this.#waiting.push(go)
+    let resolve = (): void => {}
+    const entered = new Promise<void>((done) => {
+      resolve = done
     })
+    const go = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const stepOut = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(go), 1)
+      go()
+    }
+    const timer = setTimeout(stepOut, this.#patienceMs)
+    this.#waiting.push(go)
+    const giveUp = (): void => {
+      this.#inside--
+      stepOut()
+    }
+    return { entered, giveUp }
   }
 
   /** Resolves when the commit hooks of the last group that wrote to the log have run. */

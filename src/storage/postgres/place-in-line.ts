@@ -1,10 +1,10 @@
-import type { Gate } from './gate.ts'
+import type { Gate, Waiting } from './gate.ts'
 
 /** A group's place at the gate: it enters before its first row lock, and leaves when it sends its commit. */
 export class PlaceInLine {
   readonly #gate: Gate
   #state: 'outside' | 'waiting' | 'inside' = 'outside'
-  #entering: Promise<void> | undefined
+  #waiting: Waiting | undefined
 
   constructor(gate: Gate) {
     this.#gate = gate
@@ -13,11 +13,12 @@ export class PlaceInLine {
   /** Returns undefined if the group may lock rows now; otherwise a promise that resolves when it may. */
   enter(): Promise<void> | undefined {
     if (this.#state === 'outside') {
-      this.#state = 'waiting'
-      this.#entering = this.#gate.enter()?.then(() => this.#entered())
-      if (!this.#entering) this.#entered()
+      const waiting = this.#gate.enter()
+      this.#state = waiting ? 'waiting' : 'inside'
+      this.#waiting = waiting
+      void waiting?.entered.then(() => this.#entered())
     }
-    return this.#entering
+    return this.#waiting?.entered
   }
 
   /** Resolves when the commit hooks of the last group that wrote to the log have run. */
@@ -25,16 +26,17 @@ export class PlaceInLine {
     return this.#gate.hooksBefore
   }
 
-  /** Lets the next group enter. `hooks` resolves when the commit hooks of this group have run; undefined if it did not write to the log. */
+  /** Lets the next group enter; a group that still waits gives up its place. `hooks` resolves when the commit hooks of this group have run; undefined if it did not write to the log. */
   leave(hooks: Promise<unknown> | undefined): void {
-    if (this.#state === 'outside') return
+    const [state, waiting] = [this.#state, this.#waiting]
     this.#state = 'outside'
-    this.#entering = undefined
-    this.#gate.leave(hooks)
+    this.#waiting = undefined
+    if (state === 'inside') this.#gate.leave(hooks)
+    else waiting?.giveUp()
   }
 
   #entered(): void {
-    this.#state = 'inside'
-    this.#entering = undefined
+    if (this.#state === 'waiting') this.#state = 'inside'
+    this.#waiting = undefined
   }
 }
