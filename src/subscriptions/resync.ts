@@ -37,6 +37,7 @@ export async function resyncSubscription(
       cursorLogId: sinceLogId,
       // The receiver has seen this one, it says: the first emission continues from there.
       lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
+      failing: null,
       generation: before.generation + 1,
       generationAt: tx.now,
       // One digest in `leading` mode too: no quiet spell begins with what is sent again.

@@ -65,6 +65,8 @@ export async function updateSubscription(
     // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
     const isNewGeneration = resumes || reselects || startsAtHead || change.opensChannel
     const settings = targetSettings(metadata)
+    // What failed on the way to degraded is part of the recovery.
+    const from = (resumes && before.failing) || before
     const after: WakeSubscription = {
       ...before,
       ...settings,
@@ -76,7 +78,13 @@ export async function updateSubscription(
       status,
       reason: resumes ? null : before.reason,
       failedInARow: resumes ? 0 : before.failedInARow,
-      cursorLogId: await cursorAfter(tx, before, { startsAtHead: startsAtHead || change.closesIdle, reselects }),
+      lastEmittedLogId: from.lastEmittedLogId,
+      failing: resumes || isNewGeneration ? null : before.failing,
+      cursorLogId: await cursorAfter(
+        tx,
+        { ...before, cursorLogId: from.cursorLogId },
+        { startsAtHead: startsAtHead || change.closesIdle, reselects },
+      ),
       generation: before.generation + (isNewGeneration ? 1 : 0),
       generationAt: isNewGeneration ? tx.now : before.generationAt,
       resumeWithDigest: !startsAtHead && (resumes || change.opensChannel || before.resumeWithDigest),

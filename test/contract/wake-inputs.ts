@@ -32,6 +32,7 @@ export const subscription: WakeSubscription = {
   failedInARow: 0,
   cursorLogId: 0,
   lastEmittedLogId: null,
+  failing: null,
   claimedToLogId: null,
   generation: 0,
   generationAt: 0,

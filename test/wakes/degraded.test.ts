@@ -54,8 +54,9 @@ test.each([0, 30])(
     const wakes = await receiver.waitFor(13)
     expect(wakes[12]!.body).toMatchObject({
       eventType: 'wake/digest',
-      prevLogId: degraded.lastEmittedLogId,
-      payload: { eventCount: 4, newMessages: 4, latestMessage: { subject: 'kept 4' } },
+      // D30: what failed on the way is part of the recovery. No event had arrived before.
+      prevLogId: null,
+      payload: { eventCount: 7, newMessages: 7, latestMessage: { subject: 'kept 4' } },
     })
     const [recovered] = await eventsOf(gateway, 'subscription.recovered')
     expect(recovered.data).toMatchObject({ subscriptionId: id, reason: degraded.reason })
@@ -156,4 +157,46 @@ test('a paused subscription keeps its events; when it is active again it sends t
   await gateway.send('donna', 'd')
   const wakes = await receiver.waitFor(2)
   expect(wakes[1]!.body).toMatchObject({ eventType: 'wake/sent_to_me', prevLogId: digest!.body.logId })
+})
+
+// D30
+test('a recovery begins after the last event that arrived, and keeps the hole of one that failed alone before', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const fail = async (subject: string, failedInARow: number) => {
+    receiver.respond(500)
+    await gateway.send('donna', subject)
+    await advanceUntil(
+      clock,
+      5000,
+      () => stateOf(gateway, donna, id),
+      (state) => state.failedInARow === failedInARow,
+    )
+  }
+  await fail('a hole', 1)
+  receiver.respond(200)
+  await gateway.send('donna', 'arrives')
+  const arrived = (await until(
+    () => stateOf(gateway, donna, id),
+    ({ failedInARow }) => failedInARow === 0,
+  ))!.lastEmittedLogId
+  for (const [index, subject] of ['lost 1', 'lost 2', 'lost 3'].entries()) await fail(subject, index + 1)
+  await untilStatus(gateway, donna, id, 'degraded')
+  await gateway.send('donna', 'while away')
+
+  const before = receiver.wakes.length
+  receiver.respond(200)
+  await recover(gateway, donna, id)
+  const digest = (await receiver.waitFor(before + 1)).at(-1)!.body
+  expect(digest).toMatchObject({ eventType: 'wake/digest', prevLogId: arrived, payload: { eventCount: 4 } })
+  await until(
+    () => stateOf(gateway, donna, id),
+    ({ lastEmittedLogId }) => lastEmittedLogId === digest.logId,
+  )
+  await gateway.send('donna', 'as before')
+  const next = (await receiver.waitFor(before + 2)).at(-1)!.body
+  expect(next).toMatchObject({ eventType: 'wake/sent_to_me', prevLogId: digest.logId })
 })

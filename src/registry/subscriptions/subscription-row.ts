@@ -3,6 +3,7 @@ import { sql } from '../../storage/statement.ts'
 import type { SubscriptionStatus } from './status.ts'
 import type {
   DeliveryState,
+  Failing,
   Filters,
   PushSubscription,
   PushTarget,
@@ -31,6 +32,8 @@ export interface SubscriptionRow {
   failedInARow: number
   cursorLogId: number
   lastEmittedLogId: number | null
+  failingCursorLogId: number | null
+  failingEmittedLogId: number | null
   claimedToLogId: number | null
   generation: number
   generationAt: number
@@ -50,7 +53,8 @@ export const subscriptionColumns =
   sql.raw(`id, kind, project_id as "projectId", agent_id as "agentId", audience, trigger, filters,
   harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", previous_key as "previousKey",
   previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
-  last_emitted_log_id as "lastEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
+  last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
+  failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
   session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
@@ -58,9 +62,10 @@ export function subscriptionFromRow(row: SubscriptionRow): Subscription {
   return row.kind === 'push' ? pushFromRow(row) : wakeFromRow(row)
 }
 
-export function wakeFromRow(row: SubscriptionRow): WakeSubscription {
+export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }: SubscriptionRow): WakeSubscription {
   return {
     ...row,
+    failing: failingFrom(failingCursorLogId, failingEmittedLogId),
     kind: 'wake',
     trigger: row.trigger as Trigger,
     filters: JSON.parse(row.filters) as Filters,
@@ -96,6 +101,7 @@ function stateOf(row: SubscriptionRow): DeliveryState {
     failedInARow,
     cursorLogId,
     lastEmittedLogId,
+    failing: failingFrom(row.failingCursorLogId, row.failingEmittedLogId),
     claimedToLogId,
     generation,
     generationAt,
@@ -106,6 +112,10 @@ function stateOf(row: SubscriptionRow): DeliveryState {
 }
 
 /** The values of a push subscription in the columns that only wake subscriptions use. */
+function failingFrom(cursorLogId: number | null, lastEmittedLogId: number | null): Failing | null {
+  return cursorLogId === null ? null : { cursorLogId, lastEmittedLogId }
+}
+
 const noWake = {
   trigger: null,
   filters: '{}',
@@ -119,12 +129,17 @@ const noWake = {
   managedBy: null,
 } as const satisfies Partial<SubscriptionRow>
 
-export function toRow(subscription: Subscription): SubscriptionRow {
+export function toRow({ failing, ...subscription }: Subscription): SubscriptionRow {
+  const failed = {
+    failingCursorLogId: failing?.cursorLogId ?? null,
+    failingEmittedLogId: failing?.lastEmittedLogId ?? null,
+  }
   if (subscription.kind === 'push') {
-    return { ...subscription, ...noWake, target: JSON.stringify(subscription.target) }
+    return { ...subscription, ...failed, ...noWake, target: JSON.stringify(subscription.target) }
   }
   return {
     ...subscription,
+    ...failed,
     filters: JSON.stringify(subscription.filters),
     target: JSON.stringify(subscription.target),
     resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,

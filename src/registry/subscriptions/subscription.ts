@@ -34,6 +34,12 @@ export interface PushTarget {
   readonly sealedCredentials?: string
 }
 
+/** Where a subscription was before the first of its failures in a row. */
+export interface Failing {
+  readonly cursorLogId: number
+  readonly lastEmittedLogId: number | null
+}
+
 /** The progress of a subscription and its lease. Only `src/wakes/store` changes it. */
 export interface DeliveryState {
   readonly status: SubscriptionStatus
@@ -42,6 +48,8 @@ export interface DeliveryState {
   /** Everything up to this logId is done with. */
   readonly cursorLogId: number
   readonly lastEmittedLogId: number | null
+  /** Where the failures in a row began; null: the last event arrived. A recovery begins there. Source: D30. */
+  readonly failing: Failing | null
   /** The end of the range that was leased: a digest that is sent again after a crash covers the same events. */
   readonly claimedToLogId: number | null
   /** Counts resyncs and recoveries: part of every `eventId`, so that what is sent again is a new emission. */
@@ -101,6 +109,7 @@ export type Subscription = WakeSubscription | PushSubscription
 export const initialState = {
   failedInARow: 0,
   lastEmittedLogId: null,
+  failing: null,
   claimedToLogId: null,
   generation: 0,
   generationAt: 0,

@@ -5,7 +5,7 @@ import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
 import { audienceOf } from '../rules/signal-audience.ts'
 import { saveDelivery } from '../store/delivery-store.ts'
-import { advanceCursor } from '../store/lease-store.ts'
+import { advanceCursor, keepFailing } from '../store/lease-store.ts'
 import { degradeSubscription } from '../store/subscription-state.ts'
 import type { Run } from './run.ts'
 
@@ -19,8 +19,10 @@ export async function recordFailure(
   const { context, subscription, lease } = run
   const { id: subscriptionId, projectId } = subscription
   await context.recorder.settled(lease)
+  const before = lease.progress
   const isHeld = await context.db.transaction(async (tx) => {
     if (!(await advanceCursor(tx, lease, step.progress))) return false
+    if (step.progress.failedInARow > 0) await keepFailing(tx, lease, before)
     await saveDelivery(tx, { subscriptionId, emission, attempts: result.attempts }, step.outcome)
     if (step.next === 'degrade') await degradeSubscription(tx, lease, step.reason)
     await context.append(tx, projectId, failureEvents(run, emission, result, step))

@@ -1,4 +1,4 @@
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Failing, Subscription } from '../../registry/subscriptions/subscription.ts'
 import {
   type SubscriptionRow,
   subscriptionColumns,
@@ -47,6 +47,9 @@ const nextDueNotExcluded = nextDueWhere(sql`status = 'active' and ${notExcluded}
 const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
   sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
+// An event that arrives ends the failures in a row.
+const endsFailing = sql.raw(`failing_cursor_log_id = case when v.column5 = 0 then null else failing_cursor_log_id end,
+    failing_emitted_log_id = case when v.column5 = 0 then null else failing_emitted_log_id end`)
 const advance = new RowsStatement<{ id: string; owner: string }>(
   (value) =>
     sql`${value(0)}, ${value(1)}, ${sql.join(
@@ -57,7 +60,7 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
   (
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
-    window_until = v.column6, due_at = v.column7
+    window_until = v.column6, due_at = v.column7, ${endsFailing}
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
 )
 // Somebody may have asked for replays during the run: then the subscription is due at once.
@@ -71,10 +74,13 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
   (
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
-    window_until = v.column6, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    window_until = v.column6, ${endsFailing}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
     due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,
 )
+const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update subscription
+  set failing_cursor_log_id = ${p('cursorLogId')}, failing_emitted_log_id = ${p('lastEmittedLogId')}
+  where id = ${p('id')} and lease_owner = ${p('owner')} and failing_cursor_log_id is null`)
 const requeue = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
@@ -144,6 +150,15 @@ export async function advanceCursor(tx: Transaction, lease: LeaseKey, progress: 
 }
 
 /** The progress of a lease. */
+/** Keeps where the subscription of a lease is, unless it has failed before since its last event arrived. Source: D30. */
+export async function keepFailing(
+  tx: Transaction,
+  { subscriptionId, owner }: LeaseKey,
+  { cursorLogId, lastEmittedLogId }: Failing,
+): Promise<void> {
+  await tx.run(keepFirst, { id: subscriptionId, owner, cursorLogId, lastEmittedLogId })
+}
+
 export interface Advance extends LeaseKey {
   readonly progress: Progress
 }

@@ -56,7 +56,9 @@ const pausedOfSession = statement<{ sessionId: string; reason: string }, { id: s
     where session_id = ${p('sessionId')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')} order by id`,
 )
 const resume = statement<{ id: string; reason: string; dueAt: number | null; now: number }>(sql`update subscription
-  set status = 'active', reason = null, failed_in_a_row = 0, resume_with_digest = 1, generation = generation + 1,
+  set status = 'active', reason = null, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
+    last_emitted_log_id = case when failing_cursor_log_id is null then last_emitted_log_id else failing_emitted_log_id end,
+    failing_cursor_log_id = null, failing_emitted_log_id = null, resume_with_digest = 1, generation = generation + 1,
     generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
 
@@ -77,16 +79,27 @@ const isKnown = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGene
 /** The part of a subscription's state that a caller may change. */
 type NewState = Pick<
   DeliveryState,
-  'status' | 'reason' | 'failedInARow' | 'cursorLogId' | 'lastEmittedLogId' | 'generation' | 'generationAt' | 'dueAt'
+  | 'status'
+  | 'reason'
+  | 'failedInARow'
+  | 'cursorLogId'
+  | 'lastEmittedLogId'
+  | 'failing'
+  | 'generation'
+  | 'generationAt'
+  | 'dueAt'
 > &
   Pick<WakeSubscription, 'resumeWithDigest'>
-interface NewStateRow extends Omit<NewState, 'resumeWithDigest'> {
+interface NewStateRow extends Omit<NewState, 'resumeWithDigest' | 'failing'> {
+  readonly failingCursorLogId: number | null
+  readonly failingEmittedLogId: number | null
   readonly resumeWithDigest: number
 }
 const change = statement<
   NewStateRow & Known & { id: string; now: number }
 >(sql`update subscription set status = ${p('status')}, reason = ${p('reason')}, failed_in_a_row = ${p('failedInARow')},
-    cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')}, generation = ${p('generation')},
+    cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
+    failing_cursor_log_id = ${p('failingCursorLogId')}, failing_emitted_log_id = ${p('failingEmittedLogId')}, generation = ${p('generation')},
     generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')}, due_at = ${p('dueAt')},
     claimed_to_log_id = null, lease_owner = null, updated_at = ${p('now')}
   where id = ${p('id')} and ${isKnown}`)
@@ -108,6 +121,8 @@ export async function changeState(tx: Transaction, before: WakeSubscription, sta
     failedInARow,
     cursorLogId,
     lastEmittedLogId,
+    failingCursorLogId: state.failing?.cursorLogId ?? null,
+    failingEmittedLogId: state.failing?.lastEmittedLogId ?? null,
     generation,
     generationAt,
     dueAt,
