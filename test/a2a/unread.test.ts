@@ -103,9 +103,15 @@ function openUnread(
         ...headers,
       },
     })
-    req.on('error', reject)
+    let hasAnswer = false
+    req.on('error', (error: NodeJS.ErrnoException) => {
+      // On a busy machine a connection may seem idle before its request was read: it is opened again.
+      if (error.code !== 'ECONNRESET' || hasAnswer) return reject(error)
+      resolve(openUnread(method, path, body, headers, from))
+    })
     opened.push(req)
     req.on('response', (res) => {
+      hasAnswer = true
       res.on('error', () => {})
       res.pause()
       resolve({ req, res })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
-import { noteSql, schemaUrlFor } from './schemas.ts'
+import { inSchema, noteSql, schemaUrlFor } from './schemas.ts'
 import { placeMigratedStore } from './sqlite-template.ts'
 
 /** The engine that this run is on: ROUSE_TEST_ENGINE. */
@@ -57,7 +57,7 @@ export async function besideStore(
   if (url !== undefined) {
     let count = 0
     const numbered = text.replace(/\?/g, () => `$${++count}`)
-    return (await runSql(url, numbered, values)) as Record<string, string | number | null>[]
+    return (await inSchema(url, numbered, values)) as Record<string, string | number | null>[]
   }
   const raw = new Sqlite(join(dataDir, 'rouse.db'), { timeout: 5_000 })
   try {
