@@ -6,8 +6,9 @@ const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Whoever waits for something gives up before this. It is for a test that hangs, on the busiest machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // CI may share its machine with other work. A test that needs its second try is marked in the report; locally it fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',

@@ -70,7 +70,7 @@ async function openWorld(stallSeconds: number, counted: Unsent): Promise<World> 
 
 beforeAll(async () => {
   ;({ gateway, donna, mallory, bob, taskId } = await openWorld(2, unsent))
-}, 60_000)
+})
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -212,7 +212,7 @@ test('a key with too many unread answers is refused more; other keys are not', a
     ({ status }) => status !== 429,
   )
   expect(later).toBe(200)
-}, 60_000)
+})
 
 test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
   using client = rawClient(gateway.grpcTarget)
