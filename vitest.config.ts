@@ -6,11 +6,15 @@ const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Whoever waits for something gives up before this. It is for a test that hangs, on the busiest machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // CI may share its machine with other work. A test that needs its second try is marked in the report; locally it fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
+    // A worker loads the gateway once, for all its files. What a file must leave behind it, it says to test/support/ends.ts.
+    isolate: false,
+    setupFiles: ['test/support/each-file.ts'],
     // Tests wait for stores and processes as much as they work: two at a time on the smallest machine. More than four would
     // want more connections than the server has.
     maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
@@ -19,6 +23,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'sqlite',
+          sequence: { groupOrder: 0 },
+          globalSetup: ['test/support/scratch.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [...exclude, 'test/storage/postgres/**', 'test/gateways/**'],
         },
@@ -27,6 +33,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
+          // A worker serves one project. In one group, it would end with every file that is another project's.
+          sequence: { groupOrder: 1 },
           include: [
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
@@ -35,9 +43,7 @@ export default defineConfig({
           ],
           exclude,
           env: { ROUSE_TEST_ENGINE: 'postgres' },
-          globalSetup: ['test/support/postgres-server.ts'],
-          // Each test begins on an empty schema, and a machine has one disk.
-          testTimeout: 40_000,
+          globalSetup: ['test/support/scratch.ts', 'test/support/postgres-server.ts'],
         },
       },
     ],

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts'],
     globalSetup: 'test/faults/whole-run.ts',
+    setupFiles: ['test/support/each-file.ts'],
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 60_000,

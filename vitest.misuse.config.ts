@@ -6,6 +6,7 @@ const engine = (name: string, more: object) => ({ extends: true as const, test: 
 export default defineConfig({
   test: {
     include: ['test/misuse/**/*.test.ts'],
+    setupFiles: ['test/support/each-file.ts'],
     fileParallelism: false,
     maxWorkers: 1,
     testTimeout: 1_800_000,

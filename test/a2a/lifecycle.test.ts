@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 import { atOnce, collect, connect, current, currentHttp, saying, sendForTask, stateOf, tell } from './connect.ts'
 import { sending } from './wire.ts'
@@ -8,9 +9,9 @@ import { sending } from './wire.ts'
 const stopMaxMs = 2_000
 
 async function stopTime(gateway: TestGateway): Promise<number> {
-  const startedAt = performance.now()
+  const startedAt = servedMs()
   await gateway.stop()
-  return performance.now() - startedAt
+  return servedMs() - startedAt
 }
 
 /** A request on its own connection. Returns a function that disconnects: fetch would open the next connection at once. */

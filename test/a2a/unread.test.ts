@@ -70,7 +70,7 @@ async function openWorld(stallSeconds: number, counted: Unsent): Promise<World> 
 
 beforeAll(async () => {
   ;({ gateway, donna, mallory, bob, taskId } = await openWorld(2, unsent))
-}, 60_000)
+})
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -103,9 +103,15 @@ function openUnread(
         ...headers,
       },
     })
-    req.on('error', reject)
+    let hasAnswer = false
+    req.on('error', (error: NodeJS.ErrnoException) => {
+      // On a busy machine a connection may seem idle before its request was read: it is opened again.
+      if (error.code !== 'ECONNRESET' || hasAnswer) return reject(error)
+      resolve(openUnread(method, path, body, headers, from))
+    })
     opened.push(req)
     req.on('response', (res) => {
+      hasAnswer = true
       res.on('error', () => {})
       res.pause()
       resolve({ req, res })
@@ -206,7 +212,7 @@ test('a key with too many unread answers is refused more; other keys are not', a
     ({ status }) => status !== 429,
   )
   expect(later).toBe(200)
-}, 60_000)
+})
 
 test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
   using client = rawClient(gateway.grpcTarget)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { requireModestJson } from '../../src/fronts/json-shape.ts'
 import { inputLimits } from '../../src/limits.ts'
+import { servedMs } from '../support/served-time.ts'
 
 const { max: depthMax } = inputLimits.jsonDepth
 const { max: valuesMax } = inputLimits.jsonValues
@@ -32,9 +33,9 @@ describe('the shape of a JSON text', () => {
 
   test('16 MB of quotes and backslashes take linear time', () => {
     const text = Buffer.from(`"${'\\"'.repeat(8_000_000)}`)
-    const start = performance.now()
+    const start = servedMs()
     requireModestJson(text)
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(servedMs() - start).toBeLessThan(5_000)
   })
 
   test('any JSON value of a modest shape passes', () => {

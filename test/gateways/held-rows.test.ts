@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { servedMs } from '../support/served-time.ts'
 import { databaseUrlFor } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
@@ -48,14 +49,19 @@ test('a wake whose record is blocked is recorded after the lock is released', as
   await using beside = await startBesideHolder()
   const { gateway, hold, letGo } = beside
   const donna = await gateway.addAgent('donna')
+  let isHeld = (_: Promise<void>) => {}
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve
+  })
   let attempts = 0
   await using receiver = await startReceiver(async (_wake, res) => {
-    if (attempts++ === 0) await hold('update subscription set id = id')
+    if (attempts++ === 0) isHeld(hold('update subscription set id = id'))
+    await held
     res.end()
   })
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   await gateway.send('donna', 'please')
-  await receiver.waitFor(1)
+  await held
   const refused = async () =>
     (await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { status: 'paused' }, { key: donna.key })).status
   expect(await refused()).toBe(503)
@@ -71,10 +77,10 @@ test('a store that does not answer makes /readyz fail within a few seconds', asy
   await using beside = await startBesideHolder(5_000)
   const { gateway, hold, letGo } = beside
   await hold('lock table project in access exclusive mode')
-  const askedAt = performance.now()
+  const askedAt = servedMs()
   const { status, body } = await gateway.call('GET', '/readyz')
   expect([status, body]).toEqual([503, { status: 'not-ready', store: false, dispatcher: true }])
-  expect(performance.now() - askedAt).toBeLessThan(4_000)
+  expect(servedMs() - askedAt).toBeLessThan(4_000)
   expect((await gateway.call('GET', '/healthz')).status).toBe(200)
   await letGo()
   expect((await gateway.call('GET', '/readyz')).status).toBe(200)

@@ -55,6 +55,6 @@ test('the work of a gateway that stops continues on the others', async () => {
   await receiver.waitFor(1)
   await third.stop()
   receiver.respond(200)
-  const [first, second] = await receiver.waitFor(2, 15_000)
+  const [first, second] = await receiver.waitFor(2)
   expect(second!.body).toMatchObject({ eventId: first!.body.eventId, logId: first!.body.logId })
 })

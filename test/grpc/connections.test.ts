@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
+import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 import { bearer, rawClient } from './raw-client.ts'
 
@@ -23,8 +24,8 @@ const target = () => `http://${gateway.grpcTarget}`
 function session() {
   const client = connectHttp2(target())
   client.on('error', () => {})
-  const openedAt = performance.now()
-  const closed = new Promise<number>((done) => client.once('close', () => done((performance.now() - openedAt) / 1000)))
+  const openedAt = servedMs()
+  const closed = new Promise<number>((done) => client.once('close', () => done((servedMs() - openedAt) / 1000)))
   return { client, closed, [Symbol.dispose]: () => client.destroy() }
 }
 

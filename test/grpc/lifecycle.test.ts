@@ -6,6 +6,7 @@ import { GrpcCall } from '../../src/fronts/grpc/grpc-call.ts'
 import { atOnce, collect, connect, dialects, saying, sendForTask, stateOf, tell } from '../a2a/connect.ts'
 import { sending } from '../a2a/wire.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 import { bearer, rawClient } from './raw-client.ts'
 
@@ -35,9 +36,9 @@ function subscribe(id: string): ClientReadableStream<StreamResponse> {
 }
 
 async function stopTime(): Promise<number> {
-  const startedAt = performance.now()
+  const startedAt = servedMs()
   await gateway.stop()
-  return performance.now() - startedAt
+  return servedMs() - startedAt
 }
 
 function untilTasks(count: number): Promise<number> {

@@ -3,15 +3,16 @@ import { readAudienceEvents } from '../../src/log/event-store.ts'
 import { takePiggyback } from '../../src/mailbox/delivery/piggyback.ts'
 import { listRecipients } from '../../src/mailbox/messages/recipient-store.ts'
 import { reportStatus } from '../../src/mailbox/reading/report-status.ts'
+import { servedMs } from '../support/served-time.ts'
 import { openOffice } from './office.ts'
 
 // S2-3, D10
 test('one broadcast to a thousand: one message, one event, a row for each, and the sender untouched', async () => {
   const handles = Array.from({ length: 1_001 }, (_, n) => `agent${n}`)
   await using office = await openOffice(...handles)
-  const started = performance.now()
+  const started = servedMs()
   const { message, recipients } = await office.send('agent0', { to: '*', subject: 'Deploy at noon' })
-  const tookMs = performance.now() - started
+  const tookMs = servedMs() - started
   console.log(`one broadcast to ${recipients.length} agents: ${tookMs.toFixed(1)} ms`)
   expect(tookMs).toBeLessThan(1_000)
 

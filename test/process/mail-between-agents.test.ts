@@ -25,7 +25,7 @@ const spec = { spec_id: 'SPEC-033', instructions: 'Summarize SPEC-033, review it
 
 beforeAll(async () => {
   story = await play()
-}, 90_000)
+})
 
 afterAll(async () => {
   for (const one of open.reverse()) await one[Symbol.asyncDispose]()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 
 const stopMaxMs = 5_000
@@ -78,9 +79,9 @@ test('SIGTERM does not wait for a receiver that never answers', async () => {
 })
 
 async function stop(gateway: ProcessGateway, signal: NodeJS.Signals) {
-  const startedAt = Date.now()
+  const startedAt = servedMs()
   const exit = await gateway.kill(signal)
-  return { exit, durationMs: Date.now() - startedAt }
+  return { exit, durationMs: servedMs() - startedAt }
 }
 
 /** Resolves with the promise of everything that the stream says until it ends, once it has begun. */

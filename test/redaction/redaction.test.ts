@@ -128,7 +128,7 @@ test('no secret appears anywhere: logs, answers, wakes, errors, the store, comma
     run.call(
       'POST',
       '/v1/wake-subscriptions',
-      { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url, coalesceWindow: 0 } },
+      { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url, coalesceWindow: 0, includeOwn: true } },
       donna,
       'signingKey',
     )

@@ -6,7 +6,8 @@ import { findFirstResult, keepResult, mailScope, pruneIdempotencyKeys } from '..
 import { Collision } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { besideStore, databaseUrlFor, engine, openStore, runSql } from '../support/store.ts'
+import { createSchema } from '../support/schemas.ts'
+import { besideStore, engine, onPostgres, openStore, runSql } from '../support/store.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const never = new AbortController().signal
@@ -100,7 +101,7 @@ test('a store of the schema before keeps the keys of its tasks and of its mail',
 /** Makes a store as the builds up to a schema version left it. */
 async function migrateTo(dataDir: string, version: number): Promise<void> {
   const migrations = new URL(`../../drizzle/${engine}/`, import.meta.url)
-  const url = await databaseUrlFor(dataDir)
+  const url = onPostgres ? await createSchema(dataDir) : undefined
   const files = readdirSync(migrations)
     .filter((file) => Number(file.slice(0, 4)) <= version)
     .sort()

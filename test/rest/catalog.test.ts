@@ -14,7 +14,7 @@ beforeAll(async () => {
     })
   }
   reader = await gateway.addAgent('zed')
-}, 60_000)
+})
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -63,4 +63,4 @@ test('one call reads a bounded size of descriptions', async () => {
   expect(all.length).toBeGreaterThan(1)
   expect(all.flatMap(({ cards }) => cards)).toHaveLength(61)
   for (const page of all) expect(JSON.stringify(page).length).toBeLessThan(2 * outputLimits.catalogPage.max)
-}, 60_000)
+})

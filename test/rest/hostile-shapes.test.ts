@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { servedMs } from '../support/served-time.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
@@ -67,11 +68,11 @@ test('a URL of 200,000 dots is refused by its length, at once', async () => {
     configuration: { returnImmediately: true, taskPushNotificationConfig: { url } },
   }
   const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
-  const start = performance.now()
+  const start = servedMs()
   const answer = await gateway.call('POST', '/agents/mallory', body, {
     key: mallory.key,
     headers: { 'A2A-Version': '1.0' },
   })
   expect(answer.body.error.message).toContain('longer than 2048 characters')
-  expect(performance.now() - start).toBeLessThan(2_000)
+  expect(servedMs() - start).toBeLessThan(2_000)
 })

@@ -6,6 +6,7 @@ import { HostsFile, parseHosts } from '../../src/security/hosts-file.ts'
 import { NameResolver } from '../../src/security/name-resolver.ts'
 import type { AskName } from '../../src/security/name-servers.ts'
 import { startNameServer } from '../support/name-server.ts'
+import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 import { errorOf, found, noHosts, onCleanup, payer } from './receivers.ts'
 
@@ -35,10 +36,10 @@ test('a name of one family is a name', async () => {
 test('a look-up ends after five seconds without an answer, with the error dns', async () => {
   await using server = await startNameServer(() => 'silence')
   const names = new NameResolver({ ...server.names, hosts: noHosts })
-  const startedAt = performance.now()
+  const [startedAt, servedAt] = [performance.now(), servedMs()]
   expect(await errorOf(names.resolve('slow.test', payer))).toMatchObject({ kind: 'dns' })
   expect(performance.now() - startedAt).toBeGreaterThan(1_400)
-  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  expect(servedMs() - servedAt).toBeLessThan(8_000)
 })
 
 test('40 names whose server never answers leave places for other agents: one agent has 8 look-ups at a time', async () => {
@@ -65,10 +66,10 @@ test('closing ends every look-up at once', async () => {
     () => server.asked.length,
     (count) => count > 0,
   )
-  const startedAt = performance.now()
+  const startedAt = servedMs()
   names.close()
   await asking
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(servedMs() - startedAt).toBeLessThan(1_000)
 })
 
 test('a look-up that finds no place in time is busy, not unresolved', async () => {

@@ -1,31 +1,24 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { HostsFile } from '../../src/security/hosts-file.ts'
 import type { NameResolverOptions } from '../../src/security/name-resolver.ts'
 import type { AskName } from '../../src/security/name-servers.ts'
 import { OutboundError } from '../../src/security/outbound-error.ts'
 import { OutboundFetch, type OutboundFetchOptions, type OutboundRequest } from '../../src/security/outbound-fetch.ts'
+import { atTestEnd } from '../support/ends.ts'
 
 export const payer = { projectId: 'default', agentId: 'agent_donna' }
 export const loopback = ['127.0.0.0/8']
 
-const cleanups: (() => unknown)[] = []
-// Closing a fetcher waits for its running requests, and a server that is gone ends them at once.
-const lastCleanups: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const cleanup of [...cleanups.splice(0), ...lastCleanups.splice(0)]) await cleanup()
-})
-
-export function onCleanup(cleanup: () => unknown): void {
-  cleanups.push(cleanup)
-}
+/** Runs when the test is over. What is given first runs first. */
+export const onCleanup = atTestEnd
 
 export function fetcher(options: Partial<OutboundFetchOptions> = {}): OutboundFetch {
   const out = new OutboundFetch({ allow: loopback, ...options })
-  lastCleanups.push(() => out.close())
+  // Closing waits for the requests that run, and a server that is gone ends them at once.
+  atTestEnd(() => atTestEnd(() => out.close()))
   return out
 }
 
@@ -59,7 +52,7 @@ export async function listen(server: net.Server): Promise<string> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  cleanups.push(() => {
+  atTestEnd(() => {
     for (const socket of sockets) socket.destroy()
     return new Promise((resolve) => server.close(resolve))
   })

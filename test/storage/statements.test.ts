@@ -2,16 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import pg from 'pg'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { connectionOptions } from '../../src/storage/postgres/connection-options.ts'
 import { toQuery } from '../../src/storage/postgres/query.ts'
 import type { Statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
-import { databaseUrlFor, onPostgres, openStore, runSql } from '../support/store.ts'
+import { createSchema } from '../support/schemas.ts'
+import { databaseUrlFor, onPostgres, openStore } from '../support/store.ts'
 
-const declared = vi.hoisted(() => [] as Pick<Statement, 'sql'>[])
-vi.mock('../../src/storage/statement.ts', async (importOriginal) => {
+const declared: Pick<Statement, 'sql'>[] = []
+const module = '../../src/storage/statement.ts'
+const noted = async (importOriginal: <T>() => Promise<T>) => {
   const original = await importOriginal<typeof import('../../src/storage/statement.ts')>()
   const note = <Made extends Pick<Statement, 'sql'>>(made: Made): Made => {
     declared.push(made)
@@ -22,15 +24,22 @@ vi.mock('../../src/storage/statement.ts', async (importOriginal) => {
     statement: (text: never) => note(original.statement(text)),
     lockingStatement: (table: never, text: never) => note(original.lockingStatement(table, text)),
   }
-})
+}
 
+// The files of a run share their modules: those that declare statements are loaded once more here, and once more after this.
 beforeAll(async () => {
+  vi.doMock(module, noted)
+  vi.resetModules()
   const src = resolve(import.meta.dirname, '../../src')
   for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.startsWith('storage/')) continue
     if (/storage\/statement\.ts'/.test(readFileSync(join(src, file), 'utf8'))) await import(join(src, file))
   }
   expect(declared.length).toBeGreaterThan(80)
+})
+afterAll(() => {
+  vi.doUnmock(module)
+  vi.resetModules()
 })
 
 // One text serves both engines: each must know every table, column, function and type in it.
@@ -44,8 +53,9 @@ test('every statement that is declared is understood by the engine', async () =>
 // A gateway plans its statements when it starts, on a store that may be empty, and keeps the plans while the tables grow.
 test.runIf(onPostgres)('no plan that PostgreSQL makes for an empty store reads tables that grow', async () => {
   using directory = dataDirectory()
+  // A store that has been emptied is planned for as it was before.
+  const url = await createSchema(directory.path)
   await (await openStore(directory.path, systemClock)).close()
-  const url = (await databaseUrlFor(directory.path)) as string
   const client = new pg.Client(connectionOptions(url))
   await client.connect()
   await client.query('set plan_cache_mode = force_generic_plan')
@@ -75,12 +85,15 @@ const mayReadAll = [
 const anything = new Proxy({}, { get: () => null })
 
 async function refusedByPostgres(dataDir: string): Promise<string[]> {
-  const url = (await databaseUrlFor(dataDir)) as string
+  const client = new pg.Client(connectionOptions((await databaseUrlFor(dataDir)) as string))
+  await client.connect()
   const refused: string[] = []
   for (const one of declared) {
     const { text } = toQuery(one as Statement, anything)
-    await runSql(url, `prepare one as ${text}`).catch((error) => refused.push(`${error.message}: ${text}`))
+    const made = client.query(`prepare one as ${text}`).then(() => client.query('deallocate one'))
+    await made.catch((error) => refused.push(`${error.message}: ${text}`))
   }
+  await client.end()
   return refused
 }
 

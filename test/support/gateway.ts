@@ -61,7 +61,7 @@ export async function startGateway(
   options: { env?: Record<string, string>; dataDir?: string; overrides?: Overrides } = {},
 ): Promise<TestGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-test-'))
-  const store = await storeEnv(dataDir)
+  const store = await storeEnv(dataDir, options.env)
   const config = envToConfig({
     ROUSE_PORT: '0',
     ROUSE_GRPC_PORT: '0',

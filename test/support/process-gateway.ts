@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, vi } from 'vitest'
+import { atFileEnd } from './ends.ts'
 import { connectClient, type ProcessClient } from './process-client.ts'
 import { storeEnv } from './store.ts'
 import { until } from './until.ts'
@@ -49,22 +49,17 @@ export interface ProcessGateway extends AsyncDisposable, ProcessClient {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 // Processes start slowly where many tests run side by side.
 const startMaxMs = 30_000
-vi.setConfig({ testTimeout: 60_000 })
 
 const running = new Set<RouseProcess>()
-let ended = false
-// A test that timed out has not come to its end, and a worker that ends must not leave its gateways behind.
-afterAll(killAll)
+// A worker that ends must not leave its gateways behind.
 process.on('exit', killAll)
 
 function killAll(): void {
-  ended = true
   for (const child of running) child.kill('SIGKILL')
 }
 
 /** Runs `rouse <argv>`: the build where it is up to date, else the sources. */
 export function runRouse(argv: readonly string[], env: Record<string, string> = {}): RouseProcess {
-  if (ended) throw new Error('The test is over: nothing starts any more.')
   const child = spawn(process.execPath, [...entry(), ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
@@ -88,6 +83,8 @@ export function runRouse(argv: readonly string[], env: Record<string, string> = 
     },
   }
   running.add(rouse)
+  // A test that timed out has not come to its end.
+  atFileEnd(() => rouse.kill('SIGKILL'))
   return rouse
 }
 
@@ -97,7 +94,7 @@ export async function startProcessGateway(
   options: { dataDir?: string } = {},
 ): Promise<ProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
-  const store = await storeEnv(dataDir)
+  const store = await storeEnv(dataDir, env)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   let current = serve()

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { servedMs } from './served-time.ts'
 import { until } from './until.ts'
 
 /** A connection that says whatever a test writes, byte by byte if it likes. */
@@ -16,14 +17,14 @@ export interface RawConnection extends Disposable {
 /** Connects to the host and port of a URL, or of `host:port`. */
 export async function connectRaw(address: string): Promise<RawConnection> {
   const { hostname, port } = new URL(address.includes('//') ? address : `tcp://${address}`)
-  const openedAt = performance.now()
+  const openedAt = servedMs()
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   let text = ''
   socket.setEncoding('latin1').on('data', (part: string) => (text += part))
   // A reset is a way to be told to go.
   socket.on('error', () => {})
   const closed = new Promise<number>((resolve) => {
-    const end = () => resolve((performance.now() - openedAt) / 1000)
+    const end = () => resolve((servedMs() - openedAt) / 1000)
     socket.once('end', end).once('close', end)
   })
   await once(socket, 'connect')

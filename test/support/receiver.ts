@@ -43,7 +43,7 @@ export async function startReceiver(how: number | Respond = 200, port = 0): Prom
     url: `http://127.0.0.1:${address.port}/`,
     port: address.port,
     wakes,
-    waitFor(count, timeoutMs = 10_000) {
+    waitFor(count, timeoutMs = 30_000) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(check)

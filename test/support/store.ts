@@ -1,50 +1,41 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
-import { inject } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
+import { inSchema, noteSql, schemaUrlFor } from './schemas.ts'
+import { placeMigratedStore } from './sqlite-template.ts'
 
 /** The engine that this run is on: ROUSE_TEST_ENGINE. */
 export const engine = process.env.ROUSE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
 export const onPostgres = engine === 'postgres'
 
 /**
- * Where the store of a data directory is: on PostgreSQL a schema that belongs to the directory's name, so that whoever starts
- * on the same directory finds the same store.
+ * Where the store of a data directory is: on PostgreSQL a schema that belongs to the directory, so that whoever starts on the
+ * same directory finds the same store. It is empty, and may be migrated already.
  */
 export async function databaseUrlFor(dataDir: string): Promise<string | undefined> {
-  if (!onPostgres) return undefined
-  const url = urls.get(dataDir) ?? createSchema(dataDir)
-  urls.set(dataDir, url)
-  return url
-}
-
-const urls = new Map<string, Promise<string>>()
-
-async function createSchema(dataDir: string): Promise<string> {
-  const schema = `s${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
-  const url = new URL(inject('databaseUrl') as string)
-  await runSql(url.href, `create schema if not exists ${schema}`)
-  url.searchParams.set('options', `-c search_path=${schema}`)
-  return url.href
+  return onPostgres ? schemaUrlFor(dataDir) : undefined
 }
 
 /** The store of a data directory, on this run's engine. */
 export async function openStore(dataDir: string, clock: Clock): Promise<Database> {
+  if (!onPostgres) await placeMigratedStore(dataDir)
   return openDatabase({ databaseUrl: await databaseUrlFor(dataDir), dataDir }, clock)
 }
 
-/** What the gateway's environment says of its store. */
-export async function storeEnv(dataDir: string): Promise<Record<string, string>> {
+/** What the gateway's environment says of its store, which is there and empty unless a test has said where it is. */
+export async function storeEnv(dataDir: string, env: Record<string, string> = {}): Promise<Record<string, string>> {
+  if (env.ROUSE_DATABASE_URL !== undefined) return {}
+  if (!onPostgres) await placeMigratedStore(dataDir)
   const url = await databaseUrlFor(dataDir)
   return url === undefined ? {} : { ROUSE_DATABASE_URL: url }
 }
 
 /** Runs SQL on a connection of its own, beside the store. */
 export async function runSql(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  noteSql(url, text)
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   client.setTypeParser(pg.types.builtins.INT8, Number)
@@ -66,7 +57,7 @@ export async function besideStore(
   if (url !== undefined) {
     let count = 0
     const numbered = text.replace(/\?/g, () => `$${++count}`)
-    return (await runSql(url, numbered, values)) as Record<string, string | number | null>[]
+    return (await inSchema(url, numbered, values)) as Record<string, string | number | null>[]
   }
   const raw = new Sqlite(join(dataDir, 'rouse.db'), { timeout: 5_000 })
   try {

@@ -2,7 +2,7 @@
 export async function until<T>(
   read: () => T | Promise<T>,
   check: (value: T) => boolean,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outputLimits, taskLimits } from '../../src/limits.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { servedMs } from '../support/served-time.ts'
 import { besideStore } from '../support/store.ts'
 
 let gateway: TestGateway
@@ -68,7 +69,7 @@ describe('a task that is full', () => {
     const metadata = { expiresAt: new Date(Date.now() + 1_500).toISOString() }
     const { id } = await gateway.send('donna', 'soon', { key: mallory.key, message: { metadata } })
     await set(id, 'size', taskLimits.bytes.max)
-    await expect.poll(async () => (await read(id)).body.state, { timeout: 15_000 }).toBe('failed')
+    await expect.poll(async () => (await read(id)).body.state, { timeout: 30_000 }).toBe('failed')
   })
 })
 
@@ -191,7 +192,7 @@ test('a hundred messages of many small values are cut to the size of an answer, 
   expect(body.omitted.messages).toBeGreaterThan(5)
   expect(body.history.length).toBeGreaterThan(5)
   expect(body.history.length + body.omitted.messages).toBe(31)
-}, 60_000)
+})
 
 test('ten thousand pieces are assembled in linear time', async () => {
   const id = await start()
@@ -206,8 +207,8 @@ test('ten thousand pieces are assembled in linear time', async () => {
     piece,
   )
   await set(id, 'chunk_count', 10_000)
-  const started = performance.now()
+  const started = servedMs()
   const { body } = await read(id)
   expect(body.artifacts[0].parts).toHaveLength(10_000)
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(servedMs() - started).toBeLessThan(5_000)
 })

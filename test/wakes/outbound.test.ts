@@ -80,7 +80,7 @@ test('of 4,000 tests four run at a time, the others are refused with Retry-After
   await until(
     () => refused.length,
     (count) => count === 3_996,
-    18_000,
+    45_000,
   )
   expect(slow.wakes).toHaveLength(4)
   expect(refused[0]!.body).toMatchObject({ code: 'rate-limited', detail: expect.stringContaining('4 tests') })

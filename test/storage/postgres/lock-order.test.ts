@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
+import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { lockLog } from '../../../src/log/event-store.ts'
@@ -22,6 +23,7 @@ const items = ['a', 'b', 'c', 'd', 'e', 'f']
 let url: string
 let name: string
 let gateways: PostgresDatabase[]
+let watcher: pg.Client
 
 beforeEach(async () => {
   name = randomBytes(8).toString('hex')
@@ -32,8 +34,10 @@ beforeEach(async () => {
   await ensureProject(gateways[0]!, 'north')
   await runSql(url, 'create table item (id text primary key, count integer not null)')
   for (const id of items) await runSql(url, 'insert into item values ($1, 0)', [id])
+  watcher = new pg.Client(url)
+  await watcher.connect()
 })
-afterEach(() => Promise.all(gateways.map((db) => db.close())))
+afterEach(() => Promise.all([watcher.end(), ...gateways.map((db) => db.close())]))
 
 const append = async (tx: Transaction, texts: readonly string[]): Promise<Pipelined> => {
   const events = texts.map(
@@ -64,9 +68,13 @@ function counted<T>(work: (tx: Transaction) => Promise<T>): ((tx: Transaction) =
 
 const waitForRows = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = `
 
-/** Looks for a connection of the gateways that waits for a row, a few times: then none waits. */
+/**
+ * Looks for a connection of the gateways that waits for a row. Gives up after a third of a second: then nobody waits. A group whose
+ * turn does not come within a second goes on without it.
+ */
 async function lookForWaits(): Promise<void> {
-  for (let look = 0; look < 20; look++) if ((await runSql(url, `${waitForRows}'${name}'`)).length > 0) return
+  const end = performance.now() + 300
+  while (performance.now() < end) if ((await watcher.query(`${waitForRows}'${name}'`)).rows.length > 0) return
 }
 
 test('a group that locks the log early waits for no row of a group that locks it later', async () => {
