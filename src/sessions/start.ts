@@ -13,7 +13,8 @@ import {
   newestLiveSession,
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import { resumeSubscriptionsOfSession } from '../wakes/store/subscription-state.ts'
+import { audienceOf } from '../wakes/rules/signal-audience.ts'
+import { resumeSubscriptionsOfSession, reviveSubscriptionsOf } from '../wakes/store/subscription-state.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
@@ -59,7 +60,9 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     if (former) await continueSession(tx, former.id, { surface, capabilities, keyId: caller.keyId })
     else await insertSession(tx, session)
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
+    const revived = await reviveSubscriptions(context, tx, caller)
     const pendingSignals = await context.drain(tx, caller.id, session.id)
+    await context.append(tx, caller.projectId, revived)
     if (step !== 'continue') {
       const joined = sessionEvent('peer.joined', caller.identity, session, { identity: caller.identity })
       await context.append(tx, caller.projectId, [...(preempted ?? []), ...resumed, joined])
@@ -127,6 +130,30 @@ async function resumeSubscriptions(
     audience: [agentId],
     data: { subscriptionId, status: 'active' },
   }))
+}
+
+/** A session that starts is a sign of life: its agent's degraded subscriptions become active. Source: D31. */
+async function reviveSubscriptions(
+  { changed }: SessionContext,
+  tx: Transaction,
+  { id: agentId, identity }: Caller,
+): Promise<readonly NewEvent[]> {
+  const revived = await reviveSubscriptionsOf(tx, agentId)
+  tx.onCommit(() => {
+    for (const { id } of revived) changed(id)
+  })
+  return revived.flatMap(({ id: subscriptionId, reason }): NewEvent[] => {
+    const by = (type: 'subscription.updated' | 'subscription.recovered') => ({
+      type,
+      actor: identity,
+      actorId: agentId,
+      audience: audienceOf(type, agentId),
+    })
+    return [
+      { ...by('subscription.updated'), data: { subscriptionId, status: 'active' } },
+      { ...by('subscription.recovered'), data: { subscriptionId, agent: identity, reason } },
+    ]
+  })
 }
 
 function announcePreempted(

@@ -114,8 +114,8 @@ async function withoutDuplicates(
 export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 /**
- * Without the mail that already reached its recipient by another route, and the task changes that this mail caused. A task change
- * whose mail was handed over at the start of a session stays: a harness that starts is woken for what waits. Source: D9, D29.
+ * Without the mail that already reached its recipient by another route, and the task changes that this mail caused. A recovery keeps
+ * what the start of a session handed over: it is one digest of everything that was missed. Source: D9, D30, D31.
  */
 export async function withoutDelivered(
   findDelivered: FindDelivered | undefined,
@@ -129,6 +129,6 @@ export async function withoutDelivered(
   if (delivered.size === 0) return events
   return events.filter((event) => {
     const route = delivered.get(messageIdOf(event) ?? '')
-    return route === undefined || (event.type !== 'message.sent' && route === 'startup_drain')
+    return route === undefined || (subscription.resumeWithDigest && route === 'startup_drain')
   })
 }

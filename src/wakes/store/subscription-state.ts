@@ -55,12 +55,19 @@ const pausedOfSession = statement<{ sessionId: string; reason: string }, { id: s
   sql`select id, harness_target as "harnessTarget" from subscription
     where session_id = ${p('sessionId')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')} order by id`,
 )
-const resume = statement<{ id: string; reason: string; dueAt: number | null; now: number }>(sql`update subscription
-  set status = 'active', reason = null, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
+// One digest of everything after the last event that arrived.
+const resumes = sql`status = 'active', reason = null, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
     last_emitted_log_id = case when failing_cursor_log_id is null then last_emitted_log_id else failing_emitted_log_id end,
     failing_cursor_log_id = null, failing_emitted_log_id = null, resume_with_digest = 1, generation = generation + 1,
-    generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}
-  where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
+    generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}`
+const resume = statement<{ id: string; reason: string; dueAt: number | null; now: number }>(sql`update subscription
+  set ${resumes} where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
+const degradedOf = statement<{ agentId: string }, { id: string; reason: string; harnessTarget: HarnessTarget }>(
+  sql`select id, reason, harness_target as "harnessTarget" from subscription
+    where agent_id = ${p('agentId')} and kind = 'wake' and status = 'degraded' and managed_by is null order by id`,
+)
+const revive = statement<{ id: string; dueAt: number | null; now: number }>(sql`update subscription
+  set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
 /** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
 interface Known {
@@ -169,6 +176,26 @@ export async function resumeSubscriptionsOfSession(
     if ((await tx.run(resume, { id, reason, dueAt, now: tx.now })) > 0) resumed.push(id)
   }
   return resumed
+}
+
+/** A degraded subscription that was made active. */
+export interface RevivedSubscription {
+  readonly id: string
+  /** Why it was degraded. */
+  readonly reason: string
+}
+
+/**
+ * Makes the degraded subscriptions of an agent active, with one digest each of what it missed. Those that another agent pointed
+ * somewhere stay as they are. Source: D30, D31.
+ */
+export async function reviveSubscriptionsOf(tx: Transaction, agentId: string): Promise<RevivedSubscription[]> {
+  const revived: RevivedSubscription[] = []
+  for (const { id, reason, harnessTarget } of await tx.all(degradedOf, { agentId })) {
+    const dueAt = isDeliverable(harnessTarget) ? tx.now : null
+    if ((await tx.run(revive, { id, dueAt, now: tx.now })) > 0) revived.push({ id, reason })
+  }
+  return revived
 }
 
 /** Pauses the wake subscriptions of a key, degraded ones too, and ends their leases. */
