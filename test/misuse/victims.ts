@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici'
+import { numberFromEnv } from '../faults/random.ts'
 import type { ProcessAgent } from '../support/process-client.ts'
 import type { ProcessGateway } from '../support/process-gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -20,7 +21,7 @@ export interface Feelings {
 }
 
 /** Sends, and as many reads, a second. */
-const rate = 60
+const rate = numberFromEnv('ROUSE_MISUSE_RATE', 60)
 
 /**
  * Honest traffic on a fixed schedule: a message to an agent that a webhook wakes, and a read, each so many times a second, whether
