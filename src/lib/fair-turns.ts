@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts'
 export interface TurnBounds {
   /** How many requests at a time a caller may have before it asks for much. */
   readonly few: number
+  /** How many of its requests are inside at a time, between those of others. */
+  readonly turns: number
   /** How long one that asks for much is remembered, in ms. */
   readonly rememberMs: number
   /** How long after others have left they still count as being there, in ms. */
@@ -25,9 +27,9 @@ export interface Member {
 const idleMax = 4_096
 
 /**
- * Turns on the one thread. Whoever asks for little goes in at once. Whoever asks for much goes in while none of those is inside, one
- * request at a time while they are about; at the latest after `patienceMs`, so that nobody starves. Where nobody asks for little,
- * all go in at once: there is nobody to wait for.
+ * Turns on the one thread. Whoever asks for little goes in at once. Whoever asks for much goes in while none of those is inside, a
+ * few requests at a time while they are about; one at the latest after `patienceMs`, so that nobody starves. Where nobody asks for
+ * little, all go in at once: there is nobody to wait for.
  */
 export class FairTurns {
   readonly #clock: Clock
@@ -113,7 +115,7 @@ export class FairTurns {
 
   #hasTurn(member: Member, now: number): boolean {
     if (this.#modestInside > 0) return false
-    return member.inside === 0 || now - this.#modestAt >= this.#bounds.pauseMs
+    return member.inside < this.#bounds.turns || now - this.#modestAt >= this.#bounds.pauseMs
   }
 
   /** In another turn of the event loop: what has arrived from others meanwhile is read first. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { FairTurns, type Member } from '../../src/lib/fair-turns.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-const bounds = { few: 2, rememberMs: 250, pauseMs: 50, patienceMs: 25 }
+const bounds = { few: 2, turns: 1, rememberMs: 250, pauseMs: 50, patienceMs: 25 }
 const nextTurn = () => new Promise(setImmediate)
 
 /** Asks for a turn, and notes when it comes. */

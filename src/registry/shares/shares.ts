@@ -22,7 +22,7 @@ const minuteMs = 60_000
 const companyMs = 1_000
 /** Steps of this part of a whole spread evenly, however many there are. */
 const goldenPart = 0.618
-const turnBounds = { few: companyLimits.few.max, rememberMs: 250, pauseMs: 50, patienceMs: 25 }
+const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 /** How soon to come back when too many requests are under way at once. */
 const busyRetrySeconds = 1
