@@ -15,17 +15,17 @@ import {
 } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { type Bulk, LongTurns } from './long-turns.ts'
+import { tooLarge, tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
 /** Whoever asked within this time is there. */
 const companyMs = 1_000
+/** How late a large request is refused that would wait too long. */
+const largeRefusalMs = 1_000
 /** Steps of this part of a whole spread evenly, however many there are. */
 const goldenPart = 0.618
 const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
-
-/** How soon to come back when too many requests are under way at once. */
-const busyRetrySeconds = 1
 
 /** A limit as it is for a caller: its project's, or the default. 0 is no limit. */
 export function limitFor({ limits }: Pick<Caller, 'limits'>, name: LimitName): number {
@@ -134,11 +134,11 @@ export class Shares {
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
     const inCompany = this.#isInCompany(caller)
     // The operator waits in no line. Others let it go first.
-    if (caller.kind === 'operator') return this.#takeTurn(caller, inCompany, [])
+    if (caller.kind === 'operator') return this.#takeTurn(caller, inCompany)
     const waiting = limitFor(caller, 'requestsInLine')
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
-    if (ofAgent === undefined) throw tooManyAtOnce(caller, waiting)
+    if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
     const large = inCompany && request ? this.#longTurns.expected(caller.id, request) : 0
     if (typeof ofAgent === 'function' && (large === 0 || this.#longTurns.mayBegin(caller.id, request!, large))) {
       return this.#enterProject(caller, inCompany, ofAgent)
@@ -179,6 +179,8 @@ export class Shares {
   ): Promise<Leave> {
     const leave = await ofAgent
     if (large && !(await this.#longTurns.wait(caller.id, large.request, large.bytes))) {
+      // Many are refused one after the other rather than in one turn of the event loop.
+      await sleep(this.#clock, largeRefusalMs * this.#nextDelay())
       leave()
       throw tooLarge(caller, this.#longTurns.waitMs(caller.id))
     }
@@ -190,22 +192,23 @@ export class Shares {
     const room = { inside: limitFor(caller, 'projectRequestsAtOnce'), waiting: 0 }
     const ofProject = this.#projects.enter(caller.projectId, room)!
     return typeof ofProject === 'function'
-      ? this.#takeTurn(caller, inCompany, [ofProject, leaveAgent])
-      : ofProject.then((leaveProject) => this.#takeTurn(caller, inCompany, [leaveProject, leaveAgent]))
+      ? this.#takeTurn(caller, inCompany, ofProject, leaveAgent)
+      : ofProject.then((leaveProject) => this.#takeTurn(caller, inCompany, leaveProject, leaveAgent))
   }
 
-  #takeTurn({ kind, id }: Caller, inCompany: boolean, leaves: readonly Leave[]): Leave | Promise<Leave> {
+  #takeTurn({ kind, id }: Caller, inCompany: boolean, ...leaves: Leave[]): Leave | Promise<Leave> {
     const turn = kind === 'operator' ? this.#turns.enterFirst(id) : this.#turns.enter(id, inCompany)
-    const leaving = (member: Member): Leave => {
-      let isInside = true
-      return () => {
-        if (!isInside) return
-        isInside = false
-        this.#turns.leave(member)
-        for (const leave of leaves) leave()
-      }
+    return turn instanceof Promise ? turn.then((member) => this.#leaving(member, leaves)) : this.#leaving(turn, leaves)
+  }
+
+  #leaving(member: Member, leaves: readonly Leave[]): Leave {
+    let isInside = true
+    return () => {
+      if (!isInside) return
+      isInside = false
+      this.#turns.leave(member)
+      for (const leave of leaves) leave()
     }
-    return turn instanceof Promise ? turn.then(leaving) : leaving(turn)
   }
 
   #spend(caller: Caller, name: RateName, key: string): void {
@@ -216,30 +219,4 @@ export class Shares {
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
   }
-}
-
-function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
-  const { unit, what } = projectLimits[name]
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
-    extra: { limit: max, limitName: name, retryAfterSeconds },
-  })
-}
-
-function tooLarge(caller: Caller, waitMs: number): Problem {
-  const { max } = companyLimits.largeMegabytes
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has used up largeMegabytes: ${max} MiB a minute of requests and answers over ${companyLimits.largeBytes.max} bytes while others ask too. Wait ${retryAfterSeconds} s, or send less at a time.`,
-    extra: { limit: max, limitName: 'largeMegabytes', retryAfterSeconds },
-  })
-}
-
-function tooManyAtOnce(caller: Caller, waiting: number): Problem {
-  const inside = limitFor(caller, 'requestsAtOnce')
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,
-    extra: { limit: waiting, limitName: 'requestsInLine', retryAfterSeconds: busyRetrySeconds },
-  })
 }
