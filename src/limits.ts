@@ -225,6 +225,18 @@ export const memoryLimits = {
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */
 export const refusalLimits = {
   promptRefusals: limit(120, 'a minute', 'refusals of one agent that are answered without a delay'),
-  refusalDelay: limit(2, 'seconds', 'the delay of further refusals'),
+  refusalDelay: limit(2, 'seconds', 'the longest delay of further refusals; the shortest is half of it'),
   lateRefusals: limit(256, 'at a time', 'delayed refusals of one agent; for one more the connection is closed'),
+} as const satisfies Record<string, Limit>
+
+/** What one agent has of the gateway's one thread while others ask too. Alone, it has none of these limits. */
+export const companyLimits = {
+  largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
+  largeMegabytes: limit(
+    30,
+    'a minute',
+    'MiB of large requests and answers of one agent, the first at once; more wait: others wait for each of them',
+  ),
+  largeWait: limit(10, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
+  few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>

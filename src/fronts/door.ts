@@ -1,5 +1,6 @@
 import { type RequestHandler, type Response, Router } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { Bulk } from '../registry/shares/long-turns.ts'
 import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
 import { callerOf } from './auth.ts'
@@ -13,15 +14,16 @@ const leaving = new WeakMap<Response, () => void>()
 export function takeShare(shares: Shares): RequestHandler {
   return async (req, res, next) => {
     const caller = callerOf(res)
+    const request = { what: req.baseUrl + req.path, bytes: Number(req.headers['content-length'] ?? 0), counted: 0 }
     try {
-      if (!(await enter(shares, caller, res))) return
+      if (!(await enter(shares, caller, res, request))) return
     } catch (refusal) {
       if (!(await shares.mayRefuse(caller, untilGone(res)))) return void res.destroy()
       throw refusal
     }
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
-    res.once('close', () => shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before))
+    res.once('close', () => shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before, request))
     next()
   }
 }
@@ -34,9 +36,9 @@ function untilGone(res: Response): AbortSignal {
 }
 
 /** False: the client went away while it waited. */
-async function enter(shares: Shares, caller: Caller, res: Response): Promise<boolean> {
+async function enter(shares: Shares, caller: Caller, res: Response, request: Bulk): Promise<boolean> {
   shares.spendRequest(caller)
-  const entered = shares.enter(caller)
+  const entered = shares.enter(caller, request)
   const leave = typeof entered === 'function' ? entered : await entered
   if (res.closed) {
     leave()

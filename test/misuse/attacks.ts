@@ -17,6 +17,15 @@ type Attack = (target: Target, ready: () => void, signal: AbortSignal) => Promis
 
 /** One agent with a key, each bad in a way of its own. */
 export const attacks = {
+  /** Nothing at all: takes processor time beside those who measure, and shows what the machine itself makes of that. */
+  burns: async (_target, ready, signal) => {
+    ready()
+    while (!signal.aborted) {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      await new Promise(setImmediate)
+    }
+  },
   /** As many requests as 64 connections take, of reads and sends. */
   floods: async (target, ready, signal) => {
     ready()

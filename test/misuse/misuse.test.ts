@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { numberFromEnv } from '../faults/random.ts'
@@ -8,10 +9,13 @@ import { engine } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
-import { type Feelings, Victims } from './victims.ts'
+import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
+import { separate, separation } from './places.ts'
+import { type Feelings, Victims, type Wait } from './victims.ts'
 
-const seconds = numberFromEnv('ROUSE_MISUSE_SECONDS', 10)
-const rounds = numberFromEnv('ROUSE_MISUSE_ROUNDS', 3)
+const seconds = numberFromEnv('ROUSE_MISUSE_SECONDS', 5)
+const rounds = numberFromEnv('ROUSE_MISUSE_ROUNDS', 4)
+const chosen = process.env.ROUSE_MISUSE_ATTACKS?.split(',')
 /** What any attack may make of a machine that is shared with it; the ratio itself is printed. */
 const memoryMaxMb = 900
 const diskMaxMb = 2_500
@@ -20,34 +24,56 @@ const attackMaxMs = 1_800_000
 const rows: string[] = []
 afterAll(() => {
   const head =
-    '| attack | send p50 | send p99 | ratio | wake p50 | wake p99 | ratio | read p99 | ratio | memory | disk |'
+    '| attack | send p50 | send p99 | send thread | wake p50 | wake p99 | wake thread | read p50 | read p99 | read thread | turn p99 | turn max | memory | disk |'
   console.log(
-    [`misuse on ${engine}: quiet → attacked, ms`, head, head.replaceAll(/[^|]+/g, ' --- '), ...rows].join('\n'),
+    [
+      `misuse on ${engine}: quiet → attacked, ms; ${rounds} × ${seconds} s each; ${separation}`,
+      head,
+      head.replaceAll(/[^|]+/g, ' --- '),
+      ...rows,
+    ].join('\n'),
   )
 })
 
-const names = Object.keys(attacks) as AttackName[]
+/** A window in which the others felt something, and the gateway's loop in it. */
+interface Window {
+  readonly feelings: Feelings
+  readonly loop: LoopDelay
+}
+
+const names = (Object.keys(attacks) as AttackName[]).filter((name) => !chosen || chosen.includes(name))
 test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }, async (attack) => {
   await using nameServer = await startDeafNameServer()
-  const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address }
+  const directory = mkdtempSync(join(tmpdir(), 'rouse-misuse-'))
+  const reader = new LoopDelayReader(join(directory, 'loop.json'))
+  const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...reader.env }
   await using gateway = await startProcessGateway(env)
+  separate(gateway.pid)
   const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)
   await victims.feel(3)
 
-  const quiet: Feelings[] = []
-  const attacked: Feelings[] = []
+  const window = async (): Promise<Window> => {
+    await reader.take(gateway)
+    return { feelings: await victims.feel(seconds), loop: await reader.take(gateway) }
+  }
+  const quiet: Window[] = []
+  const attacked: Window[] = []
   for (let round = 0; round < rounds; round++) {
-    quiet.push(await victims.feel(seconds))
+    quiet.push(await window())
     const attacker = await startAttacker(attack, gateway, key)
-    attacked.push(await victims.feel(seconds))
+    attacked.push(await window())
     await attacker.stop()
+    // What it has left behind is not the quiet of the next window.
+    await victims.feel(1)
   }
   rows.push(row(attack, quiet, attacked, gateway))
+  console.log(rows.at(-1))
   expect(await victims.subscriptionStatus()).toBe('active')
   expect(peakMb(gateway.pid)).toBeLessThan(memoryMaxMb)
   expect(diskMb(gateway.dataDir)).toBeLessThan(diskMaxMb)
   const ended = await gateway.kill('SIGTERM')
+  rmSync(directory, { recursive: true })
   expect([ended.code, ended.stderr.includes('process.failed')]).toEqual([0, false])
 })
 
@@ -73,24 +99,23 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway, key: s
   }
 }
 
-function row(attack: string, quiet: Feelings[], attacked: Feelings[], gateway: ProcessGateway): string {
-  const of = (all: Feelings[], kind: keyof Feelings, part: number) => {
-    const sorted = all.flatMap((feelings) => feelings[kind]).sort((a, b) => a - b)
+function row(attack: string, quiet: Window[], attacked: Window[], gateway: ProcessGateway): string {
+  const of = (all: Window[], kind: keyof Feelings, clock: keyof Wait, part: number) => {
+    const sorted = all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock])).sort((a, b) => a - b)
     return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
   }
-  const both = (kind: keyof Feelings, part: number) => [of(quiet, kind, part), of(attacked, kind, part)] as const
-  const told = ([before, after]: readonly [number, number]) => `${before.toFixed(1)} → ${after.toFixed(1)}`
-  const ratio = ([before, after]: readonly [number, number]) => `${(after / before).toFixed(2)} ×`
+  const most = (all: Window[], kind: keyof LoopDelay) => Math.max(...all.map(({ loop }) => loop[kind]))
+  const told = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
+  const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
+    const [before, after] = [of(quiet, kind, clock, part), of(attacked, kind, clock, part)]
+    return part < 0.99 ? told(before, after) : `${told(before, after)} (${(after / before).toFixed(2)} ×)`
+  }
+  const kinds = ['send', 'wake', 'read'] as const
   const cells = [
     attack,
-    told(both('send', 0.5)),
-    told(both('send', 0.99)),
-    ratio(both('send', 0.99)),
-    told(both('wake', 0.5)),
-    told(both('wake', 0.99)),
-    ratio(both('wake', 0.99)),
-    told(both('read', 0.99)),
-    ratio(both('read', 0.99)),
+    ...kinds.flatMap((kind) => [both(kind, 'clock', 0.5), both(kind, 'clock', 0.99), both(kind, 'thread', 0.99)]),
+    told(most(quiet, 'p99'), most(attacked, 'p99')),
+    told(most(quiet, 'max'), most(attacked, 'max')),
     `${peakMb(gateway.pid)} MB`,
     `${diskMb(gateway.dataDir)} MB`,
   ]

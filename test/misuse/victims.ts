@@ -1,28 +1,52 @@
+import { Agent, request } from 'undici'
+import { numberFromEnv } from '../faults/random.ts'
 import type { ProcessAgent } from '../support/process-client.ts'
 import type { ProcessGateway } from '../support/process-gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Instant, ThreadClock } from './thread-clock.ts'
 
-/** What the others feel: ms, in no order. */
-export interface Feelings {
-  readonly send: number[]
-  readonly wake: number[]
-  readonly read: number[]
+/** How long somebody waited, in ms. */
+export interface Wait {
+  /** On the clock, less the time in which the machine gave the gateway or the others no processor. */
+  readonly clock: number
+  /** What the gateway's thread worked meanwhile, for whomever. */
+  readonly thread: number
 }
 
-const everyMs = 25
+/** What the others feel, from the instant at which each request was meant to be sent, in no order. */
+export interface Feelings {
+  readonly send: Wait[]
+  readonly wake: Wait[]
+  readonly read: Wait[]
+}
 
-/** Honest traffic at a steady rate: a message to an agent that a webhook wakes, and a read, each a few times a second. */
+/** Sends, and as many reads, a second. */
+const rate = numberFromEnv('ROUSE_MISUSE_RATE', 60)
+
+/**
+ * Honest traffic on a fixed schedule: a message to an agent that a webhook wakes, and a read, each so many times a second, whether
+ * or not the ones before are answered. A request that leaves late counts from when it should have left.
+ */
 export class Victims implements AsyncDisposable {
   readonly #gateway: ProcessGateway
   readonly #receiver: Receiver
   readonly #donna: ProcessAgent
   readonly #subscription: string
+  readonly #clock: ThreadClock
+  readonly #sentAt = new Map<string, Instant>()
+  readonly #wokenAt = new Map<string, Instant>()
+  readonly #dispatcher = new Agent({ connections: 64, pipelining: 1 })
 
   private constructor(gateway: ProcessGateway, receiver: Receiver, donna: ProcessAgent, subscription: string) {
     this.#gateway = gateway
     this.#receiver = receiver
     this.#donna = donna
     this.#subscription = subscription
+    this.#clock = new ThreadClock(gateway.pid)
+    receiver.respond(({ body }, res) => {
+      this.#wokenAt.set(body.payload.taskId, this.#clock.now())
+      res.end()
+    })
   }
 
   static async settle(gateway: ProcessGateway): Promise<Victims> {
@@ -35,20 +59,21 @@ export class Victims implements AsyncDisposable {
   /** Sends and reads for so long. */
   async feel(seconds: number): Promise<Feelings> {
     const feelings: Feelings = { send: [], wake: [], read: [] }
-    const sentAt = new Map<string, number>()
+    const going: Promise<void>[] = []
     const known = this.#receiver.wakes.length
-    const going: Promise<unknown>[] = []
-    const end = performance.now() + seconds * 1_000
-    for (let next = performance.now(); next < end; next += everyMs) {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, next - performance.now())))
-      going.push(this.#send(feelings, sentAt), this.#read(feelings))
+    const begin = performance.now()
+    const count = Math.round(seconds * rate)
+    // Reads fall between the sends, as requests of different callers do.
+    for (let turn = 0; turn < 2 * count; turn++) {
+      const meant = begin + (turn * 500) / rate
+      const left = await this.#leaveAt(meant)
+      going.push(turn % 2 === 0 ? this.#send(feelings, left) : this.#read(feelings, left))
     }
     await Promise.all(going)
-    await this.#receiver.waitFor(known + sentAt.size, 30_000)
-    for (const { body, at } of this.#receiver.wakes.slice(known)) {
-      const sent = sentAt.get(body.payload.taskId)
-      if (sent !== undefined) feelings.wake.push(at - sent)
-    }
+    await this.#receiver.waitFor(known + count, 30_000)
+    for (const [task, left] of this.#sentAt) feelings.wake.push(since(left, this.#wokenAt.get(task)!))
+    this.#sentAt.clear()
+    this.#wokenAt.clear()
     return feelings
   }
 
@@ -57,21 +82,51 @@ export class Victims implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#dispatcher.destroy()
     await this.#receiver[Symbol.asyncDispose]()
   }
 
-  async #send(feelings: Feelings, sentAt: Map<string, number>): Promise<void> {
-    const wallClock = Date.now()
-    const start = performance.now()
-    const { id } = await this.#gateway.send(this.#donna, 'honest work')
-    feelings.send.push(performance.now() - start)
-    sentAt.set(id, wallClock)
+  /** Waits for an instant. Being late counts, unless the machine was. */
+  async #leaveAt(meant: number): Promise<Instant> {
+    const waited = this.#clock.ownWait()
+    await until(meant)
+    const now = this.#clock.now()
+    const late = Math.max(0, now.at - meant - (this.#clock.ownWait() - waited))
+    return { ...now, at: now.at - late }
   }
 
-  async #read(feelings: Feelings): Promise<void> {
-    const start = performance.now()
-    const { status } = await this.#gateway.call('GET', '/v1/inbox?limit=5', undefined, this.#donna)
-    if (status !== 200) throw new Error(`A victim's read was answered with ${status}.`)
-    feelings.read.push(performance.now() - start)
+  async #send(feelings: Feelings, left: Instant): Promise<void> {
+    const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'honest work' }] }
+    const params = { message, configuration: { returnImmediately: true } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
+    const answer = await this.#call('POST', '/agents/donna', this.#gateway.adminKey, body)
+    const { result } = JSON.parse(answer)
+    feelings.send.push(since(left, this.#clock.now()))
+    if (!result) throw new Error(`A victim's message was answered with ${answer}.`)
+    this.#sentAt.set(result.task.id, left)
   }
+
+  async #read(feelings: Feelings, left: Instant): Promise<void> {
+    await this.#call('GET', '/v1/inbox?limit=5', this.#donna.key)
+    feelings.read.push(since(left, this.#clock.now()))
+  }
+
+  async #call(method: 'GET' | 'POST', path: string, key: string, body?: string): Promise<string> {
+    const headers = { authorization: `Bearer ${key}`, 'a2a-version': '1.0', 'content-type': 'application/json' }
+    const options = { dispatcher: this.#dispatcher, method, headers, ...(body === undefined ? {} : { body }) }
+    const answer = await request(this.#gateway.url + path, options)
+    const text = await answer.body.text()
+    if (answer.statusCode !== 200) throw new Error(`A victim was answered with ${answer.statusCode}: ${text}`)
+    return text
+  }
+}
+
+function since(begin: Instant, end: Instant): Wait {
+  const clock = Math.max(0, end.at - begin.at - (end.waited - begin.waited))
+  return { clock, thread: end.worked - begin.worked }
+}
+
+/** Resolves at an instant, or at once when it has passed. */
+function until(instant: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, instant - performance.now())))
 }

@@ -82,6 +82,8 @@ test('who asks on although it is refused is answered late, and then not at all; 
 test('what one agent’s requests and answers weigh is counted: over its allowance it is refused before a body is read', async () => {
   await using s = await start()
   await limit(s.gateway, { megabytesPerMinute: 3 })
+  // Alone: large requests are spaced only while others ask too.
+  s.clock.advance(2_000)
   const send = (agent: TestAgent) =>
     s.gateway.call('POST', '/v1/messages', { to: '@bob', subject: 'large', body: 'x'.repeat(250_000) }, agent)
   const answers: Answer[] = []
@@ -91,6 +93,30 @@ test('what one agent’s requests and answers weigh is counted: over its allowan
   expect((await send(s.bob)).status).toBe(201)
   s.clock.advance(60_000)
   expect((await send(s.mallory)).status).toBe(201)
+})
+
+test('large requests of one agent are spaced while others ask too, its small ones and the others are not', async () => {
+  await using s = await start()
+  const body = 'x'.repeat(250_000)
+  const send = (agent: TestAgent) =>
+    s.gateway.call('POST', '/v1/messages', { to: '@bob', subject: 'large', body }, agent)
+  const ask = (agent: TestAgent) => s.gateway.call('GET', '/v1/agents/bob', undefined, agent)
+  expect((await ask(s.bob)).status).toBe(200)
+  // A quarter of a MiB each: the first MiB goes in at once.
+  for (let count = 0; count < 5; count++) expect((await send(s.mallory)).status).toBe(201)
+  let answered = false
+  const spaced = send(s.mallory).then(({ status }) => {
+    answered = true
+    return status
+  })
+  expect((await ask(s.mallory)).status).toBe(200)
+  expect((await send(s.bob)).status).toBe(201)
+  expect(answered).toBe(false)
+  await until(
+    () => s.clock.advance(100),
+    () => answered,
+  )
+  expect(await spaced).toBe(201)
 })
 
 test('a project has a rate of its own, which is not another project’s', async () => {

@@ -1,8 +1,9 @@
 import { Problem } from '../../errors.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
+import { FairTurns, type Member } from '../../lib/fair-turns.ts'
 import { RateMeter } from '../../lib/rate-meter.ts'
 import { type Leave, Turnstile } from '../../lib/turnstile.ts'
-import { MiB, refusalLimits } from '../../limits.ts'
+import { companyLimits, MiB, refusalLimits } from '../../limits.ts'
 import {
   agentNumbers,
   agentRates,
@@ -13,14 +14,18 @@ import {
   type RateName,
 } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
+import { type Bulk, LongTurns } from './long-turns.ts'
+import { tooLarge, tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
 /** Whoever asked within this time is there. */
 const companyMs = 1_000
-
-/** How soon to come back when too many requests are under way at once. */
-const busyRetrySeconds = 1
+/** How late a large request is refused that would wait too long. */
+const largeRefusalMs = 1_000
+/** Steps of this part of a whole spread evenly, however many there are. */
+const goldenPart = 0.618
+const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 /** A limit as it is for a caller: its project's, or the default. 0 is no limit. */
 export function limitFor({ limits }: Pick<Caller, 'limits'>, name: LimitName): number {
@@ -58,14 +63,19 @@ export class Shares {
   readonly #refusals = new RateMeter()
   /** How many refusals of each agent wait. */
   readonly #late = new Map<string, number>()
+  #delays = 0
   /** Who asked last, and who before it. */
   #latest = { id: '', at: Number.NEGATIVE_INFINITY }
   #before = this.#latest
   readonly #agents = new Turnstile()
   readonly #projects = new Turnstile()
+  readonly #turns: FairTurns
+  readonly #longTurns: LongTurns
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#turns = new FairTurns(clock, turnBounds)
+    this.#longTurns = new LongTurns(clock)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
       this.#meters.set(name, new RateMeter())
     }
@@ -80,9 +90,11 @@ export class Shares {
   }
 
   /** Notes how many bytes a request of a caller and its answer had. */
-  noteBytes(caller: Caller, bytes: number): void {
+  noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
+    if (caller.kind === 'operator') return
+    if (request) this.#longTurns.note(caller.id, request, bytes, this.#hasCompany(caller.id))
     const max = limitFor(caller, 'megabytesPerMinute')
-    if (caller.kind === 'operator' || max === 0) return
+    if (max === 0) return
     const allowance = allowanceOf('megabytesPerMinute', max)
     this.#meters.get('megabytesPerMinute')!.charge(caller.id, bytes / MiB, allowance, this.#clock.now())
   }
@@ -97,11 +109,17 @@ export class Shares {
     const late = this.#late.get(caller.id) ?? 0
     if (late >= lateRefusals.max) return false
     this.#late.set(caller.id, late + 1)
-    await sleep(this.#clock, refusalDelay.max * 1_000, signal)
+    await sleep(this.#clock, refusalDelay.max * 1_000 * this.#nextDelay(), signal)
     const left = this.#late.get(caller.id)! - 1
     if (left === 0) this.#late.delete(caller.id)
     else this.#late.set(caller.id, left)
     return true
+  }
+
+  /** From a half to one. Those that were refused together are answered apart: each comes back at once, and takes the thread. */
+  #nextDelay(): number {
+    this.#delays = (this.#delays + goldenPart) % 1
+    return 0.5 + this.#delays / 2
   }
 
   /** Counts an act against its rate. Errors: `rate-limited`. */
@@ -110,19 +128,22 @@ export class Shares {
   }
 
   /**
-   * Lets a request in when its agent and its project have room for it. Returns how it leaves; where it has to wait, a promise of
-   * that. Errors: `rate-limited` where too many wait.
+   * Lets a request in when its agent and its project have room for it, and those go first who ask for less. Returns how it leaves;
+   * where it has to wait, a promise of that. Errors: `rate-limited` where too many wait.
    */
-  enter(caller: Caller): Leave | Promise<Leave> {
+  enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
     const inCompany = this.#isInCompany(caller)
-    if (caller.kind === 'operator') return () => {}
+    // The operator waits in no line. Others let it go first.
+    if (caller.kind === 'operator') return this.#takeTurn(caller, inCompany)
     const waiting = limitFor(caller, 'requestsInLine')
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
-    if (ofAgent === undefined) throw tooManyAtOnce(caller, waiting)
-    return typeof ofAgent === 'function'
-      ? this.#enterProject(caller, ofAgent)
-      : ofAgent.then((leave) => this.#enterProject(caller, leave))
+    if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
+    const large = inCompany && request ? this.#longTurns.expected(caller.id, request) : 0
+    if (typeof ofAgent === 'function' && (large === 0 || this.#longTurns.mayBegin(caller.id, request!, large))) {
+      return this.#enterProject(caller, inCompany, ofAgent)
+    }
+    return this.#enterLate(caller, inCompany, ofAgent, large === 0 ? undefined : { request: request!, bytes: large })
   }
 
   #requireBytes(caller: Caller): void {
@@ -143,15 +164,51 @@ export class Shares {
     return now - this.#before.at < companyMs
   }
 
-  #enterProject(caller: Caller, leaveAgent: Leave): Leave | Promise<Leave> {
+  /** The same, of a caller that asks for nothing now. */
+  #hasCompany(id: string): boolean {
+    const other = this.#latest.id === id ? this.#before : this.#latest
+    return this.#clock.now() - other.at < companyMs
+  }
+
+  /** After a wait in the line of the agent, or for its last large request to be long enough ago. */
+  async #enterLate(
+    caller: Caller,
+    inCompany: boolean,
+    ofAgent: Leave | Promise<Leave>,
+    large: { readonly request: Bulk; readonly bytes: number } | undefined,
+  ): Promise<Leave> {
+    const leave = await ofAgent
+    if (large && !(await this.#longTurns.wait(caller.id, large.request, large.bytes))) {
+      // Many are refused one after the other rather than in one turn of the event loop.
+      await sleep(this.#clock, largeRefusalMs * this.#nextDelay())
+      leave()
+      throw tooLarge(caller, this.#longTurns.waitMs(caller.id))
+    }
+    return this.#enterProject(caller, inCompany, leave)
+  }
+
+  #enterProject(caller: Caller, inCompany: boolean, leaveAgent: Leave): Leave | Promise<Leave> {
     // The line of a project is as long as those of its agents.
     const room = { inside: limitFor(caller, 'projectRequestsAtOnce'), waiting: 0 }
     const ofProject = this.#projects.enter(caller.projectId, room)!
-    const both = (leaveProject: Leave) => () => {
-      leaveProject()
-      leaveAgent()
+    return typeof ofProject === 'function'
+      ? this.#takeTurn(caller, inCompany, ofProject, leaveAgent)
+      : ofProject.then((leaveProject) => this.#takeTurn(caller, inCompany, leaveProject, leaveAgent))
+  }
+
+  #takeTurn({ kind, id }: Caller, inCompany: boolean, ...leaves: Leave[]): Leave | Promise<Leave> {
+    const turn = kind === 'operator' ? this.#turns.enterFirst(id) : this.#turns.enter(id, inCompany)
+    return turn instanceof Promise ? turn.then((member) => this.#leaving(member, leaves)) : this.#leaving(turn, leaves)
+  }
+
+  #leaving(member: Member, leaves: readonly Leave[]): Leave {
+    let isInside = true
+    return () => {
+      if (!isInside) return
+      isInside = false
+      this.#turns.leave(member)
+      for (const leave of leaves) leave()
     }
-    return typeof ofProject === 'function' ? both(ofProject) : ofProject.then(both)
   }
 
   #spend(caller: Caller, name: RateName, key: string): void {
@@ -162,21 +219,4 @@ export class Shares {
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
   }
-}
-
-function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
-  const { unit, what } = projectLimits[name]
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
-    extra: { limit: max, limitName: name, retryAfterSeconds },
-  })
-}
-
-function tooManyAtOnce(caller: Caller, waiting: number): Problem {
-  const inside = limitFor(caller, 'requestsAtOnce')
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,
-    extra: { limit: waiting, limitName: 'requestsInLine', retryAfterSeconds: busyRetrySeconds },
-  })
 }

@@ -1,0 +1,81 @@
+import { type Clock, sleep } from '../../lib/clock.ts'
+import { RateMeter } from '../../lib/rate-meter.ts'
+import { companyLimits, MiB } from '../../limits.ts'
+
+const { largeBytes, largeMegabytes, largeWait } = companyLimits
+/** So much at once, and how long it takes to come back. */
+const allowance = { max: 1, windowMs: 60_000 / largeMegabytes.max }
+/** What had large answers and is remembered, of all callers. */
+const rememberedMax = 10_000
+
+/** What is known of a request before it is read. */
+export interface Bulk {
+  /** What is asked: a path. A request that had a large answer is expected to have one again. */
+  readonly what: string
+  /** The announced size of the body in bytes; 0: none, or none announced. */
+  readonly bytes: number
+  /** What was counted when it began. */
+  counted: number
+}
+
+/**
+ * Spaces large requests and answers of one agent while others are about. To read or to write a megabyte holds the one thread for
+ * several ms, in which nobody else is served; spaced, that befalls fewer than one in a hundred requests of the others.
+ */
+export class LongTurns {
+  readonly #clock: Clock
+  readonly #meter = new RateMeter()
+  /** The bytes of the last answer, where it was large. */
+  readonly #large = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The bytes that a request is expected to move, where that is a lot; else 0. */
+  expected(agentId: string, { what, bytes }: Bulk): number {
+    const known = this.#large.size === 0 ? 0 : (this.#large.get(`${agentId} ${what}`) ?? 0)
+    const most = Math.max(bytes, known)
+    return most > largeBytes.max ? most : 0
+  }
+
+  /** Begins a large request and counts it, when it may begin. False: too soon after others. */
+  mayBegin(agentId: string, request: Bulk, bytes: number): boolean {
+    if (this.waitMs(agentId) > 0) return false
+    this.#count(agentId, bytes)
+    request.counted = bytes
+    return true
+  }
+
+  /** How long it is until a large request may begin, in ms. */
+  waitMs(agentId: string): number {
+    return this.#meter.waitMs(agentId, allowance, this.#clock.now())
+  }
+
+  /** Waits until a large request may begin, and begins it. False: that would take too long. */
+  async wait(agentId: string, request: Bulk, bytes: number): Promise<boolean> {
+    const until = this.#clock.now() + largeWait.max * 1_000
+    while (!this.mayBegin(agentId, request, bytes)) {
+      const ms = this.waitMs(agentId)
+      if (this.#clock.now() + ms > until) return false
+      await sleep(this.#clock, ms)
+    }
+    return true
+  }
+
+  /** Notes what a request and its answer weighed. Only while others are about it counts. */
+  note(agentId: string, request: Bulk, bytes: number, inCompany: boolean): void {
+    const isLarge = bytes > largeBytes.max
+    if (!isLarge && this.#large.size === 0) return
+    const key = `${agentId} ${request.what}`
+    this.#large.delete(key)
+    if (!isLarge) return
+    if (this.#large.size >= rememberedMax) this.#large.delete(this.#large.keys().next().value!)
+    this.#large.set(key, bytes)
+    if (inCompany && bytes > request.counted) this.#count(agentId, bytes - request.counted)
+  }
+
+  #count(agentId: string, bytes: number): void {
+    this.#meter.charge(agentId, bytes / MiB, allowance, this.#clock.now())
+  }
+}

@@ -1,0 +1,35 @@
+import { Problem } from '../../errors.ts'
+import { companyLimits } from '../../limits.ts'
+import { projectLimits, type RateName } from '../../share-limits.ts'
+import type { Caller } from '../callers/caller.ts'
+
+/** How soon to come back when too many requests are under way at once. */
+const busyRetrySeconds = 1
+
+/** `rate-limited`: a rate is used up for so long. */
+export function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
+  const { unit, what } = projectLimits[name]
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    extra: { limit: max, limitName: name, retryAfterSeconds },
+  })
+}
+
+/** `rate-limited`: large requests come too soon after each other. */
+export function tooLarge(caller: Caller, waitMs: number): Problem {
+  const { max } = companyLimits.largeMegabytes
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has used up largeMegabytes: ${max} MiB a minute of requests and answers over ${companyLimits.largeBytes.max} bytes while others ask too. Wait ${retryAfterSeconds} s, or send less at a time.`,
+    extra: { limit: max, limitName: 'largeMegabytes', retryAfterSeconds },
+  })
+}
+
+/** `rate-limited`: so many are under way and so many wait. */
+export function tooManyAtOnce(caller: Caller, inside: number, waiting: number): Problem {
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,
+    extra: { limit: waiting, limitName: 'requestsInLine', retryAfterSeconds: busyRetrySeconds },
+  })
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { companyLimits, MiB } from '../../src/limits.ts'
+import { LongTurns } from '../../src/registry/shares/long-turns.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const large = 2 * MiB
+const perMiBMs = 60_000 / companyLimits.largeMegabytes.max
+const request = (bytes = 0, what = '/v1/messages') => ({ what, bytes, counted: 0 })
+
+test('what is small is expected to be small, and a large body or a large last answer is not', () => {
+  const turns = new LongTurns(new FakeClock())
+  expect(turns.expected('a', request(companyLimits.largeBytes.max))).toBe(0)
+  expect(turns.expected('a', request(large))).toBe(large)
+  turns.note('a', request(0, '/v1/tasks'), large, false)
+  expect(turns.expected('a', request(0, '/v1/tasks'))).toBe(large)
+  expect(turns.expected('b', request(0, '/v1/tasks'))).toBe(0)
+  turns.note('a', request(0, '/v1/tasks'), 10, false)
+  expect(turns.expected('a', request(0, '/v1/tasks'))).toBe(0)
+})
+
+test('the first large request begins at once, the next ones when time has passed for the ones before', async () => {
+  const clock = new FakeClock()
+  const turns = new LongTurns(clock)
+  const begun: number[] = []
+  const start = clock.now()
+  for (let n = 0; n < 3; n++)
+    void turns.wait('a', request(), large).then((isIn) => isIn && begun.push(clock.now() - start))
+  void turns.wait('b', request(), large).then(() => begun.push(0))
+  for (let n = 0; n < 200; n++) {
+    await new Promise(setImmediate)
+    clock.advance(50)
+  }
+  expect(begun.slice(0, 2)).toEqual([0, 0])
+  // One that begins leaves a debt: what it takes beyond the allowance has to come back.
+  expect(begun[2]).toBeGreaterThanOrEqual(perMiBMs)
+  expect(begun[3]! - begun[2]!).toBeGreaterThanOrEqual(2 * perMiBMs - 50)
+})
+
+test('one that would wait too long does not', async () => {
+  const turns = new LongTurns(new FakeClock())
+  const most = (companyLimits.largeWait.max * 1_000) / perMiBMs
+  expect(await turns.wait('a', request(), (most + 2) * MiB)).toBe(true)
+  expect(await turns.wait('a', request(), large)).toBe(false)
+})
+
+test('an answer that was not announced counts when it is over, and only while others are about', () => {
+  const turns = new LongTurns(new FakeClock())
+  turns.note('a', request(), large, false)
+  expect(turns.waitMs('a')).toBe(0)
+  turns.note('a', request(), large, true)
+  expect(turns.waitMs('a')).toBe(perMiBMs)
+  const begun = request(large)
+  expect(turns.mayBegin('b', begun, large)).toBe(true)
+  turns.note('b', begun, large, true)
+  expect(turns.waitMs('b')).toBe(perMiBMs)
+})
