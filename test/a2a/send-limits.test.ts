@@ -41,7 +41,7 @@ test('of 870 tasks that an agent sends at once its rate is accepted, the rest is
   expect(refused[0]!.headers.get('retry-after')).toBe('1')
   expect(refused[0]!.body.error).toEqual({
     code: -32603,
-    message: '@mallory has sent 300 messages within a minute. Wait 1 s, or put more into one message.',
+    message: '@mallory has sent 300 messages within a minute. Wait 1 s, or send fewer and longer messages.',
     data: [
       {
         ...errorInfo,

@@ -118,7 +118,7 @@ test('a capability that two have is refused with the candidates; a name is never
     status: 409,
     code: 'ambiguous-address',
     candidates: ['@donna', '@lola'],
-    detail: 'to: "has-telegram" is @donna and @lola. Name one of them.',
+    detail: 'to: "has-telegram" names @donna and @lola. Name one of them.',
   })
   expect(await recipientsOf(gateway, mike, 'lola')).toEqual(['@lola'])
 })

@@ -36,11 +36,20 @@ test('the first large request begins at once, the next ones when time has passed
   expect(begun[3]! - begun[2]!).toBeGreaterThanOrEqual(2 * perMiBMs - 50)
 })
 
-test('one that would wait too long does not', async () => {
-  const turns = new LongTurns(new FakeClock())
-  const most = (companyLimits.largeWait.max * 1_000) / perMiBMs
-  expect(await turns.wait('a', request(), (most + 2) * MiB)).toBe(true)
-  expect(await turns.wait('a', request(), large)).toBe(false)
+test('those that would wait too long are refused, and the others begin one after the other', async () => {
+  const clock = new FakeClock()
+  const turns = new LongTurns(clock)
+  const begun: boolean[] = []
+  for (let n = 0; n < 6; n++) void turns.wait('a', request(), 16 * MiB).then((isIn) => begun.push(isIn))
+  for (let ms = 0; ms < companyLimits.largeWait.max * 1_000; ms += 500) {
+    await new Promise(setImmediate)
+    clock.advance(500)
+  }
+  await new Promise(setImmediate)
+  // Each costs ten allowances at most: nine of them have to come back before the next one.
+  const inTime = 1 + Math.floor((companyLimits.largeWait.max * 1_000) / (9 * perMiBMs))
+  expect(begun.filter((isIn) => isIn)).toHaveLength(inTime)
+  expect(begun).toHaveLength(6)
 })
 
 test('an answer that was not announced counts when it is over, and only while others are about', () => {
