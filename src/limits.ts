@@ -232,11 +232,6 @@ export const refusalLimits = {
 /** What one agent has of the gateway's one thread while others ask too. Alone, it has none of these limits. */
 export const companyLimits = {
   largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
-  largeMegabytes: limit(
-    60,
-    'a minute',
-    'MiB of large requests and answers of one agent, the first at once; more wait: others wait for each of them',
-  ),
   largeWait: limit(30, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>

@@ -3,8 +3,8 @@ import { type Limit, limit, MiB } from './limits.ts'
 const GiB = 1024 * MiB
 
 /**
- * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once) and
- * `megabytesPerMinute` (64 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
+ * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once),
+ * `megabytesPerMinute` (64 at once) and `largeMegabytesPerMinute` (1 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
  * gateways together. The operator has no limit.
  */
 export const agentRates = {
@@ -17,6 +17,11 @@ export const agentRates = {
     256,
     'a minute',
     'MiB of the requests of one agent and of their answers, streams included; counted when a request is over',
+  ),
+  largeMegabytesPerMinute: limit(
+    60,
+    'a minute',
+    'MiB of requests and answers over 64 KiB of one agent while other agents send requests too; more wait up to 30 seconds, because the others wait for each of them',
   ),
   messagesPerMinute: limit(
     300,
@@ -108,6 +113,7 @@ export type LimitOverrides = { readonly [Name in LimitName]?: number }
 const atOnce: { readonly [Name in RateName]?: number } = {
   requestsPerMinute: 1_000,
   megabytesPerMinute: 64,
+  largeMegabytesPerMinute: 1,
   projectRequestsPerMinute: 6_000,
 }
 

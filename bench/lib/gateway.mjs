@@ -47,6 +47,7 @@ export async function liftRates(gateway) {
     requestsPerMinute: 0,
     projectRequestsPerMinute: 0,
     megabytesPerMinute: 0,
+    largeMegabytesPerMinute: 0,
     bytesStored: 0,
     projectBytesStored: 0,
   }

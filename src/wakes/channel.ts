@@ -78,15 +78,16 @@ export type Channels = Readonly<Record<DeliverableTarget, Channel<WakeSubscripti
 }
 
 /** Delivers an emission through the channel of its subscription. Throws when this gateway has none for its target. */
-export function deliver(
-  channels: Channels,
-  subscription: Subscription,
-  order: Omit<DeliveryOrder, 'subscription'>,
-): Promise<DeliveryResult> {
-  if (subscription.kind === 'push') return channels.push.deliver({ ...order, subscription })
+export function deliver(channels: Channels, order: DeliveryOrder): Promise<DeliveryResult> {
+  if (!isForWake(order)) return channels.push.deliver(order as DeliveryOrder<PushSubscription>)
+  const { subscription } = order
   const channel = channelTo(channels, subscription)
   if (!channel) throw new Error(`This gateway has no channel for ${subscription.harnessTarget}.`)
-  return channel.deliver({ ...order, subscription })
+  return channel.deliver(order)
+}
+
+function isForWake(order: DeliveryOrder): order is DeliveryOrder<WakeSubscription> {
+  return order.subscription.kind === 'wake'
 }
 
 /** Returns the channel of a wake subscription; undefined: this gateway does not send to its target. */

@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest'
 import { companyLimits, MiB } from '../../src/limits.ts'
 import { LongTurns } from '../../src/registry/shares/long-turns.ts'
+import { agentRates, allowanceOf } from '../../src/share-limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const large = 2 * MiB
-const perMiBMs = 60_000 / companyLimits.largeMegabytes.max
+const allowance = allowanceOf('largeMegabytesPerMinute', agentRates.largeMegabytesPerMinute.max)
+const perMiBMs = allowance.windowMs
 const request = (bytes = 0, what = '/v1/messages') => ({ what, bytes, counted: 0 })
 
 test('what is small is expected to be small, and a large body or a large last answer is not', () => {
   const turns = new LongTurns(new FakeClock())
   expect(turns.expected('a', request(companyLimits.largeBytes.max))).toBe(0)
   expect(turns.expected('a', request(large))).toBe(large)
-  turns.note('a', request(0, '/v1/tasks'), large, false)
+  turns.note('a', request(0, '/v1/tasks'), large, undefined)
   expect(turns.expected('a', request(0, '/v1/tasks'))).toBe(large)
   expect(turns.expected('b', request(0, '/v1/tasks'))).toBe(0)
-  turns.note('a', request(0, '/v1/tasks'), 10, false)
+  turns.note('a', request(0, '/v1/tasks'), 10, undefined)
   expect(turns.expected('a', request(0, '/v1/tasks'))).toBe(0)
 })
 
@@ -24,8 +26,8 @@ test('the first large request begins at once, the next ones when time has passed
   const begun: number[] = []
   const start = clock.now()
   for (let n = 0; n < 3; n++)
-    void turns.wait('a', request(), large).then((isIn) => isIn && begun.push(clock.now() - start))
-  void turns.wait('b', request(), large).then(() => begun.push(0))
+    void turns.wait('a', request(), large, allowance).then((isIn) => isIn && begun.push(clock.now() - start))
+  void turns.wait('b', request(), large, allowance).then(() => begun.push(0))
   for (let n = 0; n < 200; n++) {
     await new Promise(setImmediate)
     clock.advance(50)
@@ -40,7 +42,7 @@ test('those that would wait too long are refused, and the others begin one after
   const clock = new FakeClock()
   const turns = new LongTurns(clock)
   const begun: boolean[] = []
-  for (let n = 0; n < 6; n++) void turns.wait('a', request(), 16 * MiB).then((isIn) => begun.push(isIn))
+  for (let n = 0; n < 6; n++) void turns.wait('a', request(), 16 * MiB, allowance).then((isIn) => begun.push(isIn))
   for (let ms = 0; ms < companyLimits.largeWait.max * 1_000; ms += 500) {
     await new Promise(setImmediate)
     clock.advance(500)
@@ -54,12 +56,12 @@ test('those that would wait too long are refused, and the others begin one after
 
 test('an answer that was not announced counts when it is over, and only while others are about', () => {
   const turns = new LongTurns(new FakeClock())
-  turns.note('a', request(), large, false)
-  expect(turns.waitMs('a')).toBe(0)
-  turns.note('a', request(), large, true)
-  expect(turns.waitMs('a')).toBe(perMiBMs)
+  turns.note('a', request(), large, undefined)
+  expect(turns.waitMs('a', allowance)).toBe(0)
+  turns.note('a', request(), large, allowance)
+  expect(turns.waitMs('a', allowance)).toBe(perMiBMs)
   const begun = request(large)
-  expect(turns.mayBegin('b', begun, large)).toBe(true)
-  turns.note('b', begun, large, true)
-  expect(turns.waitMs('b')).toBe(perMiBMs)
+  expect(turns.mayBegin('b', begun, large, allowance)).toBe(true)
+  turns.note('b', begun, large, allowance)
+  expect(turns.waitMs('b', allowance)).toBe(perMiBMs)
 })

@@ -52,7 +52,12 @@ export interface TestGateway extends AsyncDisposable {
 
 /** Takes away the rates of a project's agents, for a test that asks more than they would. */
 export async function liftRates(gateway: TestGateway, project = 'default'): Promise<void> {
-  const limits = { requestsPerMinute: 0, projectRequestsPerMinute: 0, megabytesPerMinute: 0 }
+  const limits = {
+    requestsPerMinute: 0,
+    projectRequestsPerMinute: 0,
+    megabytesPerMinute: 0,
+    largeMegabytesPerMinute: 0,
+  }
   const { status } = await gateway.call('PATCH', `/v1/projects/${project}`, { limits })
   if (status !== 200) throw new Error(`liftRates: ${status}`)
 }

@@ -1,10 +1,8 @@
 import { type Clock, sleep } from '../../lib/clock.ts'
-import { RateMeter } from '../../lib/rate-meter.ts'
+import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { companyLimits, MiB } from '../../limits.ts'
 
-const { largeBytes, largeMegabytes, largeWait } = companyLimits
-/** So much at once, and how long it takes to come back. */
-const allowance = { max: 1, windowMs: 60_000 / largeMegabytes.max }
+const { largeBytes, largeWait } = companyLimits
 /** What had large answers and is remembered, of all callers. */
 const rememberedMax = 10_000
 
@@ -40,31 +38,31 @@ export class LongTurns {
   }
 
   /** Begins a large request and counts it, when it may begin. False: too soon after others. */
-  mayBegin(agentId: string, request: Bulk, bytes: number): boolean {
-    if (this.waitMs(agentId) > 0) return false
-    this.#count(agentId, bytes)
+  mayBegin(agentId: string, request: Bulk, bytes: number, allowance: Allowance): boolean {
+    if (this.waitMs(agentId, allowance) > 0) return false
+    this.#count(agentId, bytes, allowance)
     request.counted = bytes
     return true
   }
 
   /** How long it is until a large request may begin, in ms. */
-  waitMs(agentId: string): number {
+  waitMs(agentId: string, allowance: Allowance): number {
     return this.#meter.waitMs(agentId, allowance, this.#clock.now())
   }
 
   /** Waits until a large request may begin, and begins it. False: that would take too long. */
-  async wait(agentId: string, request: Bulk, bytes: number): Promise<boolean> {
+  async wait(agentId: string, request: Bulk, bytes: number, allowance: Allowance): Promise<boolean> {
     const until = this.#clock.now() + largeWait.max * 1_000
-    while (!this.mayBegin(agentId, request, bytes)) {
-      const ms = this.waitMs(agentId)
+    while (!this.mayBegin(agentId, request, bytes, allowance)) {
+      const ms = this.waitMs(agentId, allowance)
       if (this.#clock.now() + ms > until) return false
       await sleep(this.#clock, ms)
     }
     return true
   }
 
-  /** Notes what a request and its answer weighed. Only while others are about it counts. */
-  note(agentId: string, request: Bulk, bytes: number, inCompany: boolean): void {
+  /** Notes the bytes of a request and its answer. `allowance`: what they count against; undefined: nothing. */
+  note(agentId: string, request: Bulk, bytes: number, allowance: Allowance | undefined): void {
     const isLarge = bytes > largeBytes.max
     if (!isLarge && this.#large.size === 0) return
     const key = `${agentId} ${request.what}`
@@ -72,10 +70,10 @@ export class LongTurns {
     if (!isLarge) return
     if (this.#large.size >= rememberedMax) this.#large.delete(this.#large.keys().next().value!)
     this.#large.set(key, bytes)
-    if (inCompany && bytes > request.counted) this.#count(agentId, bytes - request.counted)
+    if (allowance && bytes > request.counted) this.#count(agentId, bytes - request.counted, allowance)
   }
 
-  #count(agentId: string, bytes: number): void {
+  #count(agentId: string, bytes: number, allowance: Allowance): void {
     this.#meter.charge(agentId, bytes / MiB, allowance, this.#clock.now())
   }
 }

@@ -1,5 +1,4 @@
 import { Problem } from '../../errors.ts'
-import { companyLimits } from '../../limits.ts'
 import { projectLimits, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 
@@ -13,16 +12,6 @@ export function usedUp(caller: Caller, name: RateName, max: number, waitMs: numb
   return new Problem('rate-limited', {
     detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
     extra: { limit: max, limitName: name, retryAfterSeconds },
-  })
-}
-
-/** `rate-limited`: large requests come too soon after each other. */
-export function tooLarge(caller: Caller, waitMs: number): Problem {
-  const { max } = companyLimits.largeMegabytes
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  return new Problem('rate-limited', {
-    detail: `${caller.identity} has used up largeMegabytes: ${max} MiB a minute of requests and answers over ${companyLimits.largeBytes.max} bytes while others ask too. Wait ${retryAfterSeconds} s, or send less at a time.`,
-    extra: { limit: max, limitName: 'largeMegabytes', retryAfterSeconds },
   })
 }
 

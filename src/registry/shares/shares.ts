@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { FairTurns, type Member } from '../../lib/fair-turns.ts'
-import { RateMeter } from '../../lib/rate-meter.ts'
+import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { type Leave, Turnstile } from '../../lib/turnstile.ts'
 import { companyLimits, MiB, refusalLimits } from '../../limits.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { type Bulk, LongTurns } from './long-turns.ts'
-import { tooLarge, tooManyAtOnce, usedUp } from './refusals.ts'
+import { tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
@@ -25,6 +25,7 @@ const companyMs = 1_000
 const largeRefusalMs = 1_000
 /** Steps of this part of a whole spread evenly, however many there are. */
 const goldenPart = 0.618
+type LargeRequest = readonly [agentId: string, request: Bulk, bytes: number, allowance: Allowance]
 const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 /** A limit as it is for a caller: its project's, or the default. 0 is no limit. */
@@ -92,7 +93,8 @@ export class Shares {
   /** Notes how many bytes a request of a caller and its answer had. */
   noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
     if (caller.kind === 'operator') return
-    if (request) this.#longTurns.note(caller.id, request, bytes, this.#hasCompany(caller.id))
+    const large = this.#hasCompany(caller.id) ? largeAllowance(caller) : undefined
+    if (request) this.#longTurns.note(caller.id, request, bytes, large)
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
     const allowance = allowanceOf('megabytesPerMinute', max)
@@ -139,11 +141,18 @@ export class Shares {
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
     if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
-    const large = inCompany && request ? this.#longTurns.expected(caller.id, request) : 0
-    if (typeof ofAgent === 'function' && (large === 0 || this.#longTurns.mayBegin(caller.id, request!, large))) {
+    const large = inCompany && request ? this.#largeRequest(caller, request) : undefined
+    if (typeof ofAgent === 'function' && (!large || this.#longTurns.mayBegin(...large))) {
       return this.#enterProject(caller, inCompany, ofAgent)
     }
-    return this.#enterLate(caller, inCompany, ofAgent, large === 0 ? undefined : { request: request!, bytes: large })
+    return this.#enterLate(caller, inCompany, ofAgent, large)
+  }
+
+  /** A request that is expected to be large, with what it counts against. Undefined: it is not, or nothing limits it. */
+  #largeRequest(caller: Caller, request: Bulk): LargeRequest | undefined {
+    const bytes = this.#longTurns.expected(caller.id, request)
+    const allowance = bytes === 0 ? undefined : largeAllowance(caller)
+    return allowance && [caller.id, request, bytes, allowance]
   }
 
   #requireBytes(caller: Caller): void {
@@ -175,14 +184,15 @@ export class Shares {
     caller: Caller,
     inCompany: boolean,
     ofAgent: Leave | Promise<Leave>,
-    large: { readonly request: Bulk; readonly bytes: number } | undefined,
+    large: LargeRequest | undefined,
   ): Promise<Leave> {
     const leave = await ofAgent
-    if (large && !(await this.#longTurns.wait(caller.id, large.request, large.bytes))) {
+    if (large && !(await this.#longTurns.wait(...large))) {
       // Many are refused one after the other rather than in one turn of the event loop.
       await sleep(this.#clock, largeRefusalMs * this.#nextDelay())
       leave()
-      throw tooLarge(caller, this.#longTurns.waitMs(caller.id))
+      const name = 'largeMegabytesPerMinute'
+      throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
     }
     return this.#enterProject(caller, inCompany, leave)
   }
@@ -219,4 +229,10 @@ export class Shares {
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
   }
+}
+
+/** What a large request counts against. Undefined: no limit. */
+function largeAllowance(caller: Caller): Allowance | undefined {
+  const max = limitFor(caller, 'largeMegabytesPerMinute')
+  return max === 0 ? undefined : allowanceOf('largeMegabytesPerMinute', max)
 }

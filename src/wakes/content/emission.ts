@@ -26,6 +26,8 @@ export interface Emission {
   readonly event?: LogEvent
 }
 
+const noMessages: readonly string[] = []
+
 /** The body of a webhook and the `data` of an MCP notification. Source: S1-23, D15. */
 export function wakeBody(emission: Emission, agentIdentity: string, subscriptionId: string): JsonObject {
   return {
@@ -59,7 +61,7 @@ export function singleEmission(
     eventCount: 1,
     emittedAt,
     payload,
-    messageIds: messageId === undefined ? [] : [messageId],
+    messageIds: messageId === undefined ? noMessages : [messageId],
     event,
   }
 }

@@ -84,7 +84,8 @@ export class Sender {
       })
     let result: DeliveryResult
     try {
-      result = await deliver(context.channels, subscription, {
+      result = await deliver(context.channels, {
+        subscription,
         agentIdentity: identity,
         emission,
         attempts,
