@@ -14,7 +14,7 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 }
 
 /** The header that names the project in which the operator acts. Default: `default`. */
-export const projectHeader = 'Rouse-Project'
+const projectHeader = 'Rouse-Project'
 
 export interface AuthContext extends Proving {
   /** Called for every authenticated caller, as a sign of life. */

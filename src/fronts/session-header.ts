@@ -4,7 +4,7 @@ import type { Reader } from '../storage/database.ts'
 import { callerOf } from './auth.ts'
 
 /** The header that names the session of a call. */
-export const sessionHeader = 'Rouse-Session'
+const sessionHeader = 'Rouse-Session'
 
 /**
  * Refuses a call that names a session that has ended. So a preempted process learns of it with its next call, and gets no mail of

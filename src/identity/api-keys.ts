@@ -13,7 +13,7 @@ import { type Caller, requireSelf } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type KeyInput, keyGrant } from '../registry/callers/new-key.ts'
 import type { Scope } from '../registry/callers/scopes.ts'
-import { requireRoom } from '../registry/shares/shares.ts'
+import { requireRoom } from '../registry/shares/caller-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 

@@ -28,7 +28,7 @@ export function keySweep(context: KeyContext): Sweep {
 }
 
 /** Ends a batch of expired keys. Safe on several gateways at once. Returns how many keys it ended. */
-export async function endExpiredKeys(context: KeyContext): Promise<number> {
+async function endExpiredKeys(context: KeyContext): Promise<number> {
   const { db, clock } = context
   const now = clock.now()
   let ended = 0

@@ -107,7 +107,7 @@ export function pausedEvent(subscriptionId: string, agentId: string, actor: stri
 }
 
 /** Events to append, by project. Several logs are always locked in the same order. */
-export class EventsByProject {
+class EventsByProject {
   readonly #events = new Map<string, NewEvent[]>()
 
   add(projectId: string, event: NewEvent): void {

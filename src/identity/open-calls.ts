@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { limitExceeded, limitFor } from '../registry/shares/shares.ts'
+import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
 
 /** A stream, or a send that waits for its task. */
 export type OpenCallKind = 'streams' | 'blockingCalls'

@@ -21,7 +21,7 @@ import {
   type PermissionPage,
   type PermissionScope,
 } from '../registry/permissions/permission-store.ts'
-import { requireRoom } from '../registry/shares/shares.ts'
+import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { grantRevoked } from '../registry/subscriptions/status.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'

@@ -1,32 +1,17 @@
-import { Problem } from '../errors.ts'
-import type { Trigger } from '../log/event.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
-import { isGrantee, managerOf } from '../registry/permissions/grants.ts'
-import { mayBecome, type SubscriptionStatus, subscriptionTransitions } from '../registry/subscriptions/status.ts'
-import type { Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import { managerOf } from '../registry/permissions/grants.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
-import type { HarnessTarget } from '../registry/subscriptions/targets.ts'
 import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { changeState } from '../wakes/store/subscription-state.ts'
 import { changeEvents } from './change-events.ts'
-import { changeOfTarget } from './change-of-target.ts'
 import type { SubscriptionContext } from './context.ts'
-import { cursorAfter, nextDueAt } from './next-cursor.ts'
+import { type PlannedChange, planChange, stateAfter, type UpdateInput } from './planned-change.ts'
 import { requireSubscription } from './read.ts'
 import { firstKey, rotatedKeys } from './rotated-keys.ts'
-import { metadataOf, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
-
-export interface UpdateInput {
-  trigger?: Trigger
-  filters?: Filters
-  harnessTarget?: HarnessTarget
-  harnessTargetMetadata?: TargetMetadata
-  status?: 'active' | 'paused'
-  rotateSigningKey?: boolean
-  overlapSeconds?: number
-}
+import { requireTarget, targetSettings } from './target-input.ts'
 
 /**
  * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active after `degraded` or `paused`
@@ -44,78 +29,42 @@ export async function updateSubscription(
   const result = await context.db.transaction(async (tx) => {
     await lockSubscription(tx, id)
     const before = await requireSubscription(tx, caller, id)
-    const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
-    const { harnessTarget = before.harnessTarget } = input
-    const change = changeOfTarget(before, harnessTarget)
-    requireTarget(context, harnessTarget, metadata)
-    const status = input.status ?? before.status
-    requireTransition(before.status, status)
-    const resumes = status === 'active' && before.status !== 'active'
-    const isByGrant = isGrantee(caller, before.agentId)
-    if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
-    const points = metadata.url !== before.target.url || change.isOther || resumes
-    const startsAtHead = isByGrant && points
-    if (points) await requireLiveKey(tx, caller)
-    const rotated = input.rotateSigningKey
-      ? rotatedKeys(context, before, input.overlapSeconds, tx.now)
-      : change.needsKey
-        ? firstKey(context, id)
-        : { signingKey: undefined, columns: {} }
-    const reselects = input.trigger !== undefined || input.filters !== undefined
-    // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
-    const isNewGeneration = resumes || reselects || startsAtHead || change.opensChannel
-    const settings = targetSettings(metadata)
-    // What failed on the way to degraded is part of the recovery.
-    const from = (resumes && before.failing) || before
+    const plan = planChange(caller, before, input)
+    requireTarget(context, plan.harnessTarget, plan.metadata)
+    if (plan.points) await requireLiveKey(tx, caller)
+    const { signingKey, columns } = keysAfter(context, before, plan, input, tx.now)
+    const settings = targetSettings(plan.metadata)
     const after: WakeSubscription = {
       ...before,
       ...settings,
-      ...rotated.columns,
-      harnessTarget,
-      ...(points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
+      ...columns,
+      harnessTarget: plan.harnessTarget,
+      ...(plan.points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
       trigger: input.trigger ?? before.trigger,
       filters: input.filters ?? before.filters,
-      status,
-      reason: resumes ? null : before.reason,
-      failedInARow: resumes ? 0 : before.failedInARow,
-      lastEmittedLogId: from.lastEmittedLogId,
-      failing: resumes || isNewGeneration ? null : before.failing,
-      cursorLogId: await cursorAfter(
-        tx,
-        { ...before, cursorLogId: from.cursorLogId },
-        { startsAtHead: startsAtHead || change.closesIdle, reselects },
-      ),
-      generation: before.generation + (isNewGeneration ? 1 : 0),
-      generationAt: isNewGeneration ? tx.now : before.generationAt,
-      resumeWithDigest: !startsAtHead && (resumes || change.opensChannel || before.resumeWithDigest),
-      dueAt:
-        status === 'active' && !startsAtHead ? nextDueAt(before, harnessTarget, settings.coalesceMs, tx.now) : null,
+      ...(await stateAfter(tx, before, plan, settings.coalesceMs)),
       updatedAt: tx.now,
     }
-    if (startsAtHead) await deleteReplays(tx, id)
+    if (plan.startsAtHead) await deleteReplays(tx, id)
     await changeSettings(tx, before, after)
     await changeState(tx, before, after)
-    const { signingKey } = rotated
     const agent = await identityOf(tx, before.agentId)
     const events = changeEvents(caller, agent, before, after, input.rotateSigningKey === true)
     await context.append(tx, after.projectId, events)
-    return { subscription: after, ...(signingKey && !isByGrant ? { signingKey } : {}) }
+    return { subscription: after, ...(signingKey && !plan.isByGrant ? { signingKey } : {}) }
   })
   context.changed(id)
   return result
 }
 
-function keyIsTheOwners(): Problem {
-  return new Problem('forbidden', {
-    field: 'rotateSigningKey',
-    detail: 'rotateSigningKey: only the owner of the subscription may rotate its signing key. Leave the field out.',
-  })
-}
-
-function requireTransition(from: SubscriptionStatus, to: SubscriptionStatus): void {
-  if (mayBecome(from, to)) return
-  throw new Problem('invalid-request', {
-    field: 'status',
-    detail: `status: a ${from} subscription can become ${subscriptionTransitions[from].join(' or ')}.`,
-  })
+/** Returns the new key, if the change makes one, with the columns that keep it. */
+function keysAfter(
+  context: SubscriptionContext,
+  before: WakeSubscription,
+  { target }: PlannedChange,
+  { rotateSigningKey, overlapSeconds }: UpdateInput,
+  now: number,
+): { readonly signingKey?: string; readonly columns: Partial<WakeSubscription> } {
+  if (rotateSigningKey) return rotatedKeys(context, before, overlapSeconds, now)
+  return target.needsKey ? firstKey(context, before.id) : { columns: {} }
 }

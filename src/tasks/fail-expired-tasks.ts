@@ -19,7 +19,7 @@ export function expirySweep(context: TaskContext): Sweep {
 }
 
 /** Fails a batch of expired tasks. Returns how many there were. */
-export async function failExpiredTasks(context: TaskContext): Promise<number> {
+async function failExpiredTasks(context: TaskContext): Promise<number> {
   const { db, clock } = context
   const due = await db.all(expired, { now: clock.now(), limit: batchMax })
   await Promise.all(due.map(({ id }) => db.transaction((tx) => fail(tx, context, id))))

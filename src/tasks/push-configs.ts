@@ -3,7 +3,7 @@ import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { lockLog } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
-import { requireRoom } from '../registry/shares/shares.ts'
+import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { taskFinished } from '../registry/subscriptions/status.ts'
 import { initialState, type PushSubscription, type PushTarget } from '../registry/subscriptions/subscription.ts'
 import {

@@ -14,7 +14,7 @@ export type NextStep =
   | { next: 'rejected'; reason: string }
 
 /** The wait after the first, the second and the third attempt, before jitter. */
-export const retryDelaysMs = [1000, 2000, 4000] as const
+const retryDelaysMs = [1000, 2000, 4000] as const
 export const attemptsMax = retryDelaysMs.length + 1
 
 /**

@@ -79,7 +79,7 @@ function statusOf(error: unknown, log: Logger): StatusObject {
 }
 
 /** The ErrorInfo of a problem, and the time after which gRPC clients retry on their own (gRPC proposal A6). */
-export function trailersOf(problem: Problem): Metadata {
+function trailersOf(problem: Problem): Metadata {
   const code = GRPC_STATUS_CODE[rpcStatusName(problem)]
   const metadata = new Metadata()
   metadata.set(

@@ -13,7 +13,7 @@ const text = { kind: 'text' } as const
 const list = { kind: 'list' } as const
 
 /** The required payload fields of the known signals of agents. A payload may have more fields. Source: S2-7. */
-export const agentSignals = {
+const agentSignals = {
   ReviewRequested: { spec_id: text, instructions: text },
   ReviewCompleted: { spec_id: text, summary: text, gaps: list, recommendation: text },
   Acknowledgment: { message: text },

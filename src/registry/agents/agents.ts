@@ -9,7 +9,7 @@ import { lastEnd } from '../callers/new-key.ts'
 import { scopes } from '../callers/scopes.ts'
 import { findProject } from '../projects/project-store.ts'
 import { callerIn } from '../projects/projects.ts'
-import { limitExceeded, limitFor } from '../shares/shares.ts'
+import { limitExceeded, limitFor } from '../shares/caller-limits.ts'
 import {
   type Access,
   type Agent,

@@ -4,12 +4,8 @@ import { listLiveSessions } from '../sessions/session-store.ts'
 import type { Agent } from './agent.ts'
 import { findAgentById } from './agent-store.ts'
 
+/** The short address of a session: `s` and the last six characters of its id. Source: S4-3. */
 const technicalPattern = /^s[0-9a-f]{6,12}$/
-
-/** The short address of one session: `s` and the last six characters of its id. Source: S4-3. */
-export function technicalId(sessionId: string): string {
-  return `s${sessionId.slice(-6)}`
-}
 
 /** Whether an address has the form of a technical id or of a whole session id. */
 export function namesSession(address: string): boolean {

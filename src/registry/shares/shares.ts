@@ -1,19 +1,11 @@
-import { Problem } from '../../errors.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { FairTurns, type Member } from '../../lib/fair-turns.ts'
 import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { type Leave, Turnstile } from '../../lib/turnstile.ts'
 import { companyLimits, MiB, refusalLimits } from '../../limits.ts'
-import {
-  agentNumbers,
-  agentRates,
-  allowanceOf,
-  type LimitName,
-  projectLimits,
-  type projectNumbers,
-  type RateName,
-} from '../../share-limits.ts'
+import { agentRates, allowanceOf, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
+import { limitFor } from './caller-limits.ts'
 import { type Bulk, LongTurns } from './long-turns.ts'
 import { tooManyAtOnce, usedUp } from './refusals.ts'
 
@@ -27,35 +19,6 @@ const largeRefusalMs = 1_000
 const goldenPart = 0.618
 type LargeRequest = readonly [agentId: string, request: Bulk, bytes: number, allowance: Allowance]
 const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
-
-/** A limit as it is for a caller: its project's, or the default. 0 is no limit. */
-export function limitFor({ limits }: Pick<Caller, 'limits'>, name: LimitName): number {
-  return limits?.[name] ?? projectLimits[name].max
-}
-
-/** Throws `limit-exceeded` where an agent that has `taken` of something may not have one more. The operator may. */
-export function requireRoom(
-  caller: Caller,
-  name: Exclude<keyof typeof agentNumbers, 'bytesStored'>,
-  taken: number,
-  remedy: string,
-): void {
-  const max = limitFor(caller, name)
-  if (caller.kind === 'operator' || max === 0 || taken < max) return
-  throw limitExceeded(name, max, `${caller.identity} has ${taken} of ${max} (${agentNumbers[name].what}). ${remedy}`)
-}
-
-/** `limit-exceeded` of a limit that the operator may set. */
-export function limitExceeded(
-  name: keyof typeof agentNumbers | keyof typeof projectNumbers,
-  max: number,
-  detail: string,
-): Problem {
-  return new Problem('limit-exceeded', {
-    detail: `${detail} The operator may raise ${name} for the project: PATCH /v1/projects/{project}.`,
-    extra: { limit: name, max },
-  })
-}
 
 /** What agents and projects use of this gateway: how often they act, and how much of it at a time. The operator is exempt. */
 export class Shares {

@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { WriteBehind } from '../../lib/write-behind.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Caller } from '../callers/caller.ts'
-import { limitFor } from './shares.ts'
+import { limitFor } from './caller-limits.ts'
 import { type AgentUsage, addUsage, readAgentUsage, readProjectUsage } from './usage-store.ts'
 
 /** How long counts stay in memory before they are written. A crash loses at most this much. */

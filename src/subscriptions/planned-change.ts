@@ -1,0 +1,96 @@
+import { Problem } from '../errors.ts'
+import type { Trigger } from '../log/event.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { isGrantee } from '../registry/permissions/grants.ts'
+import { mayBecome, type SubscriptionStatus, subscriptionTransitions } from '../registry/subscriptions/status.ts'
+import type { DeliveryState, Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { HarnessTarget } from '../registry/subscriptions/targets.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type ChangeOfTarget, changeOfTarget } from './change-of-target.ts'
+import { cursorAfter, nextDueAt } from './next-cursor.ts'
+import { metadataOf, type TargetMetadata } from './target-input.ts'
+
+export interface UpdateInput {
+  trigger?: Trigger
+  filters?: Filters
+  harnessTarget?: HarnessTarget
+  harnessTargetMetadata?: TargetMetadata
+  status?: 'active' | 'paused'
+  rotateSigningKey?: boolean
+  overlapSeconds?: number
+}
+
+/** What a change means for a subscription. */
+export interface PlannedChange {
+  readonly harnessTarget: HarnessTarget
+  readonly metadata: TargetMetadata
+  readonly target: ChangeOfTarget
+  readonly status: SubscriptionStatus
+  /** It becomes active. */
+  readonly resumes: boolean
+  /** It has another trigger or other filters. */
+  readonly reselects: boolean
+  /** The caller sets where it goes, or makes it active. */
+  readonly points: boolean
+  readonly isByGrant: boolean
+  /** A grantee gets nothing from before. */
+  readonly startsAtHead: boolean
+}
+
+/** Returns what a change means. Pure. Errors: `invalid-request` for the status, `forbidden` for a grantee that rotates the key. */
+export function planChange(caller: Caller, before: WakeSubscription, input: UpdateInput): PlannedChange {
+  const { harnessTarget = before.harnessTarget, status = before.status } = input
+  requireTransition(before.status, status)
+  const isByGrant = isGrantee(caller, before.agentId)
+  if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
+  const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
+  const target = changeOfTarget(before, harnessTarget)
+  const resumes = status === 'active' && before.status !== 'active'
+  const reselects = input.trigger !== undefined || input.filters !== undefined
+  const points = metadata.url !== before.target.url || target.isOther || resumes
+  const startsAtHead = isByGrant && points
+  return { harnessTarget, metadata, target, status, resumes, reselects, points, isByGrant, startsAtHead }
+}
+
+type StateAfter = Omit<DeliveryState, 'claimedToLogId' | 'windowUntil' | 'leaseOwner'> &
+  Pick<WakeSubscription, 'resumeWithDigest'>
+
+/** Returns the state of a subscription after a change. A recovery includes what failed on the way to `degraded`. Source: D5, D30. */
+export async function stateAfter(
+  tx: Transaction,
+  before: WakeSubscription,
+  { harnessTarget, target, status, resumes, reselects, startsAtHead }: PlannedChange,
+  coalesceMs: number,
+): Promise<StateAfter> {
+  const from = (resumes && before.failing) || before
+  const cursor = { startsAtHead: startsAtHead || target.closesIdle, reselects }
+  // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
+  const isNewGeneration = resumes || reselects || startsAtHead || target.opensChannel
+  return {
+    status,
+    reason: resumes ? null : before.reason,
+    failedInARow: resumes ? 0 : before.failedInARow,
+    failing: isNewGeneration ? null : before.failing,
+    lastEmittedLogId: from.lastEmittedLogId,
+    cursorLogId: await cursorAfter(tx, { ...before, cursorLogId: from.cursorLogId }, cursor),
+    generation: before.generation + (isNewGeneration ? 1 : 0),
+    generationAt: isNewGeneration ? tx.now : before.generationAt,
+    resumeWithDigest: !startsAtHead && (resumes || target.opensChannel || before.resumeWithDigest),
+    dueAt: status === 'active' && !startsAtHead ? nextDueAt(before, harnessTarget, coalesceMs, tx.now) : null,
+  }
+}
+
+function keyIsTheOwners(): Problem {
+  return new Problem('forbidden', {
+    field: 'rotateSigningKey',
+    detail: 'rotateSigningKey: only the owner of the subscription may rotate its signing key. Leave the field out.',
+  })
+}
+
+function requireTransition(from: SubscriptionStatus, to: SubscriptionStatus): void {
+  if (mayBecome(from, to)) return
+  throw new Problem('invalid-request', {
+    field: 'status',
+    detail: `status: a ${from} subscription can become ${subscriptionTransitions[from].join(' or ')}.`,
+  })
+}
