@@ -1,44 +1,44 @@
 import type { Clock } from './clock.ts'
 
 export interface TurnBounds {
-  /** How many requests at a time a caller may have before it asks for much. */
+  /** A caller with at least this many requests at a time is a heavy one. */
   readonly few: number
-  /** How many of its requests are inside at a time, between those of others. */
+  /** How many requests of a heavy caller are processed at a time while light callers are active. */
   readonly turns: number
-  /** How long one that asks for much is remembered, in ms. */
+  /** How long a caller counts as heavy after it was, in ms. */
   readonly rememberMs: number
-  /** How long after others have left they still count as being there, in ms. */
+  /** How long light callers count as active after their last request, in ms. */
   readonly pauseMs: number
-  /** How long somebody waits for others at most before one of its requests goes on, in ms. */
+  /** The longest wait of a heavy caller that has no request in process, in ms. */
   readonly patienceMs: number
 }
 
-/** A caller with its requests, those inside and those that wait. */
+/** A caller: its requests that are processed, and those that wait. */
 export interface Member {
   readonly key: string
   inside: number
-  /** Until when it counts as one that asks for much. */
+  /** Until when it counts as heavy, in ms since the epoch. */
   greedyUntil: number
   isGreedy: boolean
   readonly waiting: { readonly since: number; readonly come: () => void }[]
 }
 
-/** Members that are remembered although none of their requests is inside. */
+/** How many callers without a request in process are remembered. */
 const idleMax = 4_096
 
 /**
- * Turns on the one thread. Whoever asks for little goes in at once. Whoever asks for much goes in while none of those is inside, a
- * few requests at a time while they are about; one at the latest after `patienceMs`, so that nobody starves. Where nobody asks for
- * little, all go in at once: there is nobody to wait for.
+ * Shares the one thread between callers. A request of a light caller is processed at once. A request of a heavy caller waits while
+ * requests of light callers are processed, and only a few of its requests are processed at a time. After `patienceMs` one of them is
+ * processed in any case, so that no caller starves. Without light callers nothing waits.
  */
 export class FairTurns {
   readonly #clock: Clock
   readonly #bounds: TurnBounds
   readonly #members = new Map<string, Member>()
-  /** Members of whom somebody waits, in the order of their turns. */
+  /** Callers with waiting requests, in the order in which they are served. */
   readonly #turns = new Set<Member>()
   #modestInside = 0
-  /** When one that asks for little was last inside. */
+  /** When the last request of a light caller ended. */
   #modestAt = Number.NEGATIVE_INFINITY
   #cancelLook: (() => void) | undefined
   #soon: NodeJS.Immediate | undefined
@@ -49,8 +49,8 @@ export class FairTurns {
   }
 
   /**
-   * Takes a turn: a member, or a promise of it where others go first. Each turn ends with `leave`.
-   * @param inCompany whether others are about at all; a lone caller never waits
+   * Begins a request. Returns its caller, or a promise of it where the request has to wait. End each request with `leave`.
+   * @param inCompany whether other callers are active; a caller that is alone never waits
    */
   enter(key: string, inCompany: boolean): Member | Promise<Member> {
     const member = this.#memberOf(key)
@@ -65,14 +65,14 @@ export class FairTurns {
     return new Promise((resolve) => member.waiting.push({ since: now, come: () => resolve(member) }))
   }
 
-  /** Takes a turn for one that never waits, and for whom the others always do. */
+  /** Begins a request that never waits. Heavy callers wait for it. */
   enterFirst(key: string): Member {
     const member = this.#memberOf(key)
     this.#take(member)
     return member
   }
 
-  /** Ends a turn. */
+  /** Ends a request. */
   leave(member: Member): void {
     member.inside--
     if (!member.isGreedy) {
@@ -83,7 +83,7 @@ export class FairTurns {
     if (this.#turns.size > 0) this.#admitSoon()
   }
 
-  /** How many members are remembered. */
+  /** How many callers are remembered. */
   get remembered(): number {
     return this.#members.size
   }
@@ -97,7 +97,7 @@ export class FairTurns {
     return member
   }
 
-  /** What it has inside counts with the others of its kind. */
+  /** Decides whether a caller is heavy. Its requests in process are counted accordingly. */
   #judge(member: Member, now: number): void {
     if (member.inside >= this.#bounds.few || member.waiting.length > 0) {
       member.greedyUntil = now + this.#bounds.rememberMs
@@ -118,7 +118,7 @@ export class FairTurns {
     return member.inside < this.#bounds.turns || now - this.#modestAt >= this.#bounds.pauseMs
   }
 
-  /** In another turn of the event loop: what has arrived from others meanwhile is read first. */
+  /** In the next turn of the event loop: requests that arrived meanwhile are read first. */
   #admitSoon(): void {
     this.#soon ??= setImmediate(() => {
       this.#soon = undefined
@@ -126,7 +126,7 @@ export class FairTurns {
     })
   }
 
-  /** Lets in whose turn it is, and whose patience is at its end. */
+  /** Lets one waiting request of each caller begin that may, or has waited for `patienceMs`. */
   #admit(): void {
     const now = this.#clock.now()
     for (const member of [...this.#turns]) {
@@ -135,7 +135,7 @@ export class FairTurns {
       this.#turns.delete(member)
       const { come } = member.waiting.shift()!
       this.#take(member)
-      // The next of its requests waits behind those of others.
+      // Its next request comes after those of the other callers.
       if (member.waiting.length > 0) this.#turns.add(member)
       come()
     }

@@ -3,22 +3,22 @@ import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { companyLimits, MiB } from '../../limits.ts'
 
 const { largeBytes, largeWait } = companyLimits
-/** What had large answers and is remembered, of all callers. */
+/** How many paths with large answers are remembered, for all callers. */
 const rememberedMax = 10_000
 
 /** What is known of a request before it is read. */
 export interface Bulk {
-  /** What is asked: a path. A request that had a large answer is expected to have one again. */
+  /** The path. A path that had a large answer for this caller is expected to have one again. */
   readonly what: string
   /** The announced size of the body in bytes; 0: none, or none announced. */
   readonly bytes: number
-  /** What was counted when it began. */
+  /** The bytes that were counted when it began. */
   counted: number
 }
 
 /**
- * Spaces large requests and answers of one agent while others are about. To read or to write a megabyte holds the one thread for
- * several ms, in which nobody else is served; spaced, that befalls fewer than one in a hundred requests of the others.
+ * Spaces the large requests and answers of one agent while other agents send requests. Reading or writing a megabyte keeps the one
+ * thread busy for several ms. With the spacing, about one in a hundred requests of the others waits for that.
  */
 export class LongTurns {
   readonly #clock: Clock
@@ -30,14 +30,14 @@ export class LongTurns {
     this.#clock = clock
   }
 
-  /** The bytes that a request is expected to move, where that is a lot; else 0. */
+  /** Returns the bytes that a request and its answer are expected to have, if it is large; else 0. */
   expected(agentId: string, { what, bytes }: Bulk): number {
     const known = this.#large.size === 0 ? 0 : (this.#large.get(`${agentId} ${what}`) ?? 0)
     const most = Math.max(bytes, known)
     return most > largeBytes.max ? most : 0
   }
 
-  /** Begins a large request and counts it, when it may begin. False: too soon after others. */
+  /** Counts a large request and lets it begin. False: it has to wait. */
   mayBegin(agentId: string, request: Bulk, bytes: number, allowance: Allowance): boolean {
     if (this.waitMs(agentId, allowance) > 0) return false
     this.#count(agentId, bytes, allowance)

@@ -11,11 +11,11 @@ import { tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
-/** Whoever asked within this time is there. */
+/** A caller is active for this long after its last request. */
 const companyMs = 1_000
-/** How late a large request is refused that would wait too long. */
+/** The longest delay of the refusal of a large request, in ms. */
 const largeRefusalMs = 1_000
-/** Steps of this part of a whole spread evenly, however many there are. */
+/** Multiples of this number, modulo 1, are spread evenly, however many there are. */
 const goldenPart = 0.618
 type LargeRequest = readonly [agentId: string, request: Bulk, bytes: number, allowance: Allowance]
 const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
@@ -25,10 +25,10 @@ export class Shares {
   readonly #clock: Clock
   readonly #meters = new Map<RateName, RateMeter>()
   readonly #refusals = new RateMeter()
-  /** How many refusals of each agent wait. */
+  /** How many refusals of each agent are delayed now. */
   readonly #late = new Map<string, number>()
   #delays = 0
-  /** Who asked last, and who before it. */
+  /** The last two callers that are not the same. */
   #latest = { id: '', at: Number.NEGATIVE_INFINITY }
   #before = this.#latest
   readonly #agents = new Turnstile()
@@ -65,8 +65,8 @@ export class Shares {
   }
 
   /**
-   * Resolves when a caller may be told that it is refused: at once for the first ones, later for those who ask on. False: so many
-   * of its refusals wait that it is told nothing.
+   * Resolves when a refusal may be sent: at once for the first refusals of a caller, with a delay for further ones. False: so many
+   * of its refusals are delayed that the connection is closed instead.
    */
   async mayRefuse(caller: Caller, signal: AbortSignal): Promise<boolean> {
     if (caller.kind === 'operator') return true
@@ -81,7 +81,7 @@ export class Shares {
     return true
   }
 
-  /** From a half to one. Those that were refused together are answered apart: each comes back at once, and takes the thread. */
+  /** From 0.5 to 1. Requests that were refused together are answered one after the other, because each client tries again at once. */
   #nextDelay(): number {
     this.#delays = (this.#delays + goldenPart) % 1
     return 0.5 + this.#delays / 2
@@ -93,8 +93,8 @@ export class Shares {
   }
 
   /**
-   * Lets a request in when its agent and its project have room for it, and those go first who ask for less. Returns how it leaves;
-   * where it has to wait, a promise of that. Errors: `rate-limited` where too many wait.
+   * Lets a request begin when its agent and its project have room for it; callers with few requests go first. Returns the function that
+   * ends it, or a promise of it where the request has to wait. Errors: `rate-limited` where too many wait.
    */
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
     const inCompany = this.#isInCompany(caller)
@@ -126,7 +126,7 @@ export class Shares {
     if (waitMs > 0) throw usedUp(caller, 'megabytesPerMinute', max, waitMs)
   }
 
-  /** Whether somebody else has asked for something a moment ago. */
+  /** Whether another caller is active. Notes that this one is. */
   #isInCompany(caller: Caller): boolean {
     const now = this.#clock.now()
     if (this.#latest.id !== caller.id) {
@@ -136,13 +136,13 @@ export class Shares {
     return now - this.#before.at < companyMs
   }
 
-  /** The same, of a caller that asks for nothing now. */
+  /** Whether a caller other than this one is active. */
   #hasCompany(id: string): boolean {
     const other = this.#latest.id === id ? this.#before : this.#latest
     return this.#clock.now() - other.at < companyMs
   }
 
-  /** After a wait in the line of the agent, or for its last large request to be long enough ago. */
+  /** Waits in the queue of the agent, and until a large request may begin. */
   async #enterLate(
     caller: Caller,
     inCompany: boolean,
