@@ -93,7 +93,11 @@ export const agentNumbers = {
 
 /** How much one project may have. */
 export const projectNumbers = {
-  agents: limit(2_000, 'items', 'agents of a project, whoever makes them; a gateway caches as many signed cards'),
+  agents: limit(
+    2_000,
+    'items',
+    'agents of a project, made by an operator or by an agent; a gateway caches up to this many signed cards',
+  ),
   projectRequestsAtOnce: limit(
     256,
     'at a time',

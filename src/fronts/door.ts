@@ -14,7 +14,8 @@ const leaving = new WeakMap<Response, () => void>()
 export function takeShare(shares: Shares): RequestHandler {
   return async (req, res, next) => {
     const caller = callerOf(res)
-    const request = { what: req.baseUrl + req.path, bytes: Number(req.headers['content-length'] ?? 0), counted: 0 }
+    const bytes = Number(req.headers['content-length'] ?? 0)
+    const request = { what: req.baseUrl + req.path, bytes, counted: 0, gone: () => untilGone(res) }
     try {
       if (!(await enter(shares, caller, res, request))) return
     } catch (refusal) {

@@ -70,7 +70,7 @@ export async function stateAfter(
     status,
     reason: resumes ? null : before.reason,
     failedInARow: resumes ? 0 : before.failedInARow,
-    failing: isNewGeneration ? null : before.failing,
+    failing: resumes || startsAtHead ? null : before.failing,
     lastEmittedLogId: from.lastEmittedLogId,
     cursorLogId: await cursorAfter(tx, { ...before, cursorLogId: from.cursorLogId }, cursor),
     generation: before.generation + (isNewGeneration ? 1 : 0),

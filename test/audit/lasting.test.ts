@@ -74,7 +74,7 @@ test('ROUSE_AUDIT_RETENTION_DAYS sets how long the audit is kept', async () => {
   await until(audited, (count) => count === 0)
 })
 
-test('behind a trusted proxy the address is the client’s; other proxies are ignored', async () => {
+test('a trusted proxy names the client’s address; other proxies are not believed', async () => {
   const addressOf = async (trusted: string, forwarded: string) => {
     await using gateway = await startGateway({ env: { ROUSE_TRUSTED_PROXIES: trusted } })
     await gateway.call('POST', '/v1/agents', { handle: 'donna' }, { headers: { 'X-Forwarded-For': forwarded } })

@@ -44,7 +44,7 @@ test('only wrong keys are counted', () => {
   expect(one.judge(wrong, at('203.0.113.7'), 'rk_guess')).toBe(wrong)
 })
 
-test('behind a trusted proxy the client is counted, not the proxy; other headers are ignored', () => {
+test('a request through a trusted proxy counts for the client it names; other proxies are not believed', () => {
   const one = new FailedTries({ clock: new FakeClock(), log: silentLogger }, createClientAddress(['10.9.0.0/16']))
   const judge = (remote: string, forwardedFor: string) =>
     (one.judge(wrong, at(remote, forwardedFor), 'rk_guess') as Problem).code

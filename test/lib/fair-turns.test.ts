@@ -138,7 +138,7 @@ test('in any order of coming and going nobody starves, who asks for little never
         }
         await nextTurn()
       }
-      // Whoever is inside leaves; in so many patiences everybody has come.
+      // Requests in process end. After 200 times `patienceMs` no request waits any more.
       for (let round = 0; round < 200 && askers.some(({ waiting }) => waiting > 0); round++) {
         for (const asker of askers) {
           while (asker.inside.length > 0) {

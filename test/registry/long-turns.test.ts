@@ -7,7 +7,12 @@ import { FakeClock } from '../support/fake-clock.ts'
 const large = 2 * MiB
 const allowance = allowanceOf('largeMegabytesPerMinute', agentRates.largeMegabytesPerMinute.max)
 const perMiBMs = allowance.windowMs
-const request = (bytes = 0, what = '/v1/messages') => ({ what, bytes, counted: 0 })
+const request = (bytes = 0, what = '/v1/messages', client = new AbortController()) => ({
+  what,
+  bytes,
+  counted: 0,
+  gone: () => client.signal,
+})
 
 test('what is small is expected to be small, and a large body or a large last answer is not', () => {
   const turns = new LongTurns(new FakeClock())
@@ -64,4 +69,15 @@ test('an answer that was not announced counts when it is over, and only while ot
   expect(turns.mayBegin('b', begun, large, allowance)).toBe(true)
   turns.note('b', begun, large, allowance)
   expect(turns.waitMs('b', allowance)).toBe(perMiBMs)
+})
+
+test('one whose client goes away waits no longer, and counts nothing', async () => {
+  const turns = new LongTurns(new FakeClock())
+  expect(await turns.wait('a', request(), large, allowance)).toBe(true)
+  const before = turns.waitMs('a', allowance)
+  const client = new AbortController()
+  const waiting = turns.wait('a', request(0, '/v1/messages', client), large, allowance)
+  client.abort()
+  expect(await waiting).toBe(false)
+  expect(turns.waitMs('a', allowance)).toBe(before)
 })

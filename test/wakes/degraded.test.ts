@@ -200,3 +200,28 @@ test('a recovery begins after the last event that arrived, and keeps the hole of
   const next = (await receiver.waitFor(before + 2)).at(-1)!.body
   expect(next).toMatchObject({ eventType: 'wake/sent_to_me', prevLogId: digest.logId })
 })
+
+// D30
+test('a change of the filters while degraded leaves out nothing of the recovery', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
+  await using receiver = await startReceiver(500)
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  for (let event = 1; event <= 3; event++) {
+    await gateway.send('donna', `lost ${event}`)
+    await advanceUntil(
+      clock,
+      5000,
+      () => stateOf(gateway, donna, id),
+      ({ failedInARow }) => failedInARow === event,
+    )
+  }
+  await untilStatus(gateway, donna, id, 'degraded')
+  const tried = receiver.wakes.length
+  expect((await patch(gateway, donna, id, { filters: { priority: 'normal' } })).status).toBe(200)
+  receiver.respond(200)
+  await recover(gateway, donna, id)
+  const digest = (await receiver.waitFor(tried + 1)).at(-1)!.body
+  expect(digest).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 3 } })
+})

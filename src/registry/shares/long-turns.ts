@@ -14,6 +14,8 @@ export interface Bulk {
   readonly bytes: number
   /** The bytes that were counted when it began. */
   counted: number
+  /** Makes a signal that aborts when the client goes away. */
+  readonly gone: () => AbortSignal
 }
 
 /**
@@ -50,13 +52,15 @@ export class LongTurns {
     return this.#meter.waitMs(agentId, allowance, this.#clock.now())
   }
 
-  /** Waits until a large request may begin, and begins it. False: that would take too long. */
+  /** Waits until a large request may begin, and begins it. False: that would take too long, or the client has gone away. */
   async wait(agentId: string, request: Bulk, bytes: number, allowance: Allowance): Promise<boolean> {
     const until = this.#clock.now() + largeWait.max * 1_000
+    const gone = request.gone()
     while (!this.mayBegin(agentId, request, bytes, allowance)) {
       const ms = this.waitMs(agentId, allowance)
       if (this.#clock.now() + ms > until) return false
-      await sleep(this.#clock, ms)
+      await sleep(this.#clock, ms, gone)
+      if (gone.aborted) return false
     }
     return true
   }

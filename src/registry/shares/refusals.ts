@@ -5,7 +5,7 @@ import type { Caller } from '../callers/caller.ts'
 /** How soon to come back when too many requests are under way at once. */
 const busyRetrySeconds = 1
 
-/** `rate-limited`: a rate is used up for so long. */
+/** Returns `rate-limited` for a rate that is used up. `waitMs`: until it may be used again. */
 export function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
   const { unit, what } = projectLimits[name]
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
@@ -15,7 +15,7 @@ export function usedUp(caller: Caller, name: RateName, max: number, waitMs: numb
   })
 }
 
-/** `rate-limited`: so many are under way and so many wait. */
+/** Returns `rate-limited` for an agent with `inside` requests in process and `waiting` in its queue. */
 export function tooManyAtOnce(caller: Caller, inside: number, waiting: number): Problem {
   return new Problem('rate-limited', {
     detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,

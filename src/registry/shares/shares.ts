@@ -56,8 +56,10 @@ export class Shares {
   /** Notes how many bytes a request of a caller and its answer had. */
   noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
     if (caller.kind === 'operator') return
-    const large = this.#hasCompany(caller.id) ? largeAllowance(caller) : undefined
-    if (request) this.#longTurns.note(caller.id, request, bytes, large)
+    if (request) {
+      const large = this.#hasCompany(caller.id) ? largeAllowance(caller) : undefined
+      this.#longTurns.note(caller.id, request, bytes, large)
+    }
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
     const allowance = allowanceOf('megabytesPerMinute', max)
@@ -65,8 +67,8 @@ export class Shares {
   }
 
   /**
-   * Resolves when a refusal may be sent: at once for the first refusals of a caller, with a delay for further ones. False: so many
-   * of its refusals are delayed that the connection is closed instead.
+   * Resolves when a refusal may be sent: at once for the first refusals of a caller, with a delay for further ones. False: too many
+   * of its refusals are delayed already, so the connection is closed instead.
    */
   async mayRefuse(caller: Caller, signal: AbortSignal): Promise<boolean> {
     if (caller.kind === 'operator') return true
@@ -152,7 +154,7 @@ export class Shares {
     const leave = await ofAgent
     if (large && !(await this.#longTurns.wait(...large))) {
       // Many are refused one after the other rather than in one turn of the event loop.
-      await sleep(this.#clock, largeRefusalMs * this.#nextDelay())
+      await sleep(this.#clock, largeRefusalMs * this.#nextDelay(), large[1].gone())
       leave()
       const name = 'largeMegabytesPerMinute'
       throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))

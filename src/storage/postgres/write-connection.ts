@@ -88,7 +88,7 @@ export class WriteConnection {
     })
   }
 
-  /** A server behind a broken network does not answer, and does not close the connection either. */
+  /** While the network is broken, the server does not answer, and the connection does not close. */
   #breakSilence(): void {
     if (this.#unanswered > 0 && performance.now() - this.#heardAt > silenceMs) this.discard()
   }

@@ -33,15 +33,13 @@ export async function holdEvents(
   const waking: LogEvent[] = []
   for (const event of matching) {
     const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event), route, presence)
-    if (isWake(decision)) waking.push(event)
-    else
-      await insertHeld(
-        tx,
-        subject.id,
-        event,
-        decision,
-        isGated && decision.action === 'hold_for_next_turn' && !mayBeHeld(event) ? presence.state : null,
-      )
+    if (isWake(decision)) {
+      waking.push(event)
+      continue
+    }
+    // A policy and an own act decide without presence.
+    const isByPresence = isGated && decision !== ownAct && !mayBeHeld(event)
+    await insertHeld(tx, subject.id, event, decision, isByPresence ? presence.state : null)
   }
   return waking
 }

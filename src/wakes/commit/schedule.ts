@@ -55,9 +55,7 @@ export async function findCandidates(
   const idle: string[] = []
   const all: string[] = []
   for (const [audience, indexes] of byAudience) {
-    const isHeld = indexes
-      .map((index) => events[index]!)
-      .some((event) => mayBeHeld(event) || event.actorId === audience)
+    const isHeld = indexes.some((index) => mayBeHeld(events[index]!) || events[index]!.actorId === audience)
     if (isHeld) all.push(audience)
     else idle.push(audience)
   }
@@ -83,8 +81,9 @@ export async function scheduleWakes(
 ): Promise<Pipelined> {
   const looking = candidates.map(async (candidate): Promise<DueWithEvent | undefined> => {
     const concerning = byAudience.get(candidate.audience)!.map((index) => written[index]!)
-    const event = await firstToWake(tx, candidate, concerning)
-    return event && dueWith(candidate, event, tx.now)
+    const parsed = parse(candidate)
+    const event = await firstToWake(tx, parsed, concerning)
+    return event && dueWith(parsed, event, tx.now)
   })
   const offered = new Map<string, DueWithEvent & { readonly owner: string }>()
   const later: DueWithEvent[] = []
@@ -105,29 +104,27 @@ export async function scheduleWakes(
   return pipelined(leasing, makeDue(tx, later))
 }
 
-function dueWith(candidate: Candidate, event: LogEvent, now: number): DueWithEvent {
+function parse(candidate: Candidate) {
+  if (candidate.kind === 'push') return candidate
+  const filters = JSON.parse(candidate.filters) as Filters
+  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget }
+}
+
+type ParsedCandidate = ReturnType<typeof parse>
+
+function dueWith(candidate: ParsedCandidate, event: LogEvent, now: number): DueWithEvent {
   const { id, agentId } = candidate
-  const windowed =
-    candidate.kind === 'wake' ? { ...candidate, target: JSON.parse(candidate.target) as WakeTarget } : candidate
-  return { id, agentId, event, dueAt: dueAt(windowed, event.createdAt, now), skippedTo: event.logId - 1 }
+  return { id, agentId, event, dueAt: dueAt(candidate, event.createdAt, now), skippedTo: event.logId - 1 }
 }
 
 /** Returns the first event that is to be sent to an idle subscription, and keeps why others are not. */
 async function firstToWake(
   tx: Transaction,
-  candidate: Candidate,
+  candidate: ParsedCandidate,
   events: readonly LogEvent[],
 ): Promise<LogEvent | undefined> {
   const news = events.filter((event) => event.logId > candidate.cursorLogId)
-  const subject =
-    candidate.kind === 'wake'
-      ? {
-          ...candidate,
-          filters: JSON.parse(candidate.filters) as Filters,
-          target: JSON.parse(candidate.target) as WakeTarget,
-        }
-      : candidate
-  const [first] = await holdEvents(tx, subject, news)
+  const [first] = await holdEvents(tx, candidate, news)
   const isSentFor = candidate.kind === 'push' || isDeliverable(candidate.harnessTarget)
   return candidate.dueAt === null && isSentFor ? first : undefined
 }
