@@ -190,6 +190,7 @@ async function sweepSessions(db: Database): Promise<void> {
     append: nothing,
     timeoutMs: 1,
     drain: nothing,
+    hasWaiting: async () => false,
     announce: async () => {},
     changed: () => {},
   }

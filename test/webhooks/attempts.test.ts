@@ -22,6 +22,8 @@ function orderOf(agentId: string, retryAt: DeliveryOrder['retryAt'] = async () =
     attempts: [],
     signal: new AbortController().signal,
     retryAt,
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true

@@ -62,6 +62,8 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
       clock.advance(at - clock.now())
       return true
     },
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true

@@ -18,6 +18,7 @@ import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { tokenRoutes } from './tokens.ts'
+import { wakeStreamRoutes } from './wake-stream/routes.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
 
 const routes = [
@@ -25,6 +26,7 @@ const routes = [
   ...agentKeyRoutes,
   ...catalogRoutes,
   ...wakeSubscriptionRoutes,
+  ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,
   ...inboxRoutes,
