@@ -43,13 +43,13 @@ function takesMail({ kind, scopes }: Caller): boolean {
   return kind === 'agent' && scopes.includes('read') && scopes.includes('work')
 }
 
-/** Answers without piggyback: the inbox is the mail itself, and the start of a session has drained it. */
+/** Answers without piggyback: the inbox is the mail itself, the start of a session has drained it, and whoever reads a stream of wakes starts the harness. */
 function mayCarry(req: Request, res: Response, body: unknown): boolean {
   return (
     isJsonObject(body) &&
     !('pendingSignals' in body) &&
     res.statusCode < 400 &&
-    !/^\/v1\/inbox\b/i.test(req.originalUrl)
+    !/^\/v1\/(inbox|wake-stream)\b/i.test(req.originalUrl)
   )
 }
 

@@ -1,21 +1,27 @@
 import type { Reader } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
-const openMax = 1_000
+/** The states in which it is the assignee's turn. */
+const openStates = ['submitted', 'working'] as const
+const openMax = 500
 
-// It is the assignee's turn in these states.
-const isOpen = sql`assignee_id = ${p('agentId')} and state in ('submitted', 'working')`
-const open = statement<{ agentId: string; limit: number }, { id: string }>(
-  sql`select id from task where ${isOpen} order by status_at desc ${limited}`,
+interface Open {
+  agentId: string
+  state: string
+  limit: number
+}
+const open = statement<Open, { id: string }>(
+  sql`select id from task where assignee_id = ${p('agentId')} and state = ${p('state')} order by status_at desc, id desc ${limited}`,
 )
-const any = statement<{ agentId: string }, { one: number }>(sql`select 1 as "one" from task where ${isOpen} limit 1`)
 
-/** Returns the ids of the tasks that an agent has to work on, the newest first, at most a thousand. Source: D29. */
+/** Returns the ids of the tasks that an agent has to work on: at most five hundred of each state, the newest. Source: D29. */
 export async function listOpenTasks(db: Reader, agentId: string): Promise<string[]> {
-  return (await db.all(open, { agentId, limit: openMax })).map(({ id }) => id)
+  const found = await Promise.all(openStates.map((state) => db.all(open, { agentId, state, limit: openMax })))
+  return found.flat().map(({ id }) => id)
 }
 
 /** Whether an agent has a task to work on. */
 export async function hasOpenTasks(db: Reader, agentId: string): Promise<boolean> {
-  return (await db.get(any, { agentId })) !== undefined
+  for (const state of openStates) if (await db.get(open, { agentId, state, limit: 1 })) return true
+  return false
 }

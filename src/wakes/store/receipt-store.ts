@@ -1,5 +1,6 @@
 import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import type { Attempt } from '../channel.ts'
 import type { DeliveryAfter } from '../rules/after-receipt.ts'
@@ -25,9 +26,14 @@ const open = statement<{ eventId: string }, Row>(
   sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id
     where d.event_id = ${p('eventId')} and d.emission is not null`,
 )
-const ofAgent = statement<{ eventId: string; agentId: string }, Row>(
-  sql`select ${columns} from subscription s join delivery d on d.subscription_id = s.id and d.event_id = ${p('eventId')}
-    where s.agent_id = ${p('agentId')} and s.kind = 'wake'`,
+const subscriptionsOf = statement<{ agentId: string }, { id: string }>(
+  sql`select id from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
+)
+const ofSubscriptions = new RowsStatement<Row>(
+  (value) => sql`${value(0)}, ${value(1)}`,
+  2,
+  (rows) => sql`select ${columns} from (values ${rows}) v cross join delivery d cross join subscription s
+    where d.subscription_id = v.column1 and d.event_id = v.column2 and s.id = v.column1`,
 )
 const save = statement<{
   subscriptionId: string
@@ -47,11 +53,20 @@ export async function findReported(
   eventId: string,
   agentId: string,
 ): Promise<ReportedDelivery | undefined> {
-  const row = (await db.get(open, { eventId })) ?? (await db.get(ofAgent, { eventId, agentId }))
+  const row = (await db.get(open, { eventId })) ?? (await findDecided(db, eventId, agentId))
   if (!row) return undefined
   const { target, attempts, ...rest } = row
   const { retryForSeconds } = JSON.parse(target) as WakeTarget
   return { ...rest, attempts: JSON.parse(attempts) as Attempt[], retryForSeconds }
+}
+
+async function findDecided(db: Reader, eventId: string, agentId: string): Promise<Row | undefined> {
+  const subscriptions = await db.all(subscriptionsOf, { agentId })
+  const [row] = await ofSubscriptions.all(
+    db,
+    subscriptions.map(({ id }) => [id, eventId]),
+  )
+  return row
 }
 
 /** Saves what a receipt has changed. What the run of the subscription does next, it reads from here. */
