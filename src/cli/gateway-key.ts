@@ -21,10 +21,12 @@ const proofMaxMs = 5_000
 /** The bearer key: of the flags, else ROUSE_KEY, else the file that ROUSE_KEY_FILE names, else the admin key of the data directory. */
 export async function gatewayCredentials(options: KeyOptions, io: Io, url: string): Promise<Credentials> {
   const { ROUSE_KEY: key, ROUSE_KEY_FILE: file } = io.env
-  if (options.key !== undefined) return { key: options.key }
-  if (options.keyFile !== undefined) return { key: readSecret(options.keyFile, '--key-file', io) }
-  if (key) return { key }
-  if (file) return { key: readSecret(file, 'ROUSE_KEY_FILE', io) }
+  if (options.key !== undefined) return { key: options.key, source: '--key' }
+  if (options.keyFile !== undefined) {
+    return { key: readSecret(options.keyFile, '--key-file', io), source: `--key-file ${options.keyFile}` }
+  }
+  if (key) return { key, source: 'ROUSE_KEY' }
+  if (file) return { key: readSecret(file, 'ROUSE_KEY_FILE', io), source: `ROUSE_KEY_FILE (${file})` }
   return adminCredentials(io, url)
 }
 
@@ -41,8 +43,8 @@ async function adminCredentials(io: Io, url: string): Promise<Credentials> {
   const key = readKeyFile(directory, 'admin.key')
   if (!key) return {}
   requirePrivate('secret', path, (closed, mode) => io.stderr(`${closed} was open to others (mode ${mode}): closed.\n`))
-  if (isHere) return { key, url: await provenUrl(io, directory, url) }
-  if (protocol === 'https:') return { key }
+  if (isHere) return { key, source: path, url: await provenUrl(io, directory, url) }
+  if (protocol === 'https:') return { key, source: path }
   throw new Error(
     `The admin key in ${path} was not sent to ${url}: without TLS everybody on the way can read it. Use https, or insist with --key-file ${path}`,
   )

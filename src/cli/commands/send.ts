@@ -2,9 +2,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused } from '../failure.ts'
+import { Refused, UsageError } from '../failure.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
+import { suggestingAgents } from '../nearest-agents.ts'
+import { problemOfRpc } from '../rpc-problem.ts'
 import { sendResultText } from '../views/a2a-view.ts'
 
 interface SendOptions {
@@ -31,27 +33,29 @@ export function registerSend(parent: Command, io: Io): void {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(agent)
       const key = options.idempotencyKey
-      const answer = await gateway.request('POST', agentPath(gateway, handle), {
-        headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
-        timeoutMs: options.wait ? 0 : undefined,
-        body: {
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'SendMessage',
-          params: {
-            message: {
-              messageId: messageIdFor(handle, key),
-              role: 'ROLE_USER',
-              taskId: options.task,
-              parts: [{ text: words.join(' ') }],
-            },
-            configuration: { returnImmediately: !options.wait },
-          },
-        },
-      })
+      const message = {
+        messageId: messageIdFor(handle, key),
+        role: 'ROLE_USER',
+        taskId: options.task,
+        parts: [{ text: textOf(words) }],
+      }
+      const params = { message, configuration: { returnImmediately: !options.wait } }
+      const answer = await suggestingAgents(gateway, handle, () =>
+        gateway.request('POST', agentPath(gateway, handle), {
+          headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+          timeoutMs: options.wait ? 0 : undefined,
+          body: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params },
+        }),
+      )
       const result = resultOf(answer)
       print.result(result, () => sendResultText(result, options.wait === true))
     })
+}
+
+function textOf(words: readonly string[]): string {
+  const text = words.join(' ')
+  if (text.trim() === '') throw new UsageError('The text is empty.')
+  return text
 }
 
 /** The same key makes the same message id, so that the gateway sees one request twice. */
@@ -62,14 +66,7 @@ function messageIdFor(handle: string, key: string | undefined): string {
 }
 
 function resultOf(answer: JsonObject): JsonObject {
-  if (isJsonObject(answer.error)) throw new Refused(problemOf(answer.error))
+  if (isJsonObject(answer.error)) throw new Refused(problemOfRpc(answer.error))
   if (isJsonObject(answer.result)) return answer.result
   throw new Refused({ title: 'The answer is not a JSON-RPC result', detail: JSON.stringify(answer).slice(0, 200) })
-}
-
-/** A JSON-RPC error as a problem. The gateway's own code is the reason in `data`. */
-function problemOf(error: JsonObject): JsonObject {
-  const details = Array.isArray(error.data) ? error.data.filter(isJsonObject) : []
-  const reason = details.find((detail) => typeof detail.reason === 'string')?.reason
-  return { title: error.message ?? 'The agent refused the message', code: reason ?? error.code, error }
 }

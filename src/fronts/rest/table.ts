@@ -19,10 +19,12 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { tokenRoutes } from './tokens.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
+import { whoamiRoutes } from './whoami.ts'
 
 const routes = [
   ...agentRoutes,
   ...agentKeyRoutes,
+  ...whoamiRoutes,
   ...catalogRoutes,
   ...wakeSubscriptionRoutes,
   ...taskRoutes,
