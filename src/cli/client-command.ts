@@ -48,9 +48,11 @@ export function connect(io: Io, command: Command): { gateway: GatewayClient; pri
   if (options.key !== undefined) warnOfFlag(io, '--key', '--key-file, ROUSE_KEY_FILE or ROUSE_KEY')
   const credentials = () => gatewayCredentials(options, io, url)
   const project = options.project ?? (io.env.ROUSE_PROJECT || undefined)
+  const print = createPrinter(io, options.json === true)
+  const onWaitingMail = print.mail
   return {
-    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal }),
-    print: createPrinter(io, options.json === true),
+    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal, onWaitingMail }),
+    print,
   }
 }
 

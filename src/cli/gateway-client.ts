@@ -9,6 +9,9 @@ const defaultTimeoutMs = 60_000
 /** For the question whose key was refused: the refusal is printed without the answer if need be. */
 const whoseTimeoutMs = 2_000
 
+/** Mail is for the harness: a command asks how much waits, and leaves it where it is. Source: D11. */
+const mailHeader = 'rouse-pending-signals'
+
 /** A route of the REST API: `GET /v1/agents/:handle`. */
 export type RouteName = keyof RestApi
 
@@ -77,6 +80,8 @@ interface ClientOptions {
   project?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
+  /** Called with each answer: how many messages wait for the agent of the key. */
+  onWaitingMail?: (count: number) => void
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
@@ -156,7 +161,7 @@ async function send(
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
-  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  const headers: Record<string, string> = { accept: 'application/json', [mailHeader]: 'count', ...options.headers }
   if (client.project !== undefined) headers['rouse-project'] = client.project
   if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
@@ -173,7 +178,11 @@ async function send(
   } catch (error) {
     throw asFailure(error, client, signal)
   }
-  if (response.ok) return response
+  if (response.ok) {
+    const count = response.headers.get(mailHeader)
+    if (count !== null) client.onWaitingMail?.(Number(count))
+    return response
+  }
   const keySource = key === undefined ? undefined : (source ?? 'the command line')
   throw await refusalOf(response, { keySource, askWhose: () => whoseKey(client, base, key) })
 }
