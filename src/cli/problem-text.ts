@@ -32,5 +32,5 @@ function keyText({ source, identity }: KeyUse): string {
     identity === undefined
       ? `The key came from ${plain(source)}.`
       : `The key of ${plain(identity)} was used, from ${plain(source)}.`
-  return `${origin} Use another one with --key-file <file>.`
+  return `${origin} Use another one with --key-file <file> or --profile <name>.`
 }

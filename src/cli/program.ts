@@ -9,11 +9,13 @@ import { registerDemo } from './commands/demo.ts'
 import { registerHealth } from './commands/health.ts'
 import { registerInbox } from './commands/inbox.ts'
 import { registerListen } from './commands/listen.ts'
+import { registerLogin } from './commands/login.ts'
 import { registerMail, registerReply } from './commands/mail.ts'
 import { registerMark } from './commands/mark.ts'
 import { registerMigrate } from './commands/migrate.ts'
 import { registerOperator } from './commands/operator.ts'
 import { registerPermission } from './commands/permission.ts'
+import { registerLogout, registerProfile } from './commands/profile.ts'
 import { registerProject } from './commands/project.ts'
 import { registerRekey } from './commands/rekey.ts'
 import { registerSend } from './commands/send.ts'
@@ -48,6 +50,9 @@ export function buildProgram(io: Io): Command {
 
   registerServe(program, io)
   registerDemo(program, io)
+  registerLogin(program, io)
+  registerLogout(program, io)
+  registerProfile(program, io)
   registerAgent(program, io)
   registerSend(program, io)
   registerListen(program, io)

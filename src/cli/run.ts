@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { askSecret } from './ask-secret.ts'
 import { Interrupted } from './failure.ts'
 import { endOnFault, faultExitCode } from './faults.ts'
 import { runCli } from './run-cli.ts'
@@ -31,6 +32,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     stdin: () => readFileSync(0, 'utf8'),
+    ...(process.stdin.isTTY ? { askSecret: (prompt) => askSecret(prompt, process, interruption.signal) } : {}),
     env: process.env,
     signal: interruption.signal,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR,

@@ -14,7 +14,7 @@ export interface Terminal {
 export function start(
   argv: readonly string[],
   env: Record<string, string | undefined> = {},
-  world: Pick<Io, 'fetch' | 'stdin'> = {},
+  world: Pick<Io, 'fetch' | 'stdin' | 'askSecret'> = {},
 ): Terminal {
   const printed = { out: '', err: '' }
   const interruption = new AbortController()
@@ -57,7 +57,7 @@ export function start(
 export async function run(
   argv: readonly string[],
   env: Record<string, string | undefined> = {},
-  world: Pick<Io, 'fetch' | 'stdin'> = {},
+  world: Pick<Io, 'fetch' | 'stdin' | 'askSecret'> = {},
 ) {
   const terminal = start(argv, env, world)
   const code = await terminal.code
