@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, type CommandOptions, Option } from 'commander'
 import { createGatewayClient, type GatewayClient } from './gateway-client.ts'
 import { gatewayCredentials } from './gateway-key.ts'
 import type { Io } from './io.ts'
@@ -8,8 +8,14 @@ import { readProfiles } from './profiles/profile-file.ts'
 import { warnOfFlag } from './secret-input.ts'
 
 /** A command that talks to a running gateway: it has `--url`, `--key` and `--json`. */
-export function clientCommand(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
-  const command = parent.command(usage).description(summary)
+export function clientCommand(
+  parent: Command,
+  usage: string,
+  summary: string,
+  examples: readonly string[],
+  options: CommandOptions = {},
+): Command {
+  const command = parent.command(usage, options).description(summary)
   addClientOptions(command)
   return withExamples(command, examples)
 }

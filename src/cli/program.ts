@@ -14,12 +14,14 @@ import { registerMail, registerReply } from './commands/mail.ts'
 import { registerMark } from './commands/mark.ts'
 import { registerMigrate } from './commands/migrate.ts'
 import { registerOperator } from './commands/operator.ts'
-import { registerPermission } from './commands/permission.ts'
+import { registerGrant, registerPermission } from './commands/permission.ts'
+import { registerPresence } from './commands/presence.ts'
 import { registerLogout, registerProfile } from './commands/profile.ts'
 import { registerProject } from './commands/project.ts'
 import { registerRekey } from './commands/rekey.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
+import { registerSession } from './commands/session.ts'
 import { registerSub } from './commands/sub.ts'
 import { registerTail } from './commands/tail.ts'
 import { registerTask } from './commands/task.ts'
@@ -64,7 +66,10 @@ export function buildProgram(io: Io): Command {
   registerThread(program, io)
   registerMark(program, io)
   registerWho(program, io)
+  registerSession(program, io)
+  registerPresence(program, io)
   registerClaim(program, io)
+  registerGrant(program, io)
   registerPermission(program, io)
   registerProject(program, io)
   registerOperator(program, io)

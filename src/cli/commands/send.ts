@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { Refused, UsageError } from '../failure.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { suggestingAgents } from '../nearest-agents.ts'
+import { priority, wakePolicy } from '../option-values.ts'
 import { problemOfRpc } from '../rpc-problem.ts'
 import { sendResultText } from '../views/a2a-view.ts'
 
@@ -13,6 +15,8 @@ interface SendOptions {
   task?: string
   idempotencyKey?: string
   wait?: true
+  priority?: Priority
+  wakePolicy?: WakePolicy
 }
 
 export function registerSend(parent: Command, io: Io): void {
@@ -28,6 +32,8 @@ export function registerSend(parent: Command, io: Io): void {
   )
     .option('--task <id>', 'add to this task')
     .option('--wait', 'wait until the task is finished or needs input')
+    .option('--priority <priority>', 'high, normal or low', priority)
+    .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second task')
     .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
@@ -38,6 +44,7 @@ export function registerSend(parent: Command, io: Io): void {
         role: 'ROLE_USER',
         taskId: options.task,
         parts: [{ text: textOf(words) }],
+        ...metadataOf(options),
       }
       const params = { message, configuration: { returnImmediately: !options.wait } }
       const answer = await suggestingAgents(gateway, handle, () =>
@@ -50,6 +57,11 @@ export function registerSend(parent: Command, io: Io): void {
       const result = resultOf(answer)
       print.result(result, () => sendResultText(result, options.wait === true))
     })
+}
+
+/** The gateway reads both from the metadata of an A2A message. */
+function metadataOf({ priority, wakePolicy }: SendOptions): { metadata?: object } {
+  return priority === undefined && wakePolicy === undefined ? {} : { metadata: { priority, wakePolicy } }
 }
 
 function textOf(words: readonly string[]): string {

@@ -8,6 +8,7 @@ import { taskTable, taskText } from '../views/task-view.ts'
 import { registerTaskMove } from './task-move.ts'
 
 interface ListOptions {
+  agent?: string
   role?: string
   state?: string
   pageToken?: string
@@ -31,10 +32,12 @@ export function registerTask(program: Command, io: Io): void {
 }
 
 function registerList(parent: Command, io: Io): void {
-  clientCommand(parent, 'list', "list tasks of the key's agent", [
+  clientCommand(parent, 'list', "list tasks of the key's agent; with the operator's key, of the project", [
     'rouse task list --role assignee --state submitted   # tasks that wait for this agent',
     'rouse task list --role originator                   # tasks that this agent started',
+    "rouse task list --agent @donna                      # with the operator's key: tasks that donna works on",
   ])
+    .option('--agent <handle>', "only tasks of this agent; needs the operator's key")
     .addOption(
       new Option('--role <role>', 'only tasks in which the caller is assignee or originator').choices([
         'assignee',
@@ -43,9 +46,9 @@ function registerList(parent: Command, io: Io): void {
     )
     .option('--state <state>', 'submitted, working, input-required, completed, …')
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')
-    .action(async ({ role, state, pageToken }: ListOptions, command: Command) => {
+    .action(async ({ agent, role, state, pageToken }: ListOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call('GET /v1/tasks', { query: { role, state, pageToken } })
+      const answer = await gateway.call('GET /v1/tasks', { query: { agent, role, state, pageToken } })
       const { tasks, nextPageToken, totalSize } = answer
       print.result(answer, () => {
         const more = `${tasks.length} of ${totalSize} shown; more with --page-token ${plain(nextPageToken)}\n`

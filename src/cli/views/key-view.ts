@@ -8,12 +8,14 @@ export function keyTable(io: Io, keys: readonly ApiKeyView[]): string {
     key.keyId,
     key.label,
     key.scopes.join(','),
+    key.createdAt,
     key.expiresAt,
     key.lastUsedAt,
     key.createdBy,
     key.revokedAt,
   ])
-  return table(io, ['ID', 'LABEL', 'SCOPES', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED'], rows, 'No keys.')
+  const headings = ['ID', 'LABEL', 'SCOPES', 'MADE', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED']
+  return table(io, headings, rows, 'No keys.')
 }
 
 export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): string {
