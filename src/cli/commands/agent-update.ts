@@ -58,6 +58,6 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
       }
       const { gateway, print } = connect(io, command)
       const agent = await gateway.call('PATCH /v1/agents/:handle', { params: { handle: bareHandle(handle) }, body })
-      print.result(agent, () => agentText(agent))
+      print.result(agent, () => agentText(io, agent))
     })
 }

@@ -37,7 +37,7 @@ function registerShow(parent: Command, io: Io): void {
     async (handle: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const agent = await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(handle) } })
-      print.result(agent, () => agentText(agent))
+      print.result(agent, () => agentText(io, agent))
     },
   )
 }

@@ -1,10 +1,12 @@
 import { Argument, type Command, type CommandOptions } from 'commander'
 import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-store.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { readPages } from '../read-pages.ts'
 import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { when } from '../when.ts'
 
 /** `rouse permission …`: what agents allow each other. */
 export function registerPermission(program: Command, io: Io): void {
@@ -56,7 +58,7 @@ function registerList(parent: Command, io: Io): void {
         permission.grantee,
         permission.scope,
         permission.grantor,
-        permission.grantedAt,
+        when(io, permission.grantedAt),
       ])
       const headings = ['PERMISSION', 'GRANTEE', 'SCOPE', 'GRANTOR', 'SINCE']
       print.result({ permissions }, () => table(io, headings, rows, 'Nothing is granted.'))
@@ -66,8 +68,9 @@ function registerList(parent: Command, io: Io): void {
 
 function registerRemove(parent: Command, io: Io): void {
   clientCommand(parent, 'rm <id>', 'revoke a permission', [`rouse ${parent.name()} rm 019a…`]).action(
-    async (id: string, _options: unknown, command: Command) => {
+    async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).permission(given)
       await gateway.call('DELETE /v1/permissions/:id', { params: { id } })
       print.result({ permissionId: id, revoked: true }, () => `${plain(id)} is revoked.\n`)
     },

@@ -43,6 +43,6 @@ export function registerPresence(program: Command, io: Io): void {
     const handle = bareHandle(agent ?? (await gateway.call('GET /v1/whoami')).identity)
     const { presence, session } = await gateway.call('GET /v1/agents/:handle', { params: { handle } })
     const head = { agent: `@${handle}`, session: session?.sessionId ?? 'none', surface: session?.surface }
-    print.result({ presence, session }, () => fields(head) + presenceText(presence))
+    print.result({ presence, session }, () => fields(head) + presenceText(io, presence))
   })
 }

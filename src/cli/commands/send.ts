@@ -3,15 +3,18 @@ import type { Command } from 'commander'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused, UsageError } from '../failure.ts'
+import { Refused } from '../failure.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { suggestingAgents } from '../nearest-agents.ts'
 import { priority, wakePolicy } from '../option-values.ts'
 import { problemOfRpc } from '../rpc-problem.ts'
+import { requireText } from '../text-input.ts'
 import { sendResultText } from '../views/a2a-view.ts'
 
 interface SendOptions {
+  file?: string
   task?: string
   idempotencyKey?: string
   wait?: true
@@ -22,28 +25,31 @@ interface SendOptions {
 export function registerSend(parent: Command, io: Io): void {
   clientCommand(
     parent,
-    'send <agent> <text...>',
+    'send <agent> [text...]',
     'send an agent a message over A2A, for a new task or an existing one',
     [
       'rouse send @donna "Please review PR 7"',
       'rouse send @donna "Please review PR 7" --wait        # wait for the answer',
       'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
+      'git diff | rouse send @donna -                        # the text from standard input',
     ],
   )
+    .option('--file <file>', 'the text from a file; - is standard input')
     .option('--task <id>', 'add to this task')
     .option('--wait', 'wait until the task is finished or needs input')
     .option('--priority <priority>', 'high, normal or low', priority)
     .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second task')
     .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
+      const text = requireText(io, { words, file: options.file })
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(agent)
       const key = options.idempotencyKey
       const message = {
         messageId: messageIdFor(handle, key),
         role: 'ROLE_USER',
-        taskId: options.task,
-        parts: [{ text: textOf(words) }],
+        taskId: options.task && (await ownIds(gateway).task(options.task)),
+        parts: [{ text }],
         ...metadataOf(options),
       }
       const params = { message, configuration: { returnImmediately: !options.wait } }
@@ -62,12 +68,6 @@ export function registerSend(parent: Command, io: Io): void {
 /** The gateway reads both from the metadata of an A2A message. */
 function metadataOf({ priority, wakePolicy }: SendOptions): { metadata?: object } {
   return priority === undefined && wakePolicy === undefined ? {} : { metadata: { priority, wakePolicy } }
-}
-
-function textOf(words: readonly string[]): string {
-  const text = words.join(' ')
-  if (text.trim() === '') throw new UsageError('The text is empty.')
-  return text
 }
 
 /** The same key makes the same message id, so that the gateway sees one request twice. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { collect, integer } from '../option-values.ts'
 import { ownSession } from '../own-session.ts'
@@ -74,7 +75,7 @@ function registerBeat(parent: Command, io: Io): void {
     'rouse session beat',
   ]).action(async (given: string | undefined, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
-    const id = given ?? (await ownSession(gateway))
+    const id = given === undefined ? await ownSession(gateway) : await ownIds(gateway).session(given)
     const session = await gateway.call('PUT /v1/sessions/:id', { params: { id }, body: {} })
     print.result(session, () => `${plain(session.sessionId)} is ${session.status}.\n`)
   })
@@ -84,7 +85,7 @@ function registerEnd(parent: Command, io: Io): void {
   clientCommand(parent, 'end [id]', 'end a session', ['rouse session end']).action(
     async (given: string | undefined, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const id = given ?? (await ownSession(gateway))
+      const id = given === undefined ? await ownSession(gateway) : await ownIds(gateway).session(given)
       const session = await gateway.call('DELETE /v1/sessions/:id', { params: { id } })
       print.result(session, () => `${plain(session.sessionId)} has ended.\n`)
     },

@@ -3,6 +3,7 @@ import type { Trigger } from '../../log/event.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { trigger } from '../option-values.ts'
 import {
@@ -52,7 +53,7 @@ export function registerSubAdd(parent: Command, io: Io): void {
           filters: filtersOf(options),
           harnessTarget: target,
           harnessTargetMetadata: metadata,
-          sessionId: options.session,
+          sessionId: options.session && (await ownIds(gateway).session(options.session)),
         },
       })
       const id = plain(answer.subscriptionId)

@@ -3,6 +3,7 @@ import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { integer, trigger } from '../option-values.ts'
 import {
@@ -45,7 +46,7 @@ export function registerSubUpdate(parent: Command, io: Io): void {
   )
   addFilterOptions(command)
     .option('--no-filters', 'remove all filters that are not given with this command')
-    .action(async (id: string, options: SubUpdateOptions, command: Command) => {
+    .action(async (given: string, options: SubUpdateOptions, command: Command) => {
       if (options.overlap !== undefined && !options.rotateKey) throw new UsageError('--overlap goes with --rotate-key.')
       const body = bodyOf(options)
       const changesFilters = filtersOf(options) !== undefined || options.filters === false
@@ -53,6 +54,7 @@ export function registerSubUpdate(parent: Command, io: Io): void {
         throw new UsageError('Nothing to change: see the options in rouse sub update --help.')
       }
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const filters = changesFilters ? await filtersAfter(gateway, id, options) : undefined
       const answer = await gateway.call('PATCH /v1/wake-subscriptions/:id', {
         params: { id },

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
+import { optionText } from '../text-input.ts'
 import { taskTable, taskText } from '../views/task-view.ts'
 import { registerTaskMove } from './task-move.ts'
 
@@ -15,7 +17,8 @@ interface ListOptions {
 }
 
 interface ArtifactOptions {
-  text: string
+  text?: string
+  file?: string
   id?: string
   name?: string
   append?: true
@@ -59,10 +62,11 @@ function registerList(parent: Command, io: Io): void {
 
 function registerShow(parent: Command, io: Io): void {
   clientCommand(parent, 'show <id>', 'show a task: state, messages, artifacts', ['rouse task show 0b6f…']).action(
-    async (id: string, _options: unknown, command: Command) => {
+    async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).task(given)
       const task = await gateway.call('GET /v1/tasks/:id', { params: { id } })
-      print.result(task, () => taskText(task))
+      print.result(task, () => taskText(io, task))
     },
   )
 }
@@ -72,17 +76,21 @@ function registerArtifact(parent: Command, io: Io): void {
     'rouse task artifact 0b6f… --text "# Report …" --name report.md',
     'rouse task artifact 0b6f… --text "more of it" --name report.md --append --last',
   ])
-    .requiredOption('--text <text>', 'the content')
+    .option('--text <text>', 'the content; - is standard input')
+    .option('--file <file>', 'the content from a file')
     .option('--name <name>', 'its name')
     .option('--id <artifactId>', 'its id (default: its name, else a new one)')
     .option('--append', 'append to the artifact; without this option the artifact is replaced')
     .option('--last', 'this is the last piece')
-    .action(async (id: string, { text, name, append, last, ...options }: ArtifactOptions, command: Command) => {
+    .action(async (given: string, { name, append, last, ...options }: ArtifactOptions, command: Command) => {
       if (append && !options.id && !name) {
         throw new UsageError('--append needs to know what to add to: give --name or --id.')
       }
+      const text = optionText(io, options.text, options.file)
+      if (text === undefined) throw new UsageError('Give the content with --text or --file.')
       const artifactId = options.id ?? name ?? randomUUID()
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).task(given)
       const artifact = { artifactId, name, parts: [{ text }] }
       const body = { artifact, append, lastChunk: last }
       const answer = await gateway.call('POST /v1/tasks/:id/artifacts', { params: { id }, body })

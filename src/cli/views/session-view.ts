@@ -3,6 +3,7 @@ import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { paint, plain } from '../terminal-text.ts'
+import { when, whenLong } from '../when.ts'
 
 export function sessionTable(io: Io, sessions: readonly SessionView[]): string {
   return table(
@@ -14,7 +15,7 @@ export function sessionTable(io: Io, sessions: readonly SessionView[]): string {
       surface,
       reason ? `${status} (${reason})` : status,
       presence.state,
-      lastSeenAt,
+      when(io, lastSeenAt),
       capabilities.join(','),
     ]),
     'No sessions. Start one with: rouse session start --surface <name>',
@@ -39,12 +40,12 @@ function signalText(io: Io, signal: PendingSignal): string {
       type: signal.signal_type ?? signal.type,
       ref: signal.ref,
       task: signal.task_id,
-      sent: signal.created_at,
+      sent: whenLong(io, signal.created_at),
     }) +
     (text ? `\n${plain(text, 'lines')}\n` : '')
   )
 }
 
-export function presenceText({ state, source, activeTurnId, asOf }: PresenceView): string {
-  return fields({ doing: state, turn: activeTurnId, source, 'reported at': asOf ?? 'never' })
+export function presenceText(io: Io, { state, source, activeTurnId, asOf }: PresenceView): string {
+  return fields({ doing: state, turn: activeTurnId, source, 'reported at': whenLong(io, asOf) || 'never' })
 }
