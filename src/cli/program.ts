@@ -5,6 +5,7 @@ import { registerAgent } from './commands/agent.ts'
 import { registerAudit } from './commands/audit.ts'
 import { registerCardKey } from './commands/card-key.ts'
 import { registerClaim } from './commands/claim.ts'
+import { registerCompletion } from './commands/completion.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerHealth } from './commands/health.ts'
 import { registerInbox } from './commands/inbox.ts'
@@ -76,6 +77,7 @@ export function buildProgram(io: Io): Command {
   registerAudit(program, io)
   registerTail(program, io)
   registerHealth(program, io)
+  registerCompletion(program, io)
   registerMigrate(program, io)
   registerAdminKey(program, io)
   registerCardKey(program, io)

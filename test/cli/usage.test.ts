@@ -18,6 +18,7 @@ test.each([
   'listen',
   'health',
   'login',
+  'completion',
   'logout',
   'migrate',
   'rekey',
