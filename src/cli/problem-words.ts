@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { problemSentences } from './problem-sentences.ts'
 
 /**
  * The fields of the REST API, and the options and arguments of the commands that fill them. Where there are several, a command
@@ -15,6 +16,7 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   displayName: ['--name'],
   eventId: ['--event'],
   expectedVersion: ['--version'],
+  expiresAt: ['--expires-in'],
   expiresInSeconds: ['--expires-in'],
   failedSince: ['--failed-since'],
   filters: ['--concept'],
@@ -47,25 +49,6 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   toLogId: ['--to'],
 }
 
-/** Sentences for clients of the REST API, and what somebody at a terminal does instead. */
-const sentences: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/^Send the header `Authorization: Bearer rk_…`.*/, 'The gateway needs a key.'],
-  [/`GET \/v1\/tasks`/g, '`rouse task list`'],
-  [/`GET \/v1\/events`/g, '`rouse tail --follow`'],
-  [
-    /or ask for one: POST \/v1\/agents\/\{handle\}\/keys\./,
-    'or make one: rouse agent key add <handle> --scope <list>.',
-  ],
-  [/Send the `nextPageToken` of the previous page, unchanged\./, 'Give the token at the end of the previous page.'],
-  [/Send the threadId of a message\./, '`rouse inbox` lists your messages.'],
-  [
-    /If it is private, send a key of its project: Authorization: Bearer rk_…/,
-    'If it is private, use a key of its project.',
-  ],
-  [/\brotateSigningKey: true\b/g, '--rotate-key'],
-  [/\bToo big: expected string to have <=(\d+) characters\b/, 'is too long: at most $1 characters'],
-]
-
 /** The option or argument of a command that fills a field of the REST API: `--agent` for `agentIdentity`. Pure. */
 export function wordFor(field: string, command: Command | undefined): string | undefined {
   // `skills[0].id` is part of what --skill gives.
@@ -79,7 +62,7 @@ export function inWordsOf(command: Command | undefined, detail: string, field?: 
   let text = detail
   const word = field === undefined ? undefined : wordFor(field, command)
   if (field !== undefined && word !== undefined && text.startsWith(`${field}:`)) text = word + text.slice(field.length)
-  for (const [pattern, instead] of sentences) text = text.replace(pattern, instead)
+  for (const [pattern, instead] of problemSentences) text = text.replace(pattern, instead)
   return text.replace(fieldName, (name) => wordFor(name, command) ?? name)
 }
 

@@ -38,7 +38,7 @@ export function buildProgram(io: Io): Command {
       'Rouse wakes AI agents: each gets an A2A address, a durable inbox, and a signed webhook when work arrives.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'explain a command')
+    .helpOption('-h, --help', 'show help for a command')
     .configureOutput({
       writeOut: (text) => io.stdout(text),
       writeErr: (text) => io.stderr(text),

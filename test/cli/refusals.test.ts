@@ -74,7 +74,7 @@ test.each<[string[], RegExp, RegExp]>([
   [['mail', '@nobody', 'x'], /^ {2}<to>: no agent/m, /field:/],
   [
     ['task', 'list', '--page-token', 'x'],
-    /^ {2}--page-token: .*the token at the end of the previous page/m,
+    /^ {2}--page-token: .*Give the token at the end of the previous page/m,
     /[pn]\w+Token/,
   ],
   [['agent', 'update', '@donna', '--skill', `${'x'.repeat(101)}:n:t`], /^ {2}--skill: /m, /skills/],
@@ -94,4 +94,19 @@ test('a field that the command has no option for keeps its name', () => {
   expect(inWordsOf(mail, 'payload: must be an object', 'payload')).toBe('payload: must be an object')
   expect(inWordsOf(undefined, 'to: is required', 'to')).toBe('to: is required')
   expect(inWordsOf(mail, 'see https://rouse.dev/agentIdentity', undefined)).toContain('/agentIdentity')
+})
+
+test.each([
+  ['Start one: POST /v1/sessions {"surface": "…"}.', 'Start one: rouse session start.'],
+  ['Choose another name, or free the names: DELETE /v1/agents/bob?freeNames=true.', 'rouse agent rm bob --free-names.'],
+  [
+    'Wait 3 s. The operator may raise it for the project: PATCH /v1/projects/{project}.',
+    'rouse project limits <project>',
+  ],
+  ['No live operator key "x". List them: GET /v1/operator-keys.', 'List them: rouse operator key list.'],
+  ['projects: Leave the field out.', 'Leave it out.'],
+  ['Send a new message with contextId c1 and referenceTaskIds [t1].', 'Send a new message without --task.'],
+])('%s becomes a sentence for a terminal', (sentence, words) => {
+  expect(inWordsOf(undefined, sentence)).toContain(words)
+  expect(inWordsOf(undefined, sentence)).not.toMatch(/\/v1\/|contextId|field/)
 })
