@@ -18,7 +18,10 @@ export function table(
   const natural = headings.map((heading, i) =>
     cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), heading.length),
   )
-  const widths = io.columns === undefined ? natural : fitted(natural, headings, io.columns)
+  const hasPrefix = cells.some(([id = '']) => /^\w+[:_]/.test(id))
+  const idFloor = hasPrefix ? prefixedIdWidthMin : idWidthMin
+  const floorOf = (column: number) => Math.max(headings[column]?.length ?? 0, column === 0 ? idFloor : widthMin)
+  const widths = io.columns === undefined ? natural : fitted(natural, floorOf, io.columns)
   const line = (row: readonly string[]) =>
     row
       .map((cell, i) => clip(cell, widths[i]!).padEnd(widths[i]!))
@@ -27,15 +30,15 @@ export function table(
   return `${[paint(io, 'bold', line(headings)), ...cells.map(line)].join('\n')}\n`
 }
 
-/** A column is not cut below this, and the first one, which has the ids, only so far that the rest still names one thing. */
-const widthMin = 8
-const firstWidthMin = 24
+/** A column is not cut below this: states and names stay whole. */
+const widthMin = 12
+/** Ids in the first column are cut only so far that the rest still names one thing: their first 48 bits are the time. */
+const idWidthMin = 16
+const prefixedIdWidthMin = 25
 
 /** The widths that fit into a line: the widest column gives way first. Pure. */
-export function fitted(natural: readonly number[], headings: readonly string[], columns: number): number[] {
-  const floors = natural.map((width, i) => {
-    return Math.min(width, Math.max(headings[i]?.length ?? 0, i === 0 ? firstWidthMin : widthMin))
-  })
+export function fitted(natural: readonly number[], floorOf: (column: number) => number, columns: number): number[] {
+  const floors = natural.map((width, column) => Math.min(width, floorOf(column)))
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width + gap, -gap) - columns
   while (excess > 0) {

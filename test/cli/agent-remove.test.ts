@@ -38,7 +38,7 @@ test('on a terminal agent rm asks, and says what becomes of open tasks', async (
     expect([code, stderr]).toEqual([2, expect.stringContaining('@donna was not removed')])
   }
   expect(await at.isThere()).toBe(true)
-  expect(asked[0]).toContain('Remove @donna, its keys and its subscriptions? 2 open tasks of it will have nobody')
+  expect(asked[0]).toContain('Remove @donna, its keys and its subscriptions? Nobody will work on its 2 open tasks.')
   const { code, stdout } = await run(['agent', 'rm', '@donna'], at.env, answering('yes'))
   expect(code).toBe(0)
   expect(stdout).toContain('@donna is removed.\n2 open tasks stay open, and nobody works on them:\n')

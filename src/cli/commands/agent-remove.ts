@@ -59,8 +59,7 @@ function tasksIn(gateway: GatewayClient, agent: string, state: (typeof taskState
 }
 
 async function confirm(ask: NonNullable<Io['ask']>, handle: string, { count }: OpenTasks): Promise<void> {
-  const tasks =
-    count === 0 ? '' : ` ${countText(count)} of it will have nobody who works on ${count === 1 ? 'it' : 'them'}.`
+  const tasks = count === 0 ? '' : ` Nobody will work on its ${countText(count)}.`
   const answer = await ask(`Remove @${handle}, its keys and its subscriptions?${tasks} [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError(`@${handle} was not removed.`)
 }
@@ -70,10 +69,7 @@ function openText({ count, tasks }: OpenTasks): string {
   const rows = tasks.map(({ id, state, originator }) => `  ${plain(id)}  ${plain(state)}  from ${plain(originator)}\n`)
   const more = count > tasks.length ? `  and ${count - tasks.length} more\n` : ''
   const which = count === 1 ? 'stays open, and nobody works on it' : 'stay open, and nobody works on them'
-  return (
-    `${countText(count)} ${which}:\n${rows.join('')}${more}` +
-    'End one with: rouse task move <id> canceled, with the key of the agent that it is from, or an admin key\n'
-  )
+  return `${countText(count)} ${which}:\n${rows.join('')}${more}End one with: rouse task move <id> canceled\n`
 }
 
 function countText(count: number): string {

@@ -9,7 +9,6 @@ import { clientCommand, connect } from '../client-command.ts'
 import { bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { collect } from '../option-values.ts'
-import { fields } from '../table.ts'
 import { plain } from '../terminal-text.ts'
 import { presenceText } from '../views/session-view.ts'
 
@@ -42,7 +41,6 @@ export function registerPresence(program: Command, io: Io): void {
     const { gateway, print } = connect(io, command)
     const handle = bareHandle(agent ?? (await gateway.call('GET /v1/whoami')).identity)
     const { presence, session } = await gateway.call('GET /v1/agents/:handle', { params: { handle } })
-    const head = { agent: `@${handle}`, session: session?.sessionId ?? 'none', surface: session?.surface }
-    print.result({ presence, session }, () => fields(head) + presenceText(io, presence))
+    print.result({ presence, session }, () => presenceText(io, `@${handle}`, { presence, session }))
   })
 }

@@ -1,4 +1,5 @@
-import type { PresenceView, SessionView } from '../../fronts/rest/sessions/view.ts'
+import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
+import type { SessionView } from '../../fronts/rest/sessions/view.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
@@ -46,6 +47,18 @@ function signalText(io: Io, signal: PendingSignal): string {
   )
 }
 
-export function presenceText(io: Io, { state, source, activeTurnId, asOf }: PresenceView): string {
-  return fields({ doing: state, turn: activeTurnId, source, 'reported at': whenLong(io, asOf) || 'never' })
+/** An agent's session and what it is doing. */
+export function presenceText(io: Io, identity: string, { presence, session }: Presence): string {
+  const { state, source, activeTurnId, asOf } = presence
+  return fields({
+    agent: identity,
+    session: session?.sessionId ?? 'none',
+    surface: session?.surface,
+    doing: state,
+    turn: activeTurnId,
+    source,
+    'reported at': whenLong(io, asOf) || 'never',
+  })
 }
+
+type Presence = Pick<PresentAgentView, 'presence' | 'session'>
