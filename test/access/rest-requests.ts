@@ -40,6 +40,7 @@ export const restCases: Record<string, RestCase> = {
       return { path: `/v1/agents/donna/keys/${keyId}` }
     },
   },
+  'key.whoami': { atHome: true, plant: async () => ({ path: '/v1/whoami' }) },
   'catalog.search': { atHome: true, plant: async () => ({ path: '/v1/catalog' }) },
 
   'subscription.list': { plant: async () => ({ path: '/v1/wake-subscriptions?agent=donna' }) },
