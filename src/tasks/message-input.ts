@@ -44,12 +44,15 @@ export interface SendOptions {
  * metadata, so values of another shape are ignored. An unreadable `expiresAt` is refused, because nobody would notice its loss,
  * and so are more concepts than mail may have. Errors: `invalid-request`, `payload-too-large`.
  */
-export function readSendOptions(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
+export function readSendOptions(
+  recipient: Pick<Agent, 'defaultWakePolicy'>,
+  ...metadata: readonly unknown[]
+): SendOptions {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
   const { priority, wakePolicy, taggedConcepts, expiresAt } = given
   return {
     priority: priorities.find((known) => known === priority) ?? 'normal',
-    wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
+    wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? recipient.defaultWakePolicy,
     taggedConcepts: readBoundedConcepts(taggedConcepts),
     expiresAt: readInstant(expiresAt),
   }

@@ -8,24 +8,29 @@ interface StateChange {
   /** null: the task is new. */
   readonly previousState: TaskState | null
   readonly actor: string
+  /** The one who worked on it before, if the task was handed over. */
+  readonly previousAssignee?: { readonly id: string; readonly identity: string }
   /** Absent: the gateway's own decision. */
   readonly actorId?: string | undefined
   readonly originator: string
   readonly assignee: string
-  /** The event of the mail that caused the change, if a message did. */
+  /** The event of the mail that comes with the change, if a message does. */
   readonly mail?: NewEvent | undefined
 }
 
-/** The event of a task's change of state; `task` is the task after it. Both parties are its audience. Source: S1-25. */
+/**
+ * The event of a task's change of state or assignee; `task` is the task after it. Its audience: both parties, and the assignee before.
+ * Source: S1-25, D18.
+ */
 export function stateChanged(
   task: Task,
-  { previousState, actor, actorId, originator, assignee, mail }: StateChange,
+  { previousState, previousAssignee, actor, actorId, originator, assignee, mail }: StateChange,
 ): NewEvent {
   return {
     type: 'task.state_changed',
     actor,
     ...(actorId === undefined ? {} : { actorId }),
-    audience: partiesOf(task),
+    audience: partiesOf(task, previousAssignee?.id),
     taskId: task.id,
     data: {
       taskId: task.id,
@@ -35,12 +40,14 @@ export function stateChanged(
       version: task.version,
       originator,
       assignee,
+      ...(previousAssignee ? { previousAssignee: previousAssignee.identity } : {}),
       priority: task.priority,
       taggedConcepts: task.taggedConcepts,
       lastModifiedAt: new Date(task.statusAt).toISOString(),
       ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
       ...(task.reason ? { reason: task.reason } : {}),
       ...(mail ? { message: mailSummary(mail.data), wakePolicy: mail.data.wakePolicy } : {}),
+      ...(mail && previousAssignee ? { routing: { recipientId: task.assigneeId } } : {}),
     },
   }
 }
@@ -64,8 +71,8 @@ export function artifactAdded(task: Task, actor: string, seq: number, chunk: Chu
 }
 
 /** The ids of the agents that take part in a task. The operator is left out: it has no subscriptions. */
-function partiesOf(task: Task): string[] {
-  const ids = new Set([task.assigneeId, task.originatorId])
+function partiesOf(task: Task, ...others: (string | undefined)[]): string[] {
+  const ids = new Set([task.assigneeId, task.originatorId, ...others.filter((id) => id !== undefined)])
   ids.delete('operator')
   return [...ids]
 }

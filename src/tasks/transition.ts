@@ -106,7 +106,8 @@ function withMessage(task: Task, message: Encoded | undefined): Task {
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }
 
-async function staleTask(db: Reader, read: Task): Promise<Problem> {
+/** The refusal of a change to a task whose row has changed since it was read. */
+export async function staleTask(db: Reader, read: Task): Promise<Problem> {
   const current = await findTask(db, read.id)
   if (current) return versionConflict(db, current, read.version)
   return new Problem('task-not-found', { detail: `No task ${read.id}.` })

@@ -51,6 +51,7 @@ function newTask(changed: Partial<Task> = {}): Task {
     id: `task-${made++}`,
     projectId: 'p',
     contextId: 'c',
+    agentId: 'a',
     assigneeId: 'a',
     originatorId: 'o',
     state: 'submitted',

@@ -144,7 +144,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
       const page = await listTasks(this.#context.db, {
         ...query,
         projectId: agent.projectId,
-        assigneeId: agent.id,
+        agentId: agent.id,
         originatorId: seesAll ? undefined : caller.id,
       })
       const historyLength = historyLimit(params.historyLength)

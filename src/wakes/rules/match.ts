@@ -21,6 +21,12 @@ interface Filterable {
   threadId?: string
 }
 
+/** What an event says to the engine alone, as `routing` of its data. */
+interface Routing {
+  /** The id of the agent that the message of a task event went to; absent: the party that did not cause the event. */
+  readonly recipientId?: string
+}
+
 /** What a subscription is matched by. */
 export type Matched =
   | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
@@ -106,6 +112,12 @@ export function comesWithMessage(event: LogEvent): boolean {
   return event.type === 'task.state_changed' && event.data.message !== undefined
 }
 
+/** Whether the message of a task event went to this agent, and not to the other party. */
+function isRecipient(agentId: string, { data, actorId }: LogEvent): boolean {
+  const { recipientId } = (data.routing ?? {}) as Routing
+  return recipientId === undefined ? actorId !== agentId : recipientId === agentId
+}
+
 /**
  * Whether another subscription of the same target already wakes for the message that caused this task event: one wake for each
  * recipient and message. A subscription that was made after the event never sends it. Source: D9.
@@ -116,6 +128,7 @@ export function isWokenBySibling(
   siblings: readonly WakeSubscription[],
 ): boolean {
   if (subscription.trigger !== 'TASK_STATE_CHANGED' || !comesWithMessage(event)) return false
+  if (!isRecipient(subscription.audience, event)) return false
   const message = event.data.message as Filterable
   return siblings.some(
     (sibling) =>

@@ -23,12 +23,13 @@ export interface EventPageView {
 }
 
 export function eventView(event: LogEvent): EventView {
+  const { routing: _forTheEngine, ...data } = event.data
   return {
     logId: event.logId,
     type: event.type,
     actor: event.actor,
     ...(event.taskId === null ? {} : { taskId: event.taskId }),
-    data: event.data,
+    data,
     createdAt: instant(event.createdAt),
   }
 }
