@@ -1,5 +1,6 @@
 import type { NewEvent } from '../log/event.ts'
-import { identityOf, operatorId } from '../registry/agents/identity.ts'
+import { operatorId } from '../registry/agents/identity.ts'
+import { partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask, NextAssignee, TaskAssignment } from '../registry/claims/task-assignment.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -37,11 +38,11 @@ async function assign(
   const assigned: Task = { ...task, assigneeId: next.id, version: task.version + 1, statusAt: tx.now }
   return stateChanged(assigned, {
     previousState: task.state,
-    previousAssignee: { id: task.assigneeId, identity: await identityOf(tx, task.assigneeId) },
+    previousAssignee: await partyOf(tx, task.assigneeId),
     actor: caller.identity,
     actorId: caller.id,
-    originator: await identityOf(tx, task.originatorId),
-    assignee: next.identity,
+    originator: await partyOf(tx, task.originatorId),
+    assignee: await partyOf(tx, next.id),
     mail,
   })
 }

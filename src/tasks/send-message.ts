@@ -3,7 +3,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
 import { operatorId, operatorIdentity } from '../registry/agents/identity.ts'
-import type { Caller } from '../registry/callers/caller.ts'
+import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -86,7 +86,7 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
   if (!existing) await requireContact(tx, caller, agent)
   const recipient = await recipientOf(tx, agent, existing)
   context.sends.take(caller, recipient)
-  const options = readSendOptions(recipient, sending.metadata, sending.message.metadata)
+  const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
   const message = encode(stamped, 'message')
@@ -99,6 +99,7 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
     taskId: task.id,
     taskSeq: task.messageCount + 1,
     ...options,
+    wakePolicy: options.wakePolicy ?? recipient.defaultWakePolicy,
   })
   await sending.within?.(tx, task)
   if (existing && !isInterrupted(existing.state)) return addMessage(tx, context, task, { message, mail })
@@ -110,7 +111,11 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
     mail,
     // The reply to a question may set a new deadline; the old one ended when the task was taken.
     expiresAt: options.expiresAt,
-    identities: { [recipient.id]: recipient.handle, [caller.id]: caller.identity },
+    wakePolicy: options.wakePolicy,
+    parties: [
+      partyFrom(caller),
+      { id: recipient.id, identity: recipient.handle, wakePolicy: recipient.defaultWakePolicy },
+    ],
   })
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { NewEvent } from '../log/event.ts'
+import type { NewEvent, Routing } from '../log/event.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { type Party, policiesOf } from '../registry/agents/party.ts'
 import type { Chunk } from './artifact.ts'
 import type { TaskState } from './state.ts'
 import type { Task } from './task.ts'
@@ -9,13 +11,15 @@ interface StateChange {
   readonly previousState: TaskState | null
   readonly actor: string
   /** The one who worked on it before, if the task was handed over. */
-  readonly previousAssignee?: { readonly id: string; readonly identity: string }
+  readonly previousAssignee?: Party
   /** Absent: the gateway's own decision. */
   readonly actorId?: string | undefined
-  readonly originator: string
-  readonly assignee: string
+  readonly originator: Party
+  readonly assignee: Party
   /** The event of the mail that comes with the change, if a message does. */
   readonly mail?: NewEvent | undefined
+  /** The policy that the sender chose for all parties; absent: each party's own. Source: D20. */
+  readonly wakePolicy?: WakePolicy | undefined
 }
 
 /**
@@ -24,8 +28,13 @@ interface StateChange {
  */
 export function stateChanged(
   task: Task,
-  { previousState, previousAssignee, actor, actorId, originator, assignee, mail }: StateChange,
+  { previousState, previousAssignee, actor, actorId, originator, assignee, mail, wakePolicy }: StateChange,
 ): NewEvent {
+  const parties = [originator, assignee, ...(previousAssignee ? [previousAssignee] : [])]
+  const routing: Routing = {
+    ...(mail && previousAssignee ? { recipientId: task.assigneeId } : {}),
+    ...(wakePolicy === undefined ? policiesOf(parties) : {}),
+  }
   return {
     type: 'task.state_changed',
     actor,
@@ -38,16 +47,17 @@ export function stateChanged(
       previousState,
       newState: task.state,
       version: task.version,
-      originator,
-      assignee,
+      originator: originator.identity,
+      assignee: assignee.identity,
       ...(previousAssignee ? { previousAssignee: previousAssignee.identity } : {}),
       priority: task.priority,
       taggedConcepts: task.taggedConcepts,
       lastModifiedAt: new Date(task.statusAt).toISOString(),
       ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
       ...(task.reason ? { reason: task.reason } : {}),
-      ...(mail ? { message: mailSummary(mail.data), wakePolicy: mail.data.wakePolicy } : {}),
-      ...(mail && previousAssignee ? { routing: { recipientId: task.assigneeId } } : {}),
+      ...(mail ? { message: mailSummary(mail.data) } : {}),
+      ...(wakePolicy === undefined ? {} : { wakePolicy }),
+      ...(Object.keys(routing).length > 0 ? { routing } : {}),
     },
   }
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent } from '../log/event.ts'
-import { identityOf } from '../registry/agents/identity.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { type Party, partyOf } from '../registry/agents/party.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
@@ -29,8 +30,10 @@ export interface Transition {
   readonly mail?: NewEvent | undefined
   /** The new deadline in ms since the epoch; null: none. Without it the old one stays. */
   readonly expiresAt?: number | null | undefined
-  /** Identities by agent id, where they are known already: each saves a read. */
-  readonly identities?: Readonly<Record<string, string>> | undefined
+  /** The policy that the sender chose for all parties. Source: D20. */
+  readonly wakePolicy?: WakePolicy | undefined
+  /** Parties that are known already: each saves a read. */
+  readonly parties?: readonly Party[] | undefined
 }
 
 /**
@@ -46,7 +49,7 @@ export async function transition(
   task: Task,
   change: Transition,
 ): Promise<Task> {
-  const { artifacts = [], message, mail, actor, actorId, identities } = change
+  const { artifacts = [], message, mail, actor, actorId, wakePolicy } = change
   const moved = afterTransition(task, change, tx.now)
   if (isNew(task)) await insertTask(tx, moved)
   else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
@@ -59,8 +62,8 @@ export async function transition(
   if (message) await insertTaskMessage(tx, task.id, moved.messageCount, message)
   if (mail) events.push(mail)
   const previousState = isNew(task) ? null : task.state
-  const parties = await partiesOf(tx, task, identities)
-  events.push(stateChanged(moved, { previousState, actor, actorId, mail, ...parties }))
+  const parties = await partiesOf(tx, task, change.parties)
+  events.push(stateChanged(moved, { previousState, actor, actorId, mail, wakePolicy, ...parties }))
   await context.append(tx, task.projectId, events)
   return moved
 }
@@ -116,10 +119,8 @@ export async function staleTask(db: Reader, read: Task): Promise<Problem> {
 async function partiesOf(
   db: Reader,
   { originatorId, assigneeId }: Task,
-  known: Readonly<Record<string, string>> = {},
-): Promise<{ originator: string; assignee: string }> {
-  return {
-    originator: known[originatorId] ?? (await identityOf(db, originatorId)),
-    assignee: known[assigneeId] ?? (await identityOf(db, assigneeId)),
-  }
+  known: readonly Party[] = [],
+): Promise<{ originator: Party; assignee: Party }> {
+  const find = async (id: string): Promise<Party> => known.find((party) => party.id === id) ?? (await partyOf(db, id))
+  return { originator: await find(originatorId), assignee: await find(assigneeId) }
 }

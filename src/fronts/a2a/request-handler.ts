@@ -24,6 +24,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Logger } from '../../logger.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
+import { readWakePolicy } from '../../tasks/message-input.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
 import { loadTaskContents } from '../../tasks/read-task.ts'
@@ -162,7 +163,10 @@ export class DurableRequestHandler implements A2ARequestHandler {
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
-      return loadA2aTask(this.#context.db, await cancelTask(this.#context, call.caller, params.id))
+      return loadA2aTask(
+        this.#context.db,
+        await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata)),
+      )
     })
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
+import { wakePolicies } from '../../../registry/agents/agent.ts'
 import { taskStates } from '../../../tasks/state.ts'
 import { count, line, oneOf, text } from '../fields.ts'
 
@@ -57,6 +58,7 @@ export const transitionInput = z.strictObject({
   expectedVersion: version.optional(),
   message: message.optional(),
   artifacts: z.array(artifact).max(100).optional(),
+  wakePolicy: oneOf(wakePolicies).optional(),
 })
 
 export const artifactInput = z.strictObject({
