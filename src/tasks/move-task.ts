@@ -21,6 +21,8 @@ export interface MoveInput {
   /** The status message: ProtoJSON of an A2A message, of which only `parts` is needed. */
   readonly message?: JsonObject | undefined
   readonly artifacts?: readonly ArtifactInput[] | undefined
+  /** `message`: a call that waits for the task gets the status message as its answer. Needs `completed` and a message. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
   /** Whether the move wakes the parties; absent: each party's own default. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
 }
@@ -36,7 +38,8 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
-  const { to, expectedVersion, message, artifacts = [], wakePolicy } = input
+  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy } = input
+  requireAnswer(input)
   const stored = [...artifacts.map(({ artifact }) => artifact), ...(message ? [message] : [])]
   // A move alone is always possible; a message and artifacts need room.
   if (stored.length > 0) context.usage.requireRoom(caller)
@@ -50,7 +53,14 @@ export async function moveTask(
     const chunks = await prepareChunks(tx, task, artifacts)
     const encoded = message && encode(statusMessage(message, task, roles), 'message')
     if (encoded) requireRoomForMessage(withChunks(task, chunks), encoded)
-    return transition(tx, context, task, { to, message: encoded, artifacts: chunks, wakePolicy, ...movedBy(caller) })
+    return transition(tx, context, task, {
+      to,
+      message: encoded,
+      artifacts: chunks,
+      answerAs,
+      wakePolicy,
+      ...movedBy(caller),
+    })
   })
   return loadTaskDocument(context.db, moved, { historyLength: historyRecent })
 }
@@ -72,6 +82,16 @@ export function cancelTask(
     }
     requireMove(task.state, 'canceled', roles)
     return transition(tx, context, task, { to: 'canceled', wakePolicy, ...movedBy(caller) })
+  })
+}
+
+/** Only a completed task can be answered by its message. Errors: `invalid-request`. */
+function requireAnswer({ to, message, answerAs }: MoveInput): void {
+  if (answerAs !== 'message' || (to === 'completed' && message)) return
+  throw new Problem('invalid-request', {
+    field: 'answerAs',
+    detail:
+      'answerAs: "message" answers with the status message of a completed task. Send `to: "completed"` and a `message`, or leave it out.',
   })
 }
 

@@ -20,7 +20,7 @@ export async function requireReferences(tx: Transaction, caller: Caller, message
   if (id === undefined) return
   throw new Problem('task-not-found', {
     field: 'message.referenceTaskIds',
-    detail: `message.referenceTaskIds: there is no task ${id}, or it is not yours. Leave the id out, or name a task that you started.`,
+    detail: `message.referenceTaskIds: Task not found: there is no task ${id}, or it is not yours. Leave the id out, or name a task that you started.`,
     extra: { taskId: id },
   })
 }
@@ -44,7 +44,7 @@ export async function requireTaskToContinue(
   if (!task || task.agentId !== agent.id || !rolesOf(caller, task).includes('originator')) {
     throw new Problem('task-not-found', {
       field: 'message.taskId',
-      detail: `message.taskId: you have no task ${taskId} with ${agent.handle}. Leave taskId out to start a new task.`,
+      detail: `message.taskId: Task not found: you have no task ${taskId} with ${agent.handle}. Leave taskId out to start a new task.`,
       extra: { taskId },
     })
   }

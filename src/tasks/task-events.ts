@@ -18,6 +18,8 @@ interface StateChange {
   readonly assignee: Party
   /** The event of the mail that comes with the change, if a message does. */
   readonly mail?: NewEvent | undefined
+  /** `message`: the status message answers the calls that wait. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
   /** The policy that the sender chose for all parties; absent: each party's own. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
 }
@@ -28,7 +30,7 @@ interface StateChange {
  */
 export function stateChanged(
   task: Task,
-  { previousState, previousAssignee, actor, actorId, originator, assignee, mail, wakePolicy }: StateChange,
+  { previousState, previousAssignee, actor, actorId, originator, assignee, mail, answerAs, wakePolicy }: StateChange,
 ): NewEvent {
   const parties = [originator, assignee, ...(previousAssignee ? [previousAssignee] : [])]
   const routing: Routing = {
@@ -56,6 +58,7 @@ export function stateChanged(
       ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
       ...(task.reason ? { reason: task.reason } : {}),
       ...(mail ? { message: mailSummary(mail.data) } : {}),
+      ...(answerAs === 'message' ? { answerAs } : {}),
       ...(wakePolicy === undefined ? {} : { wakePolicy }),
       ...(Object.keys(routing).length > 0 ? { routing } : {}),
     },

@@ -30,6 +30,8 @@ export interface Transition {
   readonly mail?: NewEvent | undefined
   /** The new deadline in ms since the epoch; null: none. Without it the old one stays. */
   readonly expiresAt?: number | null | undefined
+  /** `message`: the status message answers the calls that wait. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
   /** The policy that the sender chose for all parties. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
   /** Parties that are known already: each saves a read. */
@@ -63,7 +65,9 @@ export async function transition(
   if (mail) events.push(mail)
   const previousState = isNew(task) ? null : task.state
   const parties = await partiesOf(tx, task, change.parties)
-  events.push(stateChanged(moved, { previousState, actor, actorId, mail, wakePolicy, ...parties }))
+  events.push(
+    stateChanged(moved, { previousState, actor, actorId, mail, answerAs: change.answerAs, wakePolicy, ...parties }),
+  )
   await context.append(tx, task.projectId, events)
   return moved
 }

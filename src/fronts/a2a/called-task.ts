@@ -11,7 +11,7 @@ export async function requireCalledTask(db: Reader, call: A2aCall, id: string, f
   const { task } = await requireTask(db, call.caller, id)
   if (task.agentId === call.agent.id) return task
   throw new Problem('task-not-found', {
-    detail: `There is no task ${id} with ${call.agent.handle}.`,
+    detail: `Task not found: there is no task ${id} with ${call.agent.handle}.`,
     extra: { taskId: id },
   })
 }

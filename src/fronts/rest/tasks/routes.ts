@@ -104,10 +104,10 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
     handle: async ({ caller, params, body, req, res }, context: TaskContext) => {
-      const { to, message, wakePolicy } = body
+      const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(req.get('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
-      const move = { to, expectedVersion, message, artifacts, wakePolicy }
+      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy }
       const document = await withCurrent(() => moveTask(context, caller, params.id, move))
       setVersion(res, document.task)
       return taskView(document)
