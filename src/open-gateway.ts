@@ -44,7 +44,7 @@ import { OutboundFetch } from './security/outbound-fetch.ts'
 import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { taskAssignment } from './tasks/assignment.ts'
+import { createTaskAssignment } from './tasks/assignment.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import type { Channels } from './wakes/channel.ts'
 import { createEngine } from './wakes/engine.ts'
@@ -137,7 +137,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const sends = undo.use(new SendLimiter({ ...core, limits: config.mail }))
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { ...core, assignment: taskAssignment, sendHandoffMail: createHandoffMail(mail) }
+  const claims = { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) }
   const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
   const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }

@@ -71,7 +71,8 @@ export function releaseRef(context: ClaimContext, caller: Caller, ref: string): 
     if (!isRemoved) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
     const data = { ref, previousOwner: claim.owner ?? removedIdentity, ...(isOwn || !reason ? {} : { reason }) }
     const released = claimEvent('claim.released', caller, [claim.ownerId], data)
-    await context.append(tx, caller.projectId, [released, ...(task ? await returnTask(context, tx, caller, task) : [])])
+    await context.append(tx, caller.projectId, [released])
+    if (task) await returnTask(context, tx, caller, task)
   })
 }
 

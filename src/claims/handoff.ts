@@ -39,9 +39,8 @@ export function handoffClaim(
     const { id: ownerId, handle: owner } = recipient
     const data = { ref, owner, previousOwner: before.owner ?? removedIdentity, messageId }
     const event = claimEvent('claim.handed_off', caller, [before.ownerId, ownerId], data)
-    const next = { id: ownerId, identity: owner }
-    const moved = task ? [await context.assignment.assign(tx, caller, ref, next, events[0])] : []
-    await context.append(tx, projectId, [event, ...events, ...moved])
+    await context.append(tx, projectId, [event, ...events])
+    if (task) await context.assignment.assign(tx, caller, ref, { id: ownerId, mail: events[0] })
     return { claim: { projectId, ref, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
   })
 }

@@ -1,9 +1,8 @@
 import { Problem } from '../errors.ts'
-import type { NewEvent } from '../log/event.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
-import { identityOf, removedIdentity } from '../registry/agents/identity.ts'
+import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { ClaimedTask, NextAssignee } from '../registry/claims/task-assignment.ts'
+import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { stalenessOf } from './claim.ts'
@@ -52,24 +51,22 @@ export async function claimTask(
   const previousOwner = before.owner ?? removedIdentity
   const data = { ref, owner, previousOwner, reason }
   const taken = claimEvent('claim.taken_over', caller, [before.ownerId, caller.id], data)
-  await append(tx, projectId, [taken, await assignment.assign(tx, caller, ref, caller)])
+  await append(tx, projectId, [taken])
+  await assignment.assign(tx, caller, ref, caller)
   return { claim: { ...own, claimedAt: tx.now }, outcome: 'taken_over', previousOwner, reason }
 }
 
 /**
  * Gives a task up. One that was handed over goes back to the agent that it was sent to, so that somebody always answers for it.
- * Returns the events of that.
  */
 export async function returnTask(
   { assignment }: ClaimContext,
   tx: Transaction,
   caller: Caller,
   task: ClaimedTask,
-): Promise<NewEvent[]> {
-  if (task.isFinished || task.agentId === task.assigneeId) return []
-  if (!(await findAgentById(tx, task.agentId))) return []
-  const next: NextAssignee = { id: task.agentId, identity: await identityOf(tx, task.agentId) }
-  return [await assignment.assign(tx, caller, task.id, next)]
+): Promise<void> {
+  if (task.isFinished || task.agentId === task.assigneeId) return
+  if (await findAgentById(tx, task.agentId)) await assignment.assign(tx, caller, task.id, { id: task.agentId })
 }
 
 /** Makes an owner of a task whose claim may not be stored. */

@@ -46,7 +46,10 @@ export async function moveTask(
   const moved = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (task.version !== expectedVersion) {
-      throw await versionConflict(tx, task, expectedVersion, allowedMoves(task.state, roles))
+      throw await versionConflict(tx, task, expectedVersion, {
+        allowed: allowedMoves(task.state, roles),
+        viewer: caller.projectId,
+      })
     }
     requireMove(task.state, to, roles)
     for (const one of stored) context.usage.add(tx, caller, rowBytes + bytesOf(one))
@@ -62,7 +65,7 @@ export async function moveTask(
       ...movedBy(caller),
     })
   })
-  return loadTaskDocument(context.db, moved, { historyLength: historyRecent })
+  return loadTaskDocument(context.db, moved, { historyLength: historyRecent, viewer: caller.projectId })
 }
 
 /** Cancels a task at any version. Errors: `task-not-found`, `task-finished`, `forbidden` (specification §3.1.5). */

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
-import { identityOf } from '../registry/agents/identity.ts'
+import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
@@ -62,7 +62,8 @@ export function taskNotFound(id: string, field?: string): Problem {
  * @param options.historyLength number of the newest messages; undefined: as many as an answer carries (specification §3.2.4)
  */
 export async function loadTaskDocument(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskDocument> {
-  return named(await loadTaskContent(db, task, options), (id) => identityOf(db, id))
+  const viewer = options.viewer ?? task.projectId
+  return named(await loadTaskContent(db, task, options), async (id) => nameOfParty(await partyOf(db, id), viewer))
 }
 
 /**
@@ -73,19 +74,25 @@ export async function loadTaskDocuments(
   tasks: readonly Task[],
   options: DocumentOptions = {},
 ): Promise<TaskDocument[]> {
-  const known = new Map<string, Promise<string>>()
-  const identity = (id: string): Promise<string> => {
-    const found = known.get(id) ?? identityOf(db, id)
+  const known = new Map<string, Promise<Party>>()
+  const find = (id: string): Promise<Party> => {
+    const found = known.get(id) ?? partyOf(db, id)
     known.set(id, found)
     return found
   }
   const contents = await loadTaskContents(db, tasks, options)
-  return Promise.all(contents.map((content) => named(content, identity)))
+  const documents = contents.map((content) => {
+    const viewer = options.viewer ?? content.task.projectId
+    return named(content, async (id) => nameOfParty(await find(id), viewer))
+  })
+  return Promise.all(documents)
 }
 
 export interface DocumentOptions {
   historyLength?: number | undefined
   artifacts?: boolean
+  /** The project in whose words parties are named; default: the task's. Source: D19. */
+  viewer?: string | undefined
 }
 
 async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {

@@ -114,7 +114,12 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
     wakePolicy: options.wakePolicy,
     parties: [
       partyFrom(caller),
-      { id: recipient.id, identity: recipient.handle, wakePolicy: recipient.defaultWakePolicy },
+      {
+        id: recipient.id,
+        projectId: recipient.id === operatorId ? null : agent.projectId,
+        identity: recipient.handle,
+        wakePolicy: recipient.defaultWakePolicy,
+      },
     ],
   })
 }

@@ -9,7 +9,7 @@ import type { TaskContext } from './context.ts'
 import type { Encoded } from './encoded.ts'
 import { requireMove, type TaskState } from './state.ts'
 import type { Task } from './task.ts'
-import { artifactAdded, stateChanged } from './task-events.ts'
+import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
 import { insertTaskMessage } from './task-message-store.ts'
 import { findTask, insertTask, moveTaskRow, updateMessageCount } from './task-store.ts'
 import { versionConflict } from './version-conflict.ts'
@@ -55,20 +55,19 @@ export async function transition(
   const moved = afterTransition(task, change, tx.now)
   if (isNew(task)) await insertTask(tx, moved)
   else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
-  const events: NewEvent[] = []
-  for (const [index, chunk] of artifacts.entries()) {
-    const seq = task.chunkCount + index + 1
-    await insertChunk(tx, task.id, seq, chunk)
-    events.push(artifactAdded(task, actor, seq, chunk))
-  }
+  const chunks = artifacts.map((chunk, index) => ({ seq: task.chunkCount + index + 1, chunk }))
+  for (const { seq, chunk } of chunks) await insertChunk(tx, task.id, seq, chunk)
   if (message) await insertTaskMessage(tx, task.id, moved.messageCount, message)
-  if (mail) events.push(mail)
   const previousState = isNew(task) ? null : task.state
-  const parties = await partiesOf(tx, task, change.parties)
-  events.push(
-    stateChanged(moved, { previousState, actor, actorId, mail, answerAs: change.answerAs, wakePolicy, ...parties }),
-  )
-  await context.append(tx, task.projectId, events)
+  const parties = { actor, actorId, ...(await readParties(tx, task, change.parties)) }
+  const changed = { previousState, mail, answerAs: change.answerAs, wakePolicy, ...parties }
+  for (const projectId of projectsOf(task, parties)) {
+    await context.append(tx, projectId, [
+      ...chunks.map((one) => artifactAdded(task, parties, one, projectId)),
+      ...(mail && projectId === task.projectId ? [mail] : []),
+      stateChanged(moved, changed, projectId),
+    ])
+  }
   return moved
 }
 
@@ -120,7 +119,8 @@ export async function staleTask(db: Reader, read: Task): Promise<Problem> {
   return new Problem('task-not-found', { detail: `No task ${read.id}.` })
 }
 
-async function partiesOf(
+/** Reads the parties of a task, but for those that are known. */
+export async function readParties(
   db: Reader,
   { originatorId, assigneeId }: Task,
   known: readonly Party[] = [],

@@ -36,8 +36,8 @@ const context = {
   append: async (_tx: unknown, _projectId: string, events: readonly NewEvent[]) => appended.push(...events),
 }
 const parties = [
-  { id: 'a', identity: '@donna', wakePolicy: 'immediate' },
-  { id: 'o', identity: '@mike', wakePolicy: 'immediate' },
+  { id: 'a', projectId: 'p', identity: '@donna', wakePolicy: 'immediate' },
+  { id: 'o', projectId: 'p', identity: '@mike', wakePolicy: 'immediate' },
 ] as const
 const mail: NewEvent = { type: 'message.sent', actor: '@mike', audience: ['a'], data: { wakePolicy: 'immediate' } }
 const said = (text: string) => encode({ messageId: text, role: 'ROLE_USER', parts: [{ text }] }, 'message')

@@ -55,8 +55,8 @@ export function nameIn(projectId: string, caller: Caller): string {
 }
 
 /** The caller as a party of an event. */
-export function partyFrom({ id, identity, defaultWakePolicy = 'immediate' }: Caller): Party {
-  return { id, identity, wakePolicy: defaultWakePolicy }
+export function partyFrom({ kind, id, identity, projectId, defaultWakePolicy = 'immediate' }: Caller): Party {
+  return { id, identity, projectId: kind === 'agent' ? projectId : null, wakePolicy: defaultWakePolicy }
 }
 
 /** Requires the agent itself or an operator. Errors: `forbidden`. */

@@ -18,8 +18,8 @@ export interface ClaimedTask {
 /** Who gets a task. */
 export interface NextAssignee {
   readonly id: string
-  /** `@donna` */
-  readonly identity: string
+  /** The event of the mail that comes with it. */
+  readonly mail?: NewEvent | undefined
 }
 
 /** How claims and hand-offs move a task. The features never import each other: the wiring connects them. Source: D18. */
@@ -30,8 +30,8 @@ export interface TaskAssignment {
    */
   find(tx: Transaction, caller: Caller, ref: string): Promise<ClaimedTask | undefined>
   /**
-   * Makes somebody else the assignee of an unfinished task that `find` returned in this transaction. Returns the event to append.
-   * @param mail the event of the mail that comes with it
+   * Makes somebody else the assignee of an unfinished task that `find` returned in this transaction. Appends its events: call it
+   * after what comes before them in the log.
    */
-  assign(tx: Transaction, caller: Caller, taskId: string, next: NextAssignee, mail?: NewEvent): Promise<NewEvent>
+  assign(tx: Transaction, caller: Caller, taskId: string, next: NextAssignee): Promise<void>
 }

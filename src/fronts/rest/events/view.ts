@@ -28,8 +28,14 @@ export function eventView(event: LogEvent): EventView {
     logId: event.logId,
     type: event.type,
     actor: event.actor,
-    ...(event.taskId === null ? {} : { taskId: event.taskId }),
+    ...taskIdOf(event),
     data,
     createdAt: instant(event.createdAt),
   }
+}
+
+/** The event of a task in the log of another party's project has the id in its data only. Source: D19. */
+function taskIdOf({ taskId, type, data }: LogEvent): { taskId?: string } {
+  if (taskId !== null) return { taskId }
+  return type.startsWith('task.') && typeof data.taskId === 'string' ? { taskId: data.taskId } : {}
 }

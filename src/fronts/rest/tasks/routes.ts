@@ -46,7 +46,7 @@ export const taskRoutes = [
         pageToken,
       })
       const artifacts = query.includeArtifacts === 'true'
-      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts })
+      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts, viewer: caller.projectId })
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
     },
@@ -59,7 +59,7 @@ export const taskRoutes = [
     handle: async ({ caller, params, query, res }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
-      const document = await loadTaskDocument(db, task, { historyLength })
+      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId })
       setVersion(res, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       res.setHeader('Cache-Control', 'no-store')

@@ -143,6 +143,7 @@ export function deliveryView(delivery: Delivery, reader: Caller): DeliveryView {
 export function heldView({ event, action, reason, presence }: Untold): HeldView {
   const { logId, type, taskId, createdAt, data } = event
   const messageId = messageIdOf(event) ?? data.messageId
+  const taskIdSaid = taskId ?? data.taskId
   return {
     logId,
     type,
@@ -150,7 +151,7 @@ export function heldView({ event, action, reason, presence }: Untold): HeldView 
     reason,
     ...(presence === null ? {} : { presence }),
     ...(typeof messageId === 'string' ? { messageId } : {}),
-    ...(taskId === null ? {} : { taskId }),
+    ...(typeof taskIdSaid === 'string' ? { taskId: taskIdSaid } : {}),
     createdAt: instant(createdAt),
   }
 }
