@@ -28,6 +28,11 @@ export const inputLimits = {
   restBody: limit(4 * MiB, 'bytes', 'the body of a REST request, after decompression'),
   a2aBody: limit(16 * MiB, 'bytes', 'the body of an A2A request over JSON-RPC, HTTP+JSON or gRPC, after decompression'),
   jsonDepth: limit(64, 'levels', 'nested arrays and objects in a body'),
+  contentDepth: limit(
+    32,
+    'levels',
+    'nested arrays and objects in a message, an artifact or metadata: clients of protocol buffers read no deeper',
+  ),
   jsonValues: limit(100_000, 'values', 'values in a body'),
   jsonRpcId: limit(200, 'characters', 'the id of a JSON-RPC request'),
   url: limit(2_048, 'characters', 'a webhook or push notification URL'),

@@ -44,6 +44,7 @@ import { OutboundFetch } from './security/outbound-fetch.ts'
 import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
+import { createTaskAssignment } from './tasks/assignment.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import { createFindWaiting, hasWaiting } from './waiting.ts'
 import { StreamConnections } from './wake-stream/connections.ts'
@@ -166,7 +167,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const sends = undo.use(new SendLimiter({ ...core, limits: config.mail }))
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { ...core, sendHandoffMail: createHandoffMail(mail) }
+  const claims = { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) }
   const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
   const sessions = {

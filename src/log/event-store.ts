@@ -82,7 +82,7 @@ const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`se
   order by e.log_id ${limited}`)
 // Joins by project and logId, never by the project alone: with the same constant on both sides, PostgreSQL may read the whole log
 // for each row, because it made the plan while the log was short.
-const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
+export const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${eventColumns}
   from event_audience a join event e on ${itsEvent}
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}

@@ -48,6 +48,7 @@ export function task(fields: Partial<TaskView> = {}): TaskView {
     version: 7,
     state,
     originator: '@boss',
+    agent: '@donna',
     assignee: '@donna',
     priority: 'normal',
     taggedConcepts: [],

@@ -3,6 +3,7 @@ import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, p, readFirst, sql, statement } from '../../storage/statement.ts'
+import type { WakePolicy } from '../agents/agent.ts'
 import { parseScopes, type Scope } from './scopes.ts'
 
 /** The description of an API key, without the key itself. Instants are ms since the epoch. */
@@ -39,6 +40,7 @@ export interface KeyHolder {
   readonly agentId: string
   readonly handle: string
   readonly projectId: string
+  readonly defaultWakePolicy: WakePolicy
   /** Separated by spaces. */
   readonly scopes: string
   readonly expiresAt: number | null
@@ -61,7 +63,7 @@ const insert = statement<
 )
 const holder = readFirst(
   statement<{ hash: string }, KeyHolder>(
-    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", k.scopes, k.expires_at as "expiresAt", p.limits
+    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", a.default_wake_policy as "defaultWakePolicy", k.scopes, k.expires_at as "expiresAt", p.limits
       from api_key k join agent a on a.id = k.agent_id join project p on p.id = a.project_id
       where k.hash = ${p('hash')} and k.revoked_at is null`,
   ),

@@ -55,7 +55,7 @@ export async function findCandidates(
   const idle: string[] = []
   const all: string[] = []
   for (const [audience, indexes] of byAudience) {
-    const isHeld = indexes.some((index) => mayBeHeld(events[index]!) || events[index]!.actorId === audience)
+    const isHeld = indexes.some((index) => mayBeHeld(events[index]!, audience) || events[index]!.actorId === audience)
     if (isHeld) all.push(audience)
     else idle.push(audience)
   }

@@ -68,7 +68,7 @@ function wakesForTask(subscription: WakeSubscription, event: LogEvent): boolean 
   const { trigger, filters } = subscription
   if (trigger === 'TASK_STATE_CHANGED')
     return isOwnAct(subscription, event) ? passesFilters(event) : matches(subscription, event)
-  return trigger === 'SENT_TO_ME' && passesFilters(event) && wakePolicyOf(event) === 'immediate'
+  return trigger === 'SENT_TO_ME' && passesFilters(event) && wakePolicyOf(event, subscription.audience) === 'immediate'
 
   function passesFilters({ data, actor }: LogEvent): boolean {
     return passes(filters, data, actor)

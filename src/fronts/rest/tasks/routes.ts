@@ -50,7 +50,7 @@ export const taskRoutes = [
         pageToken,
       })
       const artifacts = query.includeArtifacts === 'true'
-      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts })
+      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts, viewer: caller.projectId })
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
     },
@@ -63,7 +63,7 @@ export const taskRoutes = [
     handle: async ({ caller, params, query, res }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
-      const document = await loadTaskDocument(db, task, { historyLength })
+      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId })
       setVersion(res, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       res.setHeader('Cache-Control', 'no-store')
@@ -108,10 +108,10 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
     handle: async ({ caller, params, body, req, res }, context: TaskContext) => {
-      const { to, message } = body
+      const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(req.get('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
-      const move = { to, expectedVersion, message, artifacts }
+      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy }
       const document = await withCurrent(() => moveTask(context, caller, params.id, move))
       setVersion(res, document.task)
       return taskView(document)
