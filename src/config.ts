@@ -177,7 +177,7 @@ function readTrustedProxies(read: EnvReader): string[] {
 }
 
 function readLogLevel(read: EnvReader): string {
-  const level = read.text('ROUSE_LOG_LEVEL') ?? 'warn'
+  const level = read.text('ROUSE_LOG_LEVEL') ?? 'info'
   if (!logLevels.includes(level)) {
     read.problems.push(`ROUSE_LOG_LEVEL="${level}": give one of ${logLevels.join(', ')}.`)
   }

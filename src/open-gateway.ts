@@ -50,6 +50,7 @@ import { createEngine } from './wakes/engine.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
+import { AttemptLog } from './webhooks/attempt-log.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
@@ -118,7 +119,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     issuers: config.jwtIssuers,
   })
   const { timeoutMs } = config.webhooks
-  const sending = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
+  const attempts = new AttemptLog(log)
+  const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(sending, secrets),
     push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),

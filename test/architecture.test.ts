@@ -30,6 +30,7 @@ const floors: Record<string, number> = {
   log: 2,
   security: 2,
   storage: 1,
+  logging: 0.5,
   lib: 0,
   'errors.ts': 0,
   'limits.ts': 0,

@@ -10,6 +10,7 @@ import { exposureWarnings } from './exposure.ts'
 import type { GrpcServices } from './grpc/services.ts'
 import { GrpcServer } from './grpc-server.ts'
 import { HttpServer } from './http-server.ts'
+import { logRequests } from './request-log.ts'
 
 export interface PortsConfig {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -70,7 +71,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
     warnings,
     serve(front, loadGrpc) {
       server.messages.adopt(front)
-      server.serve(guardEdge(edge, front))
+      server.serve(logRequests(log, guardEdge(edge, front)))
       grpcServer.serve(() => loadGrpc(bounds, (peer) => grpcServer.prove(peer)))
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),

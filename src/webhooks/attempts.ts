@@ -7,6 +7,7 @@ import { NameError, OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import type { AttemptGate } from './attempt-gate.ts'
+import type { AttemptLog } from './attempt-log.ts'
 import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
 
 /** What one attempt sends. */
@@ -25,6 +26,7 @@ export interface WebhookTools {
   readonly random: () => number
   readonly gate: AttemptGate
   readonly log: Logger
+  readonly attempts: AttemptLog
   /** The deadline of one attempt: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
@@ -52,6 +54,7 @@ export async function deliverWithRetries(
     const { attempt, outcome } = tried
     if (attempt.error === 'aborted') return stopped()
     attempts = [...attempts, attempt]
+    tools.attempts.note(order, attempt, attempts.length)
     const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
     if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
     if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }

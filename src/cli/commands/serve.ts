@@ -28,6 +28,7 @@ const flags = [
   ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach besides public addresses'],
   ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
   ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
+  ['--log-level <level>', 'ROUSE_LOG_LEVEL', 'silent, error, warn, info or debug (default: info)'],
   [
     '--jwt-issuers <issuers>',
     'ROUSE_JWT_ISSUERS',
@@ -52,7 +53,7 @@ export function registerServe(program: Command, io: Io): void {
       const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
         import('../../config.ts'),
         import('../../app.ts'),
-        import('../../logger.ts'),
+        import('../../logging/create-logger.ts'),
       ])
       warnOfPassword(io, '--database-url', 'ROUSE_DATABASE_URL', options.databaseUrl)
       warnOfPassword(io, '--bus-url', 'ROUSE_BUS_URL', options.busUrl)
@@ -60,7 +61,9 @@ export function registerServe(program: Command, io: Io): void {
       const print = createPrinter(io, commonOptions(command).json === true)
       const log = createLogger(config.logLevel)
       logConsole(console, log)
-      await serveGateway(() => createApp(config, { log }), config, { print, signal: io.signal })
+      process.once('exit', () => log.flush())
+      const terminal = io.isTerminal === true
+      await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
     })
 }
 
