@@ -7,6 +7,7 @@ import { readConfig } from '../read-config.ts'
 import { warnOfPassword } from '../secret-input.ts'
 import { serveGateway } from '../serve-gateway.ts'
 import { keepHeapSmall } from '../small-heap.ts'
+import { unknownVariables } from '../unknown-variables.ts'
 
 /** Each flag and its variable. Secrets have no flag: other users can read a command line. */
 const flags = [
@@ -61,6 +62,7 @@ export function registerServe(program: Command, io: Io): void {
       const print = createPrinter(io, commonOptions(command).json === true)
       const log = createLogger(config.logLevel)
       logConsole(console, log)
+      for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
       process.once('exit', () => log.flush())
       const terminal = io.isTerminal === true
       await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
