@@ -11,6 +11,7 @@ import type { GrpcServices } from './grpc/services.ts'
 import { GrpcServer } from './grpc-server.ts'
 import { HttpServer } from './http-server.ts'
 import { logRequests } from './request-log.ts'
+import { requireUsableAddress } from './usable-address.ts'
 
 export interface PortsConfig {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -43,6 +44,7 @@ export interface Ports extends AsyncDisposable {
 /** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
 export async function openPorts(config: PortsConfig, { clock, log, bounds: given }: World): Promise<Ports> {
   const { http, grpc, connections: held } = config
+  requireUsableAddress(config)
   const bounds = connectionBounds({ connections: held.max, connectionsPerAddress: held.perAddress, ...given })
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))

@@ -43,7 +43,7 @@ function registerShow(parent: Command, io: Io): void {
 }
 
 function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions', [
+  clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions; its open tasks are rejected', [
     'rouse agent rm @donna',
     'rouse agent rm @donna --free-names   # a later agent with this name gets its mail',
   ])
@@ -52,7 +52,9 @@ function registerRemove(parent: Command, io: Io): void {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(name)
       const query = { freeNames: options.freeNames ? 'true' : undefined }
-      await gateway.call('DELETE /v1/agents/:handle', { params: { handle }, query })
-      print.result({ handle: `@${handle}`, status: 'removed' }, () => `@${handle} is removed.\n`)
+      const { tasksRejected } = await gateway.call('DELETE /v1/agents/:handle', { params: { handle }, query })
+      const tasks = tasksRejected === 1 ? '1 open task was rejected' : `${tasksRejected} open tasks were rejected`
+      const answer = { handle: `@${handle}`, status: 'removed', tasksRejected }
+      print.result(answer, () => `@${handle} is removed. ${tasksRejected === 0 ? 'It had no open tasks' : tasks}.\n`)
     })
 }
