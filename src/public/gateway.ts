@@ -69,7 +69,7 @@ export interface Started {
   readonly warnings: readonly string[]
 }
 
-/** A gateway in this process. */
+/** A gateway that the caller runs. */
 export interface Gateway {
   /** Opens the store, listens and dispatches. Rejects when it cannot; call `stop` then too. */
   start(): Promise<Started>
