@@ -4,6 +4,7 @@ import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
 import { openCluster } from './cluster/cluster.ts'
+import { proveWrites } from './cluster/prove-writes.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
@@ -11,6 +12,7 @@ import type { ConnectionBounds } from './fronts/connection-bounds.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
+import { ReadinessProbe } from './fronts/readiness.ts'
 import type { Unsent } from './fronts/unsent.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
 import { KeyUse } from './identity/key-use.ts'
@@ -31,7 +33,7 @@ import { createAnnounce } from './mailbox/sending/announce.ts'
 import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
-import { defaultProject, ensureProject } from './registry/projects/project-store.ts'
+import { defaultProject, ensureProject, requireProject } from './registry/projects/project-store.ts'
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
 import { Shares } from './registry/shares/shares.ts'
 import { Usage } from './registry/shares/usage.ts'
@@ -56,6 +58,7 @@ import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
+import { AttemptLog } from './webhooks/attempt-log.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWakeSigner } from './webhooks/wake-signer.ts'
@@ -128,7 +131,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     issuers: config.jwtIssuers,
   })
   const { timeoutMs } = config.webhooks
-  const sending = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
+  const attempts = new AttemptLog(log)
+  const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
   const signWake = createWakeSigner(secrets, clock)
   const streams = new WakeStreams()
   const channels: Channels = {
@@ -191,6 +195,15 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const clientAddress = createClientAddress(config.trustedProxies)
 
   // fronts
+  const gatewayId = databaseUrl === undefined ? undefined : cluster.id
+  const readiness = new ReadinessProbe(
+    {
+      read: () => requireProject(db, defaultProject),
+      write: () => proveWrites(db, gatewayId),
+      isClaiming: () => engine.isClaiming,
+    },
+    { clock, log },
+  )
   const a2a = {
     ...tasks,
     cards,
@@ -220,7 +233,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     mail,
     claims,
     sessions,
-    isReady: () => engine.isRunning,
+    readiness,
   })
 
   // sweeps: every gateway does its own, and one gateway of the cluster does each of the shared ones

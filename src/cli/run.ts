@@ -40,6 +40,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       : {}),
     env: process.env,
     signal: interruption.signal,
+    isTerminal: process.stdout.isTTY === true,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR,
     columns: process.stdout.columns,
   })

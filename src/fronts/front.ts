@@ -14,6 +14,7 @@ import { meterActs, takeShare } from './door.ts'
 import { jsonBody } from './json-body.ts'
 import { pendingSignals } from './pending-signals.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
+import type { ReadinessProbe } from './readiness.ts'
 import { answerRoutes } from './rest/answer-route.ts'
 import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
@@ -29,7 +30,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly claims: HandoffContext
   readonly sessions: SessionFrontContext
   readonly instanceKey: string
-  readonly isReady: () => boolean
+  readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void
   /** Tells the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void

@@ -66,6 +66,8 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     const pendingSignals = await context.drain(tx, caller.id, session.id)
     await context.append(tx, caller.projectId, revived)
     if (step !== 'continue') {
+      const about = { sessionId: session.id, agent: caller.identity, project: session.projectId, surface }
+      tx.onCommit(() => context.log.info(about, 'session.started'))
       const joined = sessionEvent('peer.joined', caller.identity, session, { identity: caller.identity })
       await context.append(tx, caller.projectId, [...(preempted ?? []), ...resumed, joined])
       if (preempted) await announcePreempted(context, tx, caller, session.id)

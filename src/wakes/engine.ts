@@ -41,6 +41,8 @@ export interface Engine extends AsyncDisposable {
   changed(subscriptionId: string): void
   /** Whether it leases and sends. */
   readonly isRunning: boolean
+  /** Whether the store lets it lease what is due. */
+  readonly isClaiming: boolean
   /** How many subscriptions it sends for now. */
   readonly runCount: number
 }
@@ -95,6 +97,9 @@ export function createEngine(options: EngineOptions): Engine {
     },
     get isRunning() {
       return dispatcher.isRunning
+    },
+    get isClaiming() {
+      return dispatcher.isClaiming
     },
     get runCount() {
       return dispatcher.runCount

@@ -8,6 +8,7 @@ import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
 import type { AttemptGate } from './attempt-gate.ts'
+import type { AttemptLog } from './attempt-log.ts'
 import { type AttemptOutcome, afterAttempt } from './retry-policy.ts'
 
 /** What one attempt sends. */
@@ -26,6 +27,7 @@ export interface WebhookTools {
   readonly random: () => number
   readonly gate: AttemptGate
   readonly log: Logger
+  readonly attempts: AttemptLog
   /** The deadline of one attempt: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
@@ -53,6 +55,7 @@ export async function deliverWithRetries(
     const { attempt, outcome } = tried
     if (attempt.error === 'aborted') return stopped()
     attempts = trimmed([...attempts, attempt])
+    tools.attempts.note(order, attempt, attempts.length)
     const firstAt = Date.parse(attempts[0]!.at)
     const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(order.subscription), random }
     const step = afterAttempt(outcome, attempts.length, context)

@@ -46,7 +46,18 @@ test('each output of a library becomes one line of bounded length', () => {
 
 test('serve warns of a port beyond loopback without TLS, as a line for people and as one for machines', async () => {
   using directory = dataDirectory()
-  const places = ['--host', '0.0.0.0', '--port', '0', '--grpc-port', 'off', '--data-dir', directory.path]
+  const places = [
+    '--host',
+    '0.0.0.0',
+    '--public-url',
+    'http://localhost:4520',
+    '--port',
+    '0',
+    '--grpc-port',
+    'off',
+    '--data-dir',
+    directory.path,
+  ]
   await using child = runRouse(['serve', '--json', ...places])
   await until(child.output, ({ stdout }) => stdout.includes('"url"'), 30_000)
   child.kill('SIGTERM')

@@ -75,5 +75,5 @@ function digest(events: readonly LogEvent[]): Emission {
 /** An emission that covers no event of the log, under an id that is random otherwise. */
 function made(fields: Pick<Emission, 'eventType' | 'payload' | 'logId' | 'prevLogId'>): Emission {
   const eventId = `${newUlid(emittedAt).slice(0, 10)}0123456789ABCDEF`
-  return { ...fields, eventId, fromLogId: fields.logId, eventCount: 0, emittedAt, messageIds: [] }
+  return { ...fields, eventId, fromLogId: fields.logId, eventCount: 0, emittedAt, firstAt: emittedAt, messageIds: [] }
 }

@@ -4,6 +4,7 @@ import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
+import { AttemptLog } from '../../src/webhooks/attempt-log.ts'
 import { deliverWithRetries } from '../../src/webhooks/attempts.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startNameServer } from '../support/name-server.ts'
@@ -41,7 +42,15 @@ test('an attempt without a place for its name look-up is postponed, and does not
     names: { ...server.names, lookupWaitMs: 50 },
   })
   const gate = createAttemptGate()
-  const tools = { outbound, clock, random: () => 0, log: silentLogger, gate, timeoutMs: 10_000 }
+  const tools = {
+    outbound,
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    attempts: new AttemptLog(silentLogger),
+    gate,
+    timeoutMs: 10_000,
+  }
   const request = (name: string) => () => ({ url: `http://${name}.test:${receiver.port}/`, headers: {}, body: '{}' })
   const slow = Array.from({ length: 8 }, (_, i) => deliverWithRetries(tools, orderOf('donna'), request(`slow${i}`)))
   await until(

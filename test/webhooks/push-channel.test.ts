@@ -8,6 +8,7 @@ import { SecretBox } from '../../src/security/secret.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
+import { AttemptLog } from '../../src/webhooks/attempt-log.ts'
 import { createPushChannel, type SignToken } from '../../src/webhooks/push-channel.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { pushOf } from '../wakes/builders.ts'
@@ -38,6 +39,7 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
     random: () => 0,
     gate: createAttemptGate(),
     log: silentLogger,
+    attempts: new AttemptLog(silentLogger),
     timeoutMs: 10_000,
   }
   const secrets = new SecretBox([Buffer.alloc(32).toString('base64')])

@@ -17,6 +17,8 @@ export interface Emission {
   readonly prevLogId: number | null
   readonly eventCount: number
   readonly emittedAt: number
+  /** When the first event that it covers happened, ms since the epoch. */
+  readonly firstAt: number
   readonly payload: JsonObject
   /** The mail that it is about: once it is acknowledged, no other route delivers that. */
   readonly messageIds: readonly string[]
@@ -60,6 +62,7 @@ export function singleEmission(
     prevLogId,
     eventCount: 1,
     emittedAt,
+    firstAt: event.createdAt,
     payload,
     messageIds: messageId === undefined ? noMessages : [messageId],
     event,
@@ -86,6 +89,7 @@ export function digestEmission(
     prevLogId,
     eventCount: digest.count,
     emittedAt,
+    firstAt: first.createdAt,
     messageIds: digest.messageIds,
     payload: digest.payload({ agentIdentity, subscriptionId: subscription.id, emittedAt, toLogId: logId, reason }),
   }

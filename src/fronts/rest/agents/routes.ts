@@ -79,7 +79,6 @@ export const agentRoutes = [
     what: 'remove agents',
     access: { scope: 'manage', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
     query: removalQuery,
-    status: 204,
     handle: async ({ caller, params, query }, context: RemovalContext) =>
       removeAgent(context, caller, params.handle, query),
   }),
