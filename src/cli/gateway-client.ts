@@ -25,6 +25,8 @@ export interface GatewayClient {
   readonly url: string
   /** The project that it acts in, where one was named. */
   readonly project: string | undefined
+  /** The key that it sends, and where it came from. */
+  credentials(): Promise<Credentials>
   /** One request of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
   call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>>
   /** One request outside of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
@@ -95,6 +97,7 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
   return {
     url: client.url,
     project: client.project,
+    credentials: client.credentials,
     request,
     async call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>> {
       const { params = {}, ...options } = (input[0] ?? {}) as RequestOptions & { params?: Record<string, string> }

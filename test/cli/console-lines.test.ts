@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 
 const forged = '{"level":50,"time":1,"msg":"FORGED admin login"}'
 
-/** A path whose tenant holds a line of its own: the SDK warns of tenants that differ, with the path as it was decoded. */
+/** A path whose tenant holds a line of its own. */
 const forging = `/agents/donna/${encodeURIComponent(`x\n${forged}\n`)}/tasks?tenant=y`
 
 test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', async (level) => {
@@ -20,11 +20,8 @@ test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', as
   }
   const { stderr } = await gateway.kill('SIGTERM')
   const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
-  const printed = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'console.printed')
   expect(lines.map((line) => JSON.parse(line).msg)).not.toContain('FORGED admin login')
   expect(stderr.split('\n').filter((line) => line.startsWith(forged))).toEqual([])
-  expect(printed.length > 0).toBe(level === 'debug')
-  for (const { text } of printed) expect(text).toMatch(/^Tenant mismatch: URL path tenant "x\\u\{a\}\{/)
 })
 
 test('each output of a library becomes one line of bounded length', () => {

@@ -22,17 +22,20 @@ test('a command line that sends wakes a command line that listens', async () => 
     () => linesOf(file),
     (lines) => lines.length === 1,
   )
+  const taskId = JSON.parse(sent.stdout).task.id
   expect(wake).toMatchObject({
     eventType: 'wake/task_state_changed',
     agentIdentity: '@donna',
-    payload: { taskId: JSON.parse(sent.stdout).task.id, previousState: null, newState: 'Submitted' },
+    payload: { taskId, previousState: null, newState: 'Submitted' },
+    tasks: [{ id: taskId, state: 'submitted' }],
   })
-  expect(JSON.parse(listener.output().stdout)).toEqual(wake)
+  expect(wake).toMatchObject(JSON.parse(listener.output().stdout))
 
   listener.kill('SIGINT')
   expect(await listener.exited).toMatchObject({ code: 130 })
   const { body } = await gateway.call('GET', '/v1/wake-subscriptions')
-  expect(body.subscriptions).toEqual([])
+  // It gathers until somebody listens again.
+  expect(body.subscriptions).toMatchObject([{ trigger: 'TASK_STATE_CHANGED', status: 'waiting' }])
 })
 
 test('a listener is served across a restart of the gateway', async () => {
