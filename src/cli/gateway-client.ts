@@ -19,6 +19,8 @@ export interface GatewayClient {
   readonly url: string
   /** The project that it acts in, where one was named. */
   readonly project: string | undefined
+  /** Where its key comes from, for messages; undefined: it has none. */
+  keySource(): Promise<string | undefined>
   /** One request of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
   call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>>
   /** One request outside of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
@@ -64,6 +66,7 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
   return {
     url: client.url,
     project: client.project,
+    keySource: async () => (await client.credentials()).source,
     request,
     async call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>> {
       const { params = {}, ...options } = (input[0] ?? {}) as RequestOptions & { params?: Record<string, string> }
