@@ -65,3 +65,12 @@ test('task artifact appends to an artifact by its name', async () => {
     lastChunk: true,
   })
 })
+
+// D20, D33
+test('task move says how the parties are woken, and what a waiting caller gets', async () => {
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/:id/transitions': { json: task() } })
+  const argv = ['task', 'move', 't1', 'completed', '--version', '3', '--message', 'Yes']
+  const { code } = await run([...argv, '--answer-as', 'message', '--wake-policy', 'silent', '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(gateway.last().body).toMatchObject({ to: 'completed', answerAs: 'message', wakePolicy: 'silent' })
+})

@@ -45,5 +45,5 @@ test('an ambiguous abbreviation changes nothing and lists what it may mean', asy
   expect(code).toBe(2)
   for (const { id } of tasks) expect(stderr).toContain(`${id}  submitted · @donna`)
   const unknown = await run(['task', 'show', 'ffffffff'], env)
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no task ffffffff')])
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('there is no task ffffffff')])
 })
