@@ -1,8 +1,11 @@
-import type { RestApi } from '../fronts/rest/table.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
 import { refusalOf } from './refusal.ts'
+import type { AnswerOf, InputOf, RouteName, Transport } from './route-types.ts'
+import { withTimeout } from './with-timeout.ts'
+
+export type { AnswerOf, BodyOf, RouteName } from './route-types.ts'
 
 /** Long enough for a large replay, short enough for a gateway that hangs. */
 const defaultTimeoutMs = 60_000
@@ -11,15 +14,6 @@ const whoseTimeoutMs = 2_000
 
 /** Mail is for the harness: a command asks how much waits, and leaves it where it is. Source: D11. */
 const mailHeader = 'rouse-pending-signals'
-
-/** A route of the REST API: `GET /v1/agents/:handle`. */
-export type RouteName = keyof RestApi
-
-/** The JSON answer of a route. A route that answers 204 has none. */
-export type AnswerOf<Name extends RouteName> = NonNullable<RestApi[Name]['answer']>
-
-/** The body that a route takes. */
-export type BodyOf<Name extends RouteName> = RestApi[Name]['body']
 
 export interface GatewayClient {
   readonly url: string
@@ -33,33 +27,6 @@ export interface GatewayClient {
   request(method: string, path: string, options?: RequestOptions): Promise<JsonObject>
   /** One GET whose answer is read as it arrives. */
   open(path: string, options?: RequestOptions): Promise<FetchResponse>
-}
-
-/** The input of a call: optional where the route needs no parameters and no body. */
-type InputOf<Name extends RouteName> =
-  Record<string, never> extends CallInput<Name>
-    ? [input?: CallInput<Name> & Transport]
-    : [input: CallInput<Name> & Transport]
-
-type CallInput<Name extends RouteName> = ParamsInput<RestApi[Name]['params']> &
-  BodyInput<RestApi[Name]['body']> &
-  QueryInput<RestApi[Name]['query']>
-type ParamsInput<Params> = [keyof Params] extends [never] ? { readonly params?: Params } : { readonly params: Params }
-// A body whose fields are all optional may be left out.
-type BodyInput<Body> = [Body] extends [undefined]
-  ? { readonly body?: undefined }
-  : Record<string, never> extends Body
-    ? { readonly body?: Body }
-    : { readonly body: Body }
-/** Numbers are written as digits; what is undefined is left out. */
-type QueryInput<Query> = { readonly query?: { readonly [Field in keyof Query]?: string | number | undefined } }
-
-interface Transport {
-  readonly headers?: Record<string, string>
-  /** 0: no timeout. */
-  readonly timeoutMs?: number
-  /** Instead of the client's own signal. */
-  readonly signal?: AbortSignal
 }
 
 export interface RequestOptions extends Transport {
@@ -90,9 +57,11 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
   let loaded: Promise<Credentials> | undefined
   const client = { ...options, credentials: () => (loaded ??= options.credentials()) }
   const request: GatewayClient['request'] = (method, path, options = {}) =>
-    withTimeout(client, options, async (signal) => {
+    withTimeout(timeoutOf(client, options), async (signal) => {
       const response = await send(client, method, path, options, signal)
-      return readJson(response, client, signal)
+      const answer = await readJson(response, client, signal)
+      noteTakenMail(client, path, answer)
+      return answer
     })
   return {
     url: client.url,
@@ -131,25 +100,9 @@ export function bareHandle(handle: string): string {
   return handle.trim().replace(/^@/, '')
 }
 
-async function withTimeout<T>(
-  client: ClientOptions,
-  options: Transport,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const outer = options.signal ?? client.signal
-  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
-  const controller = new AbortController()
-  const relay = () => controller.abort(outer?.reason)
-  if (outer?.aborted) relay()
-  outer?.addEventListener('abort', relay, { once: true })
-  const expire = () => controller.abort(new Unreachable(client.url, `no answer within ${timeoutMs / 1000} s`))
-  const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined
-  try {
-    return await work(controller.signal)
-  } finally {
-    clearTimeout(timer)
-    outer?.removeEventListener('abort', relay)
-  }
+function timeoutOf(client: ClientOptions, { signal, timeoutMs = defaultTimeoutMs }: Transport) {
+  const expired = () => new Unreachable(client.url, `no answer within ${timeoutMs / 1000} s`)
+  return { signal: signal ?? client.signal, timeoutMs, expired }
 }
 
 async function send(
@@ -204,6 +157,13 @@ async function whoseKey(client: ClientOptions, base: string, key: string | undef
   } catch {
     return undefined
   }
+}
+
+/** A gateway of an earlier version does not count, and adds the mail to its answers: that is not lost either. */
+function noteTakenMail(client: ClientOptions, path: string, { pendingSignals }: JsonObject): void {
+  // The start of a session prints its mail itself.
+  if (path === '/v1/sessions' || !Array.isArray(pendingSignals)) return
+  client.onWaitingMail?.(pendingSignals.length)
 }
 
 function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | undefined): unknown {

@@ -10,6 +10,7 @@ export const problemSentences: readonly (readonly [pattern: RegExp, instead: str
     'or make one: rouse agent key add <handle> --scope <list>.',
   ],
   [/`GET \/v1\/tasks`/g, '`rouse task list`'],
+  [/List your tasks to find it\./, '`rouse task list` lists your tasks.'],
   [/`GET \/v1\/events`/g, '`rouse tail --follow`'],
   [/GET \/v1\/sessions lists/, '`rouse session list` lists'],
   [/GET …\/deliveries lists/, '`rouse sub deliveries` lists'],

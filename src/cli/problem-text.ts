@@ -18,7 +18,7 @@ export function problemText(problem: JsonObject, io: Io, { command, keyUse }: Re
   if (code !== undefined) lines[0] += ` (${plain(code)})`
   const name = typeof field === 'string' ? field : undefined
   if (detail !== undefined && detail !== title) lines.push(`  ${plain(inWordsOf(command, String(detail), name))}`)
-  if (name !== undefined && !String(detail).includes(name))
+  if (name !== undefined && !String(detail).startsWith(name))
     lines.push(`  field: ${plain(wordFor(name, command) ?? name)}`)
   if (Array.isArray(problem.allowed))
     lines.push(`  allowed: ${problem.allowed.map((to) => plain(to)).join(', ') || 'none'}`)

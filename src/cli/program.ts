@@ -28,6 +28,7 @@ import { registerTail } from './commands/tail.ts'
 import { registerTask } from './commands/task.ts'
 import { registerThread } from './commands/thread.ts'
 import { registerWho } from './commands/who.ts'
+import { registerWhoami } from './commands/whoami.ts'
 import type { Io } from './io.ts'
 import { readVersion } from './version.ts'
 
@@ -56,6 +57,7 @@ export function buildProgram(io: Io): Command {
   registerLogin(program, io)
   registerLogout(program, io)
   registerProfile(program, io)
+  registerWhoami(program, io)
   registerAgent(program, io)
   registerSend(program, io)
   registerListen(program, io)

@@ -4,6 +4,7 @@ import { type Priority, priorities } from '../registry/agents/agent.ts'
 import { type HarnessTarget, harnessTargets } from '../registry/subscriptions/targets.ts'
 import { UsageError } from './failure.ts'
 import type { BodyOf } from './gateway-client.ts'
+import { durationOrNone } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
 
 /** The triggers, for help texts. */
@@ -19,6 +20,7 @@ export interface SelectionOptions {
   leading?: true
   maxInFlight?: number
   includeOwn?: boolean
+  retryFor?: number
   priority?: Priority
   concept?: string[]
   sender?: string[]
@@ -48,6 +50,11 @@ export function addTargetOptions(command: Command, defaults: { target: string; w
     .option('--leading', 'the same as --coalesce-mode leading')
     .option('--max-in-flight <n>', 'how many wakes are on their way at a time', integer(1, 64))
     .option('--include-own', "also wake for the agent's own acts")
+    .option(
+      '--retry-for <time>',
+      'how long a receiver that is away is tried again, up to 3d, for example 12h; 0s = 1, 2 and 4 s',
+      durationOrNone,
+    )
 }
 
 export function addFilterOptions(command: Command): Command {
@@ -65,10 +72,16 @@ export function filtersOf({ concept, priority, sender, inReplyTo }: SelectionOpt
 
 /** The metadata that was given; undefined without any. Errors: a mode that contradicts itself. */
 export function metadataOf(options: SelectionOptions): Metadata | undefined {
-  const { leading, coalesceMode = leading && 'leading', targetUrl, urlTarget, maxInFlight, includeOwn } = options
+  const { leading, coalesceMode = leading && 'leading', maxInFlight, includeOwn, retryFor } = options
   if (leading && coalesceMode !== 'leading') throw new UsageError('--leading and --coalesce-mode window contradict.')
-  const url = targetUrl ?? urlTarget
-  return present({ url, coalesceWindow: options.window, coalesceMode, maxInFlight, includeOwn })
+  return present({
+    url: options.targetUrl ?? options.urlTarget,
+    coalesceWindow: options.window,
+    coalesceMode,
+    maxInFlight,
+    includeOwn,
+    retryForSeconds: retryFor,
+  })
 }
 
 function present<Fields extends object>(fields: Fields): Fields | undefined {

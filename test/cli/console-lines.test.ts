@@ -7,21 +7,36 @@ import { until } from '../support/until.ts'
 
 const forged = '{"level":50,"time":1,"msg":"FORGED admin login"}'
 
-/** A path whose tenant holds a line of its own. */
-const forging = `/agents/donna/${encodeURIComponent(`x\n${forged}\n`)}/tasks?tenant=y`
+/** A push config of v0.3 with two schemes: the SDK warns that it keeps the first one, with the text of both. */
+const forging = (scheme: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'message/send',
+  params: {
+    message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
+    configuration: {
+      pushNotificationConfig: { url: 'http://127.0.0.1:9/', authentication: { schemes: ['Bearer', scheme] } },
+    },
+  },
+})
 
 test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', async (level) => {
   await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: level })
   const donna = await gateway.addAgent('@donna')
-  for (const target of [forging, forging.replace('?tenant=y', '?tenant=\u202e')]) {
-    await fetch(`http://127.0.0.1:${gateway.port}${target}`, {
-      headers: { authorization: `Bearer ${donna.key}`, 'A2A-Version': '1.0' },
+  for (const scheme of [`x\n${forged}\n`, '\u202e']) {
+    await fetch(`http://127.0.0.1:${gateway.port}/agents/donna`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${donna.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(forging(scheme)),
     })
   }
   const { stderr } = await gateway.kill('SIGTERM')
   const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
+  const printed = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'console.printed')
   expect(lines.map((line) => JSON.parse(line).msg)).not.toContain('FORGED admin login')
   expect(stderr.split('\n').filter((line) => line.startsWith(forged))).toEqual([])
+  expect(printed.length > 0).toBe(level === 'debug')
+  for (const { text } of printed) expect(text).toMatch(/Multiple schemes declared \(Bearer, (x\\u\{a\}\{|\\u\{202e\})/)
 })
 
 test('each output of a library becomes one line of bounded length', () => {

@@ -28,6 +28,7 @@ test.each([
   'thread',
   'mark',
   'who',
+  'whoami',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)

@@ -63,7 +63,7 @@ export function registerAgentAdd(parent: Command, io: Io): void {
           `${name} is registered. Its address: ${gateway.url}${agentPath(gateway, bareHandle(name))}/\n` +
           (answer.keyFile === undefined
             ? `key: ${paint(io, 'bold', plain(answer.apiKey))}\nKeep this key: it is shown only now. The agent uses it as ROUSE_KEY, or from a file with ROUSE_KEY_FILE.\n`
-            : `key: in ${plain(answer.keyFile)}. The agent uses it with ROUSE_KEY_FILE, or --key-file.\n`),
+            : `key: in ${plain(answer.keyFile)}. The agent uses it with ROUSE_KEY_FILE, --key-file, or rouse login --key-file ${plain(answer.keyFile)}.\n`),
       )
     })
 }

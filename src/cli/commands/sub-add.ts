@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Trigger } from '../../log/event.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
@@ -20,6 +20,7 @@ interface SubAddOptions extends SelectionOptions {
   trigger: Trigger
   agent?: string
   session?: string
+  startFrom?: 'now'
 }
 
 export function registerSubAdd(parent: Command, io: Io): void {
@@ -36,6 +37,9 @@ export function registerSubAdd(parent: Command, io: Io): void {
   addTargetOptions(command, { target: ' (default: a2a-webhook)', window: ' (default: 30)' })
   addFilterOptions(command)
     .option('--agent <handle>', "the agent to wake; needs the operator's key (default: the agent of the key)")
+    .addOption(
+      new Option('--start-from <point>', 'now: leave out the mail and the tasks that wait already').choices(['now']),
+    )
     .option('--session <id>', 'the live session that it belongs to: when that ends, it is paused')
     .action(async (options: SubAddOptions, command: Command) => {
       const metadata = metadataOf(options)
@@ -53,6 +57,7 @@ export function registerSubAdd(parent: Command, io: Io): void {
           filters: filtersOf(options),
           harnessTarget: target,
           harnessTargetMetadata: metadata,
+          startFrom: options.startFrom,
           sessionId: options.session && (await ownIds(gateway).session(options.session)),
         },
       })
@@ -74,8 +79,14 @@ function signingKeyText(io: Io, key: string | undefined): string {
 
 const windowDefault = 30
 
-/** When the first wake comes, and what follows it. Source: D3, D25, D28. */
+/** When the first wake comes, and what follows it. Source: D3, D25, D28, D29. */
 function whenText(options: SubAddOptions): string {
+  const text = firstEventText(options)
+  const isSent = targets[options.target ?? 'a2a-webhook'].route !== 'none'
+  return isSent && options.startFrom === undefined ? `${text}\nWhat waits already comes first, as one digest.` : text
+}
+
+function firstEventText(options: SubAddOptions): string {
   const { target = 'a2a-webhook', window = windowDefault, coalesceMode = 'leading' } = options
   if (target === 'disabled' || target === 'none') return 'It wakes nobody: rouse sub held lists what it matched.'
   if (target !== 'a2a-webhook') return 'The first wake comes when something that receives it has connected.'

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import type { WakePolicy } from '../../registry/agents/agent.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
-import { integer } from '../option-values.ts'
+import { integer, wakePolicy } from '../option-values.ts'
 import { plain } from '../terminal-text.ts'
 import { optionText } from '../text-input.ts'
 
@@ -14,6 +15,8 @@ interface TaskMoveOptions {
   file?: string
   artifactText?: string
   artifactFile?: string
+  wakePolicy?: WakePolicy
+  answerAs?: 'task' | 'message'
 }
 
 export function registerTaskMove(parent: Command, io: Io): void {
@@ -28,6 +31,13 @@ export function registerTaskMove(parent: Command, io: Io): void {
     .option('--file <file>', 'the message from a file')
     .option('--artifact-text <text>', 'a text that is added as an artifact; - is standard input')
     .option('--artifact-file <file>', 'the text of the artifact from a file')
+    .option('--wake-policy <policy>', "immediate, next_turn or silent (default: each party's setting)", wakePolicy)
+    .addOption(
+      new Option(
+        '--answer-as <form>',
+        'with completed: what a caller that waits gets, the task or its message',
+      ).choices(['task', 'message']),
+    )
     .action(async (given: string, to: string, options: TaskMoveOptions, command: Command) => {
       const message = optionText(io, options.message, options.file)
       const artifactText = optionText(io, options.artifactText, options.artifactFile)
@@ -38,6 +48,8 @@ export function registerTaskMove(parent: Command, io: Io): void {
         to: to as TaskState,
         expectedVersion: options.version ?? (await gateway.call('GET /v1/tasks/:id', { params })).version,
         message: message === undefined ? undefined : { parts: [{ text: message }] },
+        answerAs: options.answerAs,
+        wakePolicy: options.wakePolicy,
         artifacts: artifactText === undefined ? undefined : [artifactOf(artifactText)],
       }
       const task = await gateway.call('POST /v1/tasks/:id/transitions', { params, body })

@@ -10,6 +10,8 @@ const pagesMax = 5
 export interface OwnIds {
   task(given: string): Promise<string>
   message(given: string): Promise<string>
+  /** Of a thread, or of a message in it. */
+  thread(given: string): Promise<string>
   subscription(given: string): Promise<string>
   session(given: string): Promise<string>
   /** Of an agent. */
@@ -24,6 +26,7 @@ export function ownIds(gateway: GatewayClient): OwnIds {
   return {
     task: (given) => resolve(given, '', [tasksOf(gateway, 'assignee'), tasksOf(gateway, 'originator')]),
     message: (given) => resolve(given, 'MESSAGE:', [inbox(gateway), sent(gateway)]),
+    thread: (given) => resolve(given, 'MESSAGE:', [inbox(gateway, threadCandidates), sent(gateway, threadCandidates)]),
     subscription: (given) => resolve(given, 'WAKE_SUB:', [subscriptions(gateway)]),
     session: (given) => resolve(given, 'session_', [sessions(gateway, 'live'), sessions(gateway, 'ended')]),
     key: (handle, given) => resolve(given, '', [keys(gateway, handle)]),
@@ -48,31 +51,37 @@ function tasksOf(gateway: GatewayClient, role: 'assignee' | 'originator'): List 
   return () =>
     readPages(
       (pageToken) => gateway.call('GET /v1/tasks', { query: { role, pageSize: 100, historyLength: 1, pageToken } }),
-      ({ tasks }) => tasks.map(({ id, state, assignee }) => ({ id, about: `${state}  ${assignee}` })),
+      ({ tasks }) => tasks.map(({ id, state, assignee }) => ({ id, about: `${state} · ${assignee}` })),
       pagesMax,
     )
 }
 
-function inbox(gateway: GatewayClient): List {
+function inbox(gateway: GatewayClient, candidatesOf = mailCandidates): List {
   return () =>
     readPages(
       (pageToken) => gateway.call('GET /v1/inbox', { query: { order: 'newest', limit: 200, pageToken } }),
-      ({ messages }) => messages.map(mailCandidate),
+      ({ messages }) => messages.flatMap(candidatesOf),
       pagesMax,
     )
 }
 
-function sent(gateway: GatewayClient): List {
+function sent(gateway: GatewayClient, candidatesOf = mailCandidates): List {
   return () =>
     readPages(
       (pageToken) => gateway.call('GET /v1/messages', { query: { limit: 200, pageToken } }),
-      ({ messages }) => messages.map(mailCandidate),
+      ({ messages }) => messages.flatMap(candidatesOf),
       pagesMax,
     )
 }
 
-function mailCandidate({ messageId, from, subject }: { messageId: string; from: string; subject: string }): Candidate {
-  return { id: messageId, about: `${from}  ${subject}` }
+type Mail = Readonly<Record<'messageId' | 'threadId' | 'from' | 'subject', string>>
+
+function mailCandidates({ messageId, from, subject }: Mail): Candidate[] {
+  return [{ id: messageId, about: `${from} · ${subject}` }]
+}
+
+function threadCandidates(mail: Mail): Candidate[] {
+  return [{ id: mail.threadId, about: `the thread of ${mail.subject}` }, ...mailCandidates(mail)]
 }
 
 function subscriptions(gateway: GatewayClient): List {
@@ -80,7 +89,7 @@ function subscriptions(gateway: GatewayClient): List {
     readPages(
       (pageToken) => gateway.call('GET /v1/wake-subscriptions', { query: { pageToken } }),
       (page) =>
-        page.subscriptions.map((one) => ({ id: one.subscriptionId, about: `${one.agentIdentity}  ${one.trigger}` })),
+        page.subscriptions.map((one) => ({ id: one.subscriptionId, about: `${one.agentIdentity} · ${one.trigger}` })),
       pagesMax,
     )
 }
@@ -90,7 +99,7 @@ function sessions(gateway: GatewayClient, status: 'live' | 'ended'): List {
     readPages(
       (pageToken) => gateway.call('GET /v1/sessions', { query: { status, limit: 200, pageToken } }),
       (page) =>
-        page.sessions.map(({ sessionId, agent, surface }) => ({ id: sessionId, about: `${agent}  ${surface}` })),
+        page.sessions.map(({ sessionId, agent, surface }) => ({ id: sessionId, about: `${agent} · ${surface}` })),
       pagesMax,
     )
 }
@@ -115,7 +124,7 @@ function permissions(gateway: GatewayClient): List {
       (page) =>
         page.permissions.map((one) => ({
           id: one.permissionId,
-          about: `${one.grantor} → ${one.grantee}  ${one.scope}`,
+          about: `${one.grantor} → ${one.grantee} · ${one.scope}`,
         })),
       pagesMax,
     )

@@ -1,4 +1,5 @@
 import { UsageError } from '../failure.ts'
+import { clip, plain } from '../terminal-text.ts'
 
 /** Something that an abbreviation may mean. */
 export interface Candidate {
@@ -11,6 +12,7 @@ export interface Candidate {
 const lengthMin = 4
 /** Candidates that an ambiguous abbreviation is shown with. */
 const shownMax = 10
+const aboutMax = 60
 
 /**
  * The id that somebody meant: a whole one as it is, else the only one of `list` that begins or ends so. The prefix of a kind of
@@ -44,7 +46,7 @@ export function matching(text: string, prefix: string, candidates: readonly Cand
 }
 
 function ambiguous(text: string, matches: readonly Candidate[]): UsageError {
-  const shown = matches.slice(0, shownMax).map(({ id, about }) => `  ${id}  ${about}`)
+  const shown = matches.slice(0, shownMax).map(({ id, about }) => `  ${id}  ${clip(plain(about), aboutMax)}`.trimEnd())
   const more = matches.length > shownMax ? [`  and ${matches.length - shownMax} more`] : []
   return new UsageError(
     [`"${text}" means ${matches.length} of them. Give more of the id:`, ...shown, ...more].join('\n'),

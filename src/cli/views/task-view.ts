@@ -29,6 +29,8 @@ export function taskText(io: Io, task: TaskView): string {
     version: task.version,
     from: task.originator,
     to: task.assignee,
+    // Handed over since: A2A clients still reach it at the agent that it was sent to.
+    'sent to': task.agent === task.assignee ? undefined : task.agent,
     context: task.contextId,
     created: whenLong(io, task.createdAt),
     changed: whenLong(io, task.lastModifiedAt),

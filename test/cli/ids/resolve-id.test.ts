@@ -4,8 +4,8 @@ import { resolveId } from '../../../src/cli/ids/resolve-id.ts'
 const a = 'MESSAGE:01a20092-9da5-7c6f-a1a7-251794eeca73'
 const b = 'MESSAGE:01a20092-9da6-7c6f-a1a7-251794ee0000'
 const list = async () => [
-  { id: a, about: '@boss  Build' },
-  { id: b, about: '@mike  Docs' },
+  { id: a, about: '@boss · Build' },
+  { id: b, about: '@mike · Docs' },
   { id: a, about: 'the same again' },
 ]
 const never = () => Promise.reject(new Error('It read a list.'))
@@ -35,7 +35,7 @@ test.each([
 
 test('an abbreviation of several lists them; a whole id that others begin with is itself', async () => {
   await expect(resolveId('01a2', 'MESSAGE:', list)).rejects.toThrow(
-    `"01a2" means 2 of them. Give more of the id:\n  ${a}  the same again\n  ${b}  @mike  Docs`,
+    `"01a2" means 2 of them. Give more of the id:\n  ${a}  the same again\n  ${b}  @mike · Docs`,
   )
   const many = Array.from({ length: 30 }, (_, n) => ({ id: `task-${n}`, about: '' }))
   await expect(resolveId('task', '', async () => many)).rejects.toThrow('and 20 more')

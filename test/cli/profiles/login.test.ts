@@ -110,3 +110,22 @@ test('a file of profiles that others may read, or that is damaged, is not used',
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${path} is damaged`)])
   }
 })
+
+test('whoami says whose key commands use, and where it comes from, never the key', async () => {
+  await using gateway = await startGateway()
+  using home = dataDirectory()
+  const donna = await gateway.addAgent('donna')
+  await login(gateway, home.path, donna.key)
+  const { stdout } = await run(['whoami'], { HOME: home.path })
+  expect(stdout).toMatch(
+    /identity: +@donna\n[\s\S]*project: +default\nscopes: +read, send[\s\S]*key from: +profile default \(/,
+  )
+  expect(stdout).not.toContain(donna.key)
+  const admin = await run(['whoami', '--json'], { ROUSE_URL: gateway.url, ROUSE_DATA_DIR: gateway.dataDir })
+  expect(JSON.parse(admin.stdout)).toMatchObject({
+    identity: '@operator',
+    role: 'admin',
+    gateway: gateway.url,
+    keySource: join(gateway.dataDir, 'admin.key'),
+  })
+})
