@@ -91,7 +91,7 @@ export function envToConfig(env: Env): Config {
       stormMessages: read.limit('ROUSE_STORM_MESSAGES', 600, 10_000_000),
     },
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
-    a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 300, 0, 86_400) * 1000 },
+    a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },
     logLevel: readLogLevel(read),
   }
   if (read.problems.length === 0) return config

@@ -28,6 +28,11 @@ export const inputLimits = {
   restBody: limit(4 * MiB, 'bytes', 'the body of a REST request, after decompression'),
   a2aBody: limit(16 * MiB, 'bytes', 'the body of an A2A request over JSON-RPC, HTTP+JSON or gRPC, after decompression'),
   jsonDepth: limit(64, 'levels', 'nested arrays and objects in a body'),
+  contentDepth: limit(
+    32,
+    'levels',
+    'nested arrays and objects in a message, an artifact or metadata: clients of protocol buffers read no deeper',
+  ),
   jsonValues: limit(100_000, 'values', 'values in a body'),
   jsonRpcId: limit(200, 'characters', 'the id of a JSON-RPC request'),
   url: limit(2_048, 'characters', 'a webhook or push notification URL'),
@@ -73,6 +78,8 @@ export const openLimits = {
   unsentBytes: limit(64 * MiB, 'bytes', 'answers and stream events of one key that its clients have not read yet'),
   loadingEvents: limit(4, 'at a time', 'stream events of one key that are loaded at the same time'),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
+  streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
+  receipts: limit(100, 'items', 'receipts for wakes in one request'),
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
 } as const satisfies Record<string, Limit>
 

@@ -46,15 +46,22 @@ import { OutboundFetch } from './security/outbound-fetch.ts'
 import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
+import { createTaskAssignment } from './tasks/assignment.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
+import { createFindWaiting, hasWaiting } from './waiting.ts'
+import { StreamConnections } from './wake-stream/connections.ts'
+import { createStreamChannel } from './wake-stream/stream-channel.ts'
+import { WakeStreams } from './wake-stream/streams.ts'
+import { AttemptLog } from './wakes/attempt-log.ts'
 import type { Channels } from './wakes/channel.ts'
 import { createEngine } from './wakes/engine.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
+import { disconnectStreams } from './wakes/store/stream-state.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
-import { AttemptLog } from './webhooks/attempt-log.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
+import { createWakeSigner } from './webhooks/wake-signer.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
 
 /** The addresses and warnings of a gateway that has started. */
@@ -106,7 +113,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { storeName } = keys
   const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf }))
   // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
-  if (databaseUrl === undefined) await requeueAll(db)
+  if (databaseUrl === undefined) {
+    await requeueAll(db)
+    await db.transaction(disconnectStreams)
+  }
   const notifier = new LogNotifier(cluster.notifyGrown)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
   const ports = undo.use(await openPorts(config, world))
@@ -123,27 +133,55 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { timeoutMs } = config.webhooks
   const attempts = new AttemptLog(log)
   const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
+  const signWake = createWakeSigner(secrets, clock)
+  const streams = new WakeStreams()
   const channels: Channels = {
-    'a2a-webhook': createWebhookChannel(sending, secrets),
+    'a2a-webhook': createWebhookChannel(sending, signWake),
+    'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
     push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),
   }
 
   // the engine
   const findDelivered = createFindDelivered(db)
+  const findWaiting = createFindWaiting(db)
   const engine = undo.use(
-    createEngine({ db, clock, log, notifier, cluster, channels, onDelivered: markDelivered, findDelivered }),
+    createEngine({
+      db,
+      clock,
+      log,
+      notifier,
+      cluster,
+      channels,
+      onDelivered: markDelivered,
+      findDelivered,
+      findWaiting,
+    }),
   )
   const core: Core = { db, clock, log, append: engine.append }
+  const wakeStreams = { ...core, gatewayId: cluster.id, streams, random, changed: engine.changed }
+  const connections = undo.use(new StreamConnections(wakeStreams))
+  cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
+  const changed = (id: string): void => {
+    engine.changed(id)
+    connections.check([id])
+  }
 
   // features
   const usage = undo.use(new Usage(core))
   const sends = undo.use(new SendLimiter({ ...core, limits: config.mail }))
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
-  const claims = { ...core, sendHandoffMail: createHandoffMail(mail) }
-  const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
+  const claims = { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) }
+  const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
-  const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }
+  const sessions = {
+    ...core,
+    timeoutMs: config.sessions.timeoutMs,
+    drain,
+    announce,
+    hasWaiting,
+    changed,
+  }
 
   // callers
   const openCalls = new OpenCalls()
@@ -184,13 +222,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
     unsent: world.unsent,
     shares,
     revoked,
-    changed: engine.changed,
+    changed,
   }
   const front: Express = createFront({
     ...a2a,
     signer,
     instanceKey: keys.instanceKey,
     subscriptions,
+    wakeStreams: { ...wakeStreams, connections },
     mail,
     claims,
     sessions,

@@ -49,6 +49,12 @@ const removeStale = statement<Key & { ownerId: string; silentSince: number }>(
 const byRef = statement<Key, ClaimRow>(
   sql`select ${columns} ${from} where c.project_id = ${p('projectId')} and c.ref = ${p('ref')}`,
 )
+const lifeOf = statement<
+  { ownerId: string },
+  { seenAt: number | null; owner: string | null }
+>(sql`select (select s.last_seen_at from session s where s.agent_id = v.owner_id order by s.id desc limit 1) as "seenAt",
+  case when v.owner_id = 'operator' then '@operator' else (select a.handle from agent a where a.id = v.owner_id) end as "owner"
+  from (select ${p('ownerId')} as owner_id) v`)
 const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} ${from}
   where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
 const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
@@ -91,6 +97,15 @@ export async function removeStaleClaim(tx: Transaction, { projectId, ref, ownerI
 export async function findClaim(db: Reader, projectId: string, ref: string): Promise<Claim | undefined> {
   const row = await db.get(byRef, { projectId, ref })
   return row && fromRow(row)
+}
+
+/** Returns the claim of an owner that has not claimed the ref: it was seen when its newest session made a call. */
+export async function findImplicitClaim(
+  db: Reader,
+  implicit: Pick<Claim, 'projectId' | 'ref' | 'ownerId' | 'claimedAt'>,
+): Promise<Claim> {
+  const life = await db.get(lifeOf, { ownerId: implicit.ownerId })
+  return { ...implicit, owner: life?.owner ?? null, lastSeenAt: life?.seenAt ?? 0 }
 }
 
 /** Lists the claims of a project, or of one owner in it, in the order of their refs, after a ref (`''`: from the first). */

@@ -1,27 +1,24 @@
-import type { Core } from '../core.ts'
 import { Problem } from '../errors.ts'
-import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { type Claim, nextStep, silenceMs, stalenessOf } from './claim.ts'
-import { findClaim, removeClaim, removeStaleClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
-
-/** The result of claiming: `claimed`, `renewed` (the caller had it), or `taken_over` (the claim was stale). */
-export interface Claimed {
-  readonly claim: Claim
-  readonly outcome: 'claimed' | 'renewed' | 'taken_over'
-  readonly previousOwner?: string
-  readonly reason?: string
-}
+import { type Claim, nextStep, stalenessOf } from './claim.ts'
+import { claimEvent, conflict } from './claim-event.ts'
+import { findClaim, removeStaleClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
+import type { ClaimContext, Claimed } from './context.ts'
+import { claimOn, claimTask, dropClaim, returnTask } from './task-claims.ts'
 
 /**
  * Makes the caller the owner of a ref. A ref has one owner, however many callers ask at the same time. An owner that asks again
  * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
- * Errors: `claim-conflict` with the claim as it is. Source: S4-7, S4-8.
+ *
+ * The owner of a task is its assignee, with or without a claim. Only a party of the task may claim it; whoever takes it over becomes
+ * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`. Source: S4-7, S4-8, D18.
  */
-export function claimRef(context: Core, caller: Caller, ref: string): Promise<Claimed> {
+export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
   return context.db.transaction(async (tx) => {
+    const task = await context.assignment.find(tx, caller, ref)
+    if (task) return claimTask(context, tx, caller, task)
     // A try fails only when another transaction changed the claim after it was read: the next try reads that change.
     for (;;) {
       const claimed = await tryClaim(context, tx, caller, ref)
@@ -31,7 +28,12 @@ export function claimRef(context: Core, caller: Caller, ref: string): Promise<Cl
 }
 
 /** Reads the claim and changes it; undefined when another transaction changed it in between. */
-async function tryClaim({ append }: Core, tx: Transaction, caller: Caller, ref: string): Promise<Claimed | undefined> {
+async function tryClaim(
+  { append }: ClaimContext,
+  tx: Transaction,
+  caller: Caller,
+  ref: string,
+): Promise<Claimed | undefined> {
   const { projectId } = caller
   const before = await findClaim(tx, projectId, ref)
   const step = nextStep(before, caller.id, tx.now)
@@ -53,20 +55,24 @@ async function tryClaim({ append }: Core, tx: Transaction, caller: Caller, ref: 
 
 /**
  * Releases a ref. Its owner and the operator always may; any caller of the project may when the claim is stale, and the event
- * says why.
- * Errors: `claim-not-found`, `claim-conflict` with the claim as it is.
+ * says why. A task that was handed over goes back to the agent that it was sent to.
+ * Errors: `claim-not-found`, `claim-conflict` with the claim as it is, `task-not-found`.
  */
-export function releaseRef(context: Core, caller: Caller, ref: string): Promise<void> {
+export function releaseRef(context: ClaimContext, caller: Caller, ref: string): Promise<void> {
   return context.db.transaction(async (tx) => {
-    const claim = await requireClaim(tx, caller, ref)
+    const task = await context.assignment.find(tx, caller, ref)
+    const stored = await requireClaim(tx, caller, ref)
+    const claim = task ? await claimOn(tx, task, caller.projectId) : { ...stored, isStored: true }
     const isOwn = claim.ownerId === caller.id
     const reason = stalenessOf(claim, tx.now)
     const mayRemove = isOwn || caller.kind === 'operator'
     if (!mayRemove && reason === undefined) throw conflict(claim)
-    const isRemoved = mayRemove ? await removeClaim(tx, claim) : await removeStaleClaim(tx, claim)
+    const isRemoved = mayRemove || task ? await dropClaim(tx, claim) : await removeStaleClaim(tx, claim)
     if (!isRemoved) throw conflict((await findClaim(tx, caller.projectId, ref)) ?? claim)
     const data = { ref, previousOwner: claim.owner ?? removedIdentity, ...(isOwn || !reason ? {} : { reason }) }
-    await context.append(tx, caller.projectId, [claimEvent('claim.released', caller, [claim.ownerId], data)])
+    const released = claimEvent('claim.released', caller, [claim.ownerId], data)
+    await context.append(tx, caller.projectId, [released])
+    if (task) await returnTask(context, tx, caller, task)
   })
 }
 
@@ -75,38 +81,6 @@ export async function requireClaim(db: Reader, caller: Caller, ref: string): Pro
   const claim = await findClaim(db, caller.projectId, ref)
   if (claim) return claim
   throw new Problem('claim-not-found', { field: 'ref', detail: `ref: "${ref}" is not claimed in this project.` })
-}
-
-/** The problem of a ref with another owner: who has it, since when, and from when on it may be taken over. */
-export function conflict(claim: Claim): Problem {
-  const { ref, owner, claimedAt, lastSeenAt } = claim
-  const seenAt = new Date(lastSeenAt).toISOString()
-  const staleAt = new Date(lastSeenAt + silenceMs).toISOString()
-  return new Problem('claim-conflict', {
-    field: 'ref',
-    detail: `ref: "${ref}" is claimed by ${owner ?? removedIdentity}, last seen at ${seenAt}. Ask the owner to hand it off, or claim it after ${staleAt} if the owner is silent until then.`,
-    extra: {
-      current: {
-        ref,
-        owner: owner ?? removedIdentity,
-        claimedAt: new Date(claimedAt).toISOString(),
-        lastSeenAt: seenAt,
-        staleAt,
-      },
-    },
-  })
-}
-
-type ClaimEventType = Extract<NewEvent['type'], `claim.${string}`>
-
-/** An event about a claim. Its audience: the owners before and after, and the operator. */
-export function claimEvent(
-  type: ClaimEventType,
-  caller: Caller,
-  ownerIds: readonly string[],
-  data: NewEvent['data'],
-): NewEvent {
-  return { type, actor: caller.identity, audience: [...new Set([operatorAudience, ...ownerIds])], data }
 }
 
 function ownClaim(caller: Caller, ref: string, claimedAt: number, now: number): Claim {

@@ -1,22 +1,25 @@
-import type { Core } from '../core.ts'
 import { Problem } from '../errors.ts'
 import { resolveAddress } from '../registry/agents/addresses.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
 import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
-import { findClaim, moveClaim } from './claim-store.ts'
-import { claimEvent, conflict, requireClaim } from './claims.ts'
+import { claimEvent, conflict } from './claim-event.ts'
+import { requireClaim } from './claims.ts'
+import type { ClaimContext } from './context.ts'
+import { claimOn, giveClaim, requireOpen, type TaskClaim } from './task-claims.ts'
 
-export interface HandoffContext extends Core {
+export interface HandoffContext extends ClaimContext {
   readonly sendHandoffMail: SendHandoffMail
 }
 
 /**
- * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. Only the owner and the
- * operator may. Errors: `claim-not-found`, `claim-conflict` with the claim as it is, and those of an address. Source: S4-7.
+ * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. A task gets that agent as
+ * its assignee; its assignee need not have claimed it. Only the owner and the operator may. Errors: `claim-not-found`,
+ * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, and those of an address. Source: S4-7, D18.
  */
 export function handoffClaim(
   context: HandoffContext,
@@ -26,19 +29,34 @@ export function handoffClaim(
   const { ref, to, message } = input
   const { projectId } = caller
   return context.db.transaction(async (tx) => {
-    const before = await requireClaim(tx, caller, ref)
-    if (before.ownerId !== caller.id && caller.kind !== 'operator') throw conflict(before)
+    const task = await context.assignment.find(tx, caller, ref)
+    const before = await ownedClaim(tx, caller, ref, task)
+    if (task) requireOpen(task)
     const recipient = await requireRecipient(tx, caller, to, before)
-    if (!(await moveClaim(tx, before, recipient.id))) throw conflict((await findClaim(tx, projectId, ref)) ?? before)
+    await giveClaim(tx, before, recipient.id)
     const body = message ?? null
     const { messageId, events } = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
-    const previousOwner = before.owner ?? removedIdentity
-    const data = { ref, owner: recipient.handle, previousOwner, messageId }
-    const event = claimEvent('claim.handed_off', caller, [before.ownerId, recipient.id], data)
-    await context.append(tx, projectId, [event, ...events])
     const { id: ownerId, handle: owner } = recipient
-    return { claim: { ...before, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
+    const data = { ref, owner, previousOwner: before.owner ?? removedIdentity, messageId }
+    const event = claimEvent('claim.handed_off', caller, [before.ownerId, ownerId], data)
+    await context.append(tx, projectId, [event, ...events])
+    if (task) await context.assignment.assign(tx, caller, ref, { id: ownerId, mail: events[0] })
+    return { claim: { projectId, ref, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
   })
+}
+
+/** The claim on a ref that the caller may hand on. */
+async function ownedClaim(
+  tx: Transaction,
+  caller: Caller,
+  ref: string,
+  task: ClaimedTask | undefined,
+): Promise<TaskClaim> {
+  const claim = task
+    ? await claimOn(tx, task, caller.projectId)
+    : { ...(await requireClaim(tx, caller, ref)), isStored: true }
+  if (claim.ownerId === caller.id || caller.kind === 'operator') return claim
+  throw conflict(claim)
 }
 
 async function requireRecipient(db: Reader, caller: Caller, to: string, before: Claim): Promise<Agent> {

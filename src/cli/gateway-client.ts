@@ -1,10 +1,16 @@
 import type { RestApi } from '../fronts/rest/table.ts'
-import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
+import { refusalOf } from './refusal.ts'
 
 /** Long enough for a large replay, short enough for a gateway that hangs. */
 const defaultTimeoutMs = 60_000
+/** For the question whose key was refused: the refusal is printed without the answer if need be. */
+const whoseTimeoutMs = 2_000
+
+/** Mail is for the harness: a command asks how much waits, and leaves it where it is. Source: D11. */
+const mailHeader = 'rouse-pending-signals'
 
 /** A route of the REST API: `GET /v1/agents/:handle`. */
 export type RouteName = keyof RestApi
@@ -62,6 +68,8 @@ export interface RequestOptions extends Transport {
 /** A client's key, and where it sends it (default: the client's own address). */
 export interface Credentials {
   readonly key?: string
+  /** Where the key came from, for messages: `ROUSE_KEY`. */
+  readonly source?: string
   readonly url?: string
 }
 
@@ -72,6 +80,8 @@ interface ClientOptions {
   project?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
+  /** Called with each answer: how many messages wait for the agent of the key. */
+  onWaitingMail?: (count: number) => void
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
@@ -146,12 +156,12 @@ async function send(
   options: RequestOptions,
   signal: AbortSignal | undefined,
 ): Promise<FetchResponse> {
-  const { key, url: base = client.url } = await client.credentials()
+  const { key, source, url: base = client.url } = await client.credentials()
   const url = new URL(base + path)
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
-  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  const headers: Record<string, string> = { accept: 'application/json', [mailHeader]: 'count', ...options.headers }
   if (client.project !== undefined) headers['rouse-project'] = client.project
   if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
@@ -168,8 +178,29 @@ async function send(
   } catch (error) {
     throw asFailure(error, client, signal)
   }
-  if (!response.ok) throw new Refused(await readProblem(response, key !== undefined))
-  return response
+  if (response.ok) {
+    const count = response.headers.get(mailHeader)
+    if (count !== null) client.onWaitingMail?.(Number(count))
+    return response
+  }
+  const keySource = key === undefined ? undefined : (source ?? 'the command line')
+  throw await refusalOf(response, { keySource, askWhose: () => whoseKey(client, base, key) })
+}
+
+/** Whose key it is, for a message about a refusal; undefined when the gateway does not say. */
+async function whoseKey(client: ClientOptions, base: string, key: string | undefined): Promise<string | undefined> {
+  try {
+    const response = await (client.fetch ?? clientFetch)(`${base}/v1/whoami`, {
+      method: 'GET',
+      headers: { accept: 'application/json', authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(whoseTimeoutMs),
+      redirect: 'error',
+    })
+    const { identity } = response.ok ? (JSON.parse(await response.text()) as JsonObject) : {}
+    return typeof identity === 'string' ? identity : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | undefined): unknown {
@@ -194,27 +225,5 @@ async function readJson(response: FetchResponse, client: ClientOptions, signal: 
       detail: `${client.url} answered ${response.status}, but not as a Rouse gateway. Is a gateway listening there?`,
       status: response.status,
     })
-  }
-}
-
-async function readProblem(response: FetchResponse, hasKey: boolean): Promise<JsonObject> {
-  const text = await response.text().catch(() => '')
-  const problem = parseObject(text) ?? {
-    title: `The gateway answered ${response.status} ${response.statusText}`.trim(),
-    status: response.status,
-  }
-  if (response.status !== 401 || hasKey) return problem
-  return {
-    ...problem,
-    hint: 'No key was sent: set ROUSE_KEY or ROUSE_KEY_FILE, or run this where .rouse/admin.key is.',
-  }
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

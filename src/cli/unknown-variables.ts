@@ -39,11 +39,13 @@ export const gatewayVariables = [
 
 /** What only the other commands read, and what `rouse listen --exec` gives its command: a shell may hold them. */
 const otherVariables = [
+  'ROUSE_AGENT_SURFACE',
   'ROUSE_EVENT_ID',
   'ROUSE_EVENT_TYPE',
   'ROUSE_KEY',
   'ROUSE_KEY_FILE',
   'ROUSE_LOG_ID',
+  'ROUSE_PROFILE',
   'ROUSE_PROJECT',
   'ROUSE_SIGNING_KEY',
   'ROUSE_SUBSCRIPTION_ID',

@@ -18,12 +18,14 @@ import type { ReadinessProbe } from './readiness.ts'
 import { answerRoutes } from './rest/answer-route.ts'
 import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
+import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
 import { requireOwnSession } from './session-header.ts'
 import { countAnswers, requireRead } from './unsent-answers.ts'
 
 export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
+  readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
   readonly mail: MailContext & PiggybackContext
   readonly claims: HandoffContext
   readonly sessions: SessionFrontContext

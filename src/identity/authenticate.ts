@@ -47,7 +47,7 @@ async function findCaller(context: AuthContext, bearer: string): Promise<Caller 
 async function callerOfKey(db: Reader, key: string): Promise<Caller | undefined> {
   const holder = await findKeyHolder(db, hashSecret(key))
   if (!holder) return undefined
-  const { agentId, handle, projectId, keyId, scopes, expiresAt, limits } = holder
+  const { agentId, handle, projectId, keyId, scopes, expiresAt, limits, defaultWakePolicy } = holder
   return {
     kind: 'agent',
     id: agentId,
@@ -56,6 +56,7 @@ async function callerOfKey(db: Reader, key: string): Promise<Caller | undefined>
     keyId,
     scopes: parseScopes(scopes),
     limits: readOverrides(limits),
+    defaultWakePolicy,
     ...(expiresAt === null ? {} : { expiresAt }),
   }
 }

@@ -7,6 +7,7 @@ import { type Agent, identityIn } from '../registry/agents/agent.ts'
 import { findAgentById, lockAgent } from '../registry/agents/agent-store.ts'
 import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
+import { policiesOf } from '../registry/agents/party.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
 import {
   countGrants,
@@ -170,7 +171,10 @@ async function appendChange(
   // Two logs are always locked in the same order, so two concurrent changes cannot block each other.
   for (const projectId of [...new Set([other, own])].sort()) {
     const audience = grantee?.projectId === projectId ? [grantee.id] : []
-    const event = { type, data, audience, actor: caller.identity, actorId: caller.id }
+    const parties = audience.map((id) => ({ id, wakePolicy: grantee!.defaultWakePolicy }))
+    const routing = type === 'permission.granted' ? policiesOf(parties) : {}
+    const told = { ...data, ...(Object.keys(routing).length > 0 ? { routing } : {}) }
+    const event = { type, data: told, audience, actor: caller.identity, actorId: caller.id }
     await context.append(tx, projectId, [...(projectId === own ? others : []), event])
   }
 }

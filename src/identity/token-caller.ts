@@ -1,3 +1,4 @@
+import type { WakePolicy } from '../registry/agents/agent.ts'
 import { nameOf } from '../registry/agents/agents.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
 import { type OperatorRole, operatorRoleNames, operatorRoles } from '../registry/callers/operator-role.ts'
@@ -23,8 +24,8 @@ export type TokenSubject =
 
 const agentOf = statement<
   { projectId: string; name: string; tokenId: string },
-  { id: string; handle: string; limits: string | null }
->(sql`select a.id, a.handle, p.limits from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
+  { id: string; handle: string; defaultWakePolicy: WakePolicy; limits: string | null }
+>(sql`select a.id, a.handle, a.default_wake_policy as "defaultWakePolicy", p.limits from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}
     and not exists (select 1 from revoked_token where id = ${p('tokenId')})`)
 
@@ -53,6 +54,7 @@ export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: st
     scopes: subject.scopes,
     expiresAt,
     limits,
+    defaultWakePolicy: agent.defaultWakePolicy,
   }
 }
 

@@ -53,11 +53,12 @@ export async function writeEvents(
   await Promise.all([eventRows.run(tx, rows), audienceRows.run(tx, audiences)])
 }
 
-const columns = sql.raw(
+export const eventColumns = sql.raw(
   'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt"',
 )
 
-interface EventRow {
+/** A row of the log. */
+export interface EventRow {
   projectId: string
   logId: number
   type: EventType
@@ -76,24 +77,24 @@ interface Range {
   limit: number
 }
 
-const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${columns} from event e
+const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`select ${eventColumns} from event e
   where e.project_id = ${p('projectId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
   order by e.log_id ${limited}`)
 // Joins by project and logId, never by the project alone: with the same constant on both sides, PostgreSQL may read the whole log
 // for each row, because it made the plan while the log was short.
-const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
-const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${columns}
+export const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
+const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${eventColumns}
   from event_audience a join event e on ${itsEvent}
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id ${limited}`)
 const rangeOfTrigger = statement<
   Range & { projectId: string; audience: string; trigger: string },
   EventRow
->(sql`select ${columns}
+>(sql`select ${eventColumns}
   from event_audience a join event e on ${itsEvent}
   where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.trigger = ${p('trigger')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
   order by a.log_id ${limited}`)
-const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${columns} from event e
+const rangeOfTask = statement<Range & { taskId: string }, EventRow>(sql`select ${eventColumns} from event e
   where e.task_id = ${p('taskId')} and e.log_id > ${p('after')} and e.log_id <= ${p('upTo')}
   order by e.log_id ${limited}`)
 
@@ -141,7 +142,7 @@ const windows = new RowsStatement<EventRow & { window: number }>(
   (value) =>
     sql`cast(${value(0)} as bigint), ${value(1)}, ${value(2)}, ${value(3)}, cast(${value(4)} as bigint), cast(${value(5)} as bigint)`,
   6,
-  (rows) => sql`select v.column1 as "window", ${columns}
+  (rows) => sql`select v.column1 as "window", ${eventColumns}
   from (values ${rows}) v cross join event_audience a cross join event e
   where a.audience = v.column2 and a.project_id = v.column3 and a.log_id > v.column5 and a.log_id <= v.column6 and a.trigger = v.column4
     and ${itsEvent}
@@ -175,7 +176,7 @@ async function read<Params extends object>(
   return (await db.all(range, params)).map(eventFromRow)
 }
 
-function eventFromRow(row: EventRow): LogEvent {
+export function eventFromRow(row: EventRow): LogEvent {
   return { ...row, trigger: eventTypes[row.type] ?? null, data: JSON.parse(row.data) as JsonObject }
 }
 

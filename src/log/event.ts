@@ -63,6 +63,14 @@ export type EventType = keyof typeof eventTypes
 /** The audience entry for the operators of the project. */
 export const operatorAudience = 'operator'
 
+/** What an event says to the engine alone, beside its data. No answer shows it. */
+export interface Routing {
+  /** The id of the agent that the message of a task event went to; absent: the party that did not cause the event. */
+  readonly recipientId?: string
+  /** The wake policies of agents in the audience, by id, where the sender chose none; absent: `immediate`. Source: D20. */
+  readonly policies?: Readonly<Record<string, string>>
+}
+
 /** An event to be appended. */
 export interface NewEvent {
   readonly type: EventType
@@ -73,6 +81,7 @@ export interface NewEvent {
   /** Ids of the agents that the event concerns; each may be named once. */
   readonly audience: readonly string[]
   readonly taskId?: string
+  /** Its member `routing` is a `Routing`. */
   readonly data: JsonObject
 }
 

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { Caller } from '../registry/callers/caller.ts'
+import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
@@ -9,8 +9,9 @@ import type { TaskContext } from './context.ts'
 import { loadTaskDocument, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task, TaskDocument } from './task.ts'
-import { artifactAdded } from './task-events.ts'
+import { artifactAdded, projectsOf } from './task-events.ts'
 import { updateChunkCount } from './task-store.ts'
+import { readParties } from './transition.ts'
 import { versionConflict } from './version-conflict.ts'
 
 export interface AddArtifactInput extends ArtifactInput {
@@ -36,10 +37,21 @@ export async function addArtifact(
     await updateChunkCount(tx, task, chunk.encoded)
     const next = { ...withChunks(task, [chunk]), updatedAt: tx.now }
     await insertChunk(tx, taskId, next.chunkCount, chunk)
-    await context.append(tx, task.projectId, [artifactAdded(task, caller.identity, next.chunkCount, chunk)])
+    const known = { actor: caller.identity, actorId: caller.id, ...(await readParties(tx, task, [partyFrom(caller)])) }
+    for (const projectId of projectsOf(task, known)) {
+      const added = artifactAdded(task, known, { seq: next.chunkCount, chunk }, projectId)
+      await context.append(tx, projectId, [added])
+    }
     return { task: next, artifactId: chunk.artifactId }
   })
-  return { document: await loadTaskDocument(context.db, task, { historyLength: 0, artifacts: false }), artifactId }
+  return {
+    document: await loadTaskDocument(context.db, task, {
+      historyLength: 0,
+      artifacts: false,
+      viewer: caller.projectId,
+    }),
+    artifactId,
+  }
 }
 
 /** The task, locked, if the caller may add artifacts to it. */
@@ -57,7 +69,7 @@ async function requireOpenTask(
     throw new Problem('task-finished', { detail: `Task ${taskId} is ${task.state} and accepts no more artifacts.` })
   }
   if (expectedVersion !== undefined && expectedVersion !== task.version) {
-    throw await versionConflict(tx, task, expectedVersion)
+    throw await versionConflict(tx, task, expectedVersion, { viewer: caller.projectId })
   }
   return task
 }

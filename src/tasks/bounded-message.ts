@@ -2,6 +2,7 @@ import { Problem } from '../errors.ts'
 import { isJsonObject } from '../lib/json.ts'
 import { isOneLine } from '../lib/words.ts'
 import { inputLimits, type Limit } from '../limits.ts'
+import { requireShallow } from './encoded.ts'
 
 /** The fields of an A2A message, of any version and binding, that are counted before anything else is done with it. */
 interface Counted {
@@ -69,6 +70,7 @@ export function readBoundedConcepts(given: unknown): string[] {
 
 function requireModestMetadata(metadata: unknown, field: string): void {
   if (!isJsonObject(metadata)) return
+  requireShallow(metadata, field)
   const { messageMetadata } = inputLimits
   if (Buffer.byteLength(JSON.stringify(metadata)) > messageMetadata.max) {
     throw tooMuch(field, 'messageMetadata', messageMetadata)

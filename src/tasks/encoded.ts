@@ -9,8 +9,9 @@ export interface Encoded {
   readonly size: number
 }
 
-/** Errors: `payload-too-large`. */
+/** Errors: `payload-too-large`, `invalid-request`. */
 export function encode(value: object, field: string): Encoded {
+  requireShallow(value, field)
   const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)
   const { max } = inputLimits.messageBytes
@@ -20,6 +21,25 @@ export function encode(value: object, field: string): Encoded {
     detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,
     extra: { limit: 'messageBytes', max },
   })
+}
+
+/**
+ * Refuses a value with more levels than the readers of protocol buffers accept, of which some allow 100 messages in one another; an
+ * object in `data` takes three. Without recursion. Errors: `invalid-request`.
+ */
+export function requireShallow(value: object, field: string): void {
+  const { max } = inputLimits.contentDepth
+  let level: object[] = [value]
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > max) {
+      throw new Problem('invalid-request', {
+        field,
+        detail: `${field}: has more than ${max} levels of nested arrays and objects. Send a flatter value, or send it as text.`,
+        extra: { limit: 'contentDepth', max },
+      })
+    }
+    level = level.flatMap((one) => Object.values(one).filter((inner) => typeof inner === 'object' && inner !== null))
+  }
 }
 
 /** Counts the fields and list entries of a value, at every depth. Without recursion. */

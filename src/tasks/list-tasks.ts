@@ -6,9 +6,11 @@ import type { Task } from './task.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
-  /** Tasks of this project. With an assignee or an originator: their tasks in all projects, unless `isWithin`. */
+  /** Tasks of this project. With an agent, an assignee or an originator: their tasks in all projects, unless `isWithin`. */
   readonly projectId: string
   readonly isWithin?: boolean | undefined
+  /** The agent that they were sent to. */
+  readonly agentId?: string | undefined
   readonly assigneeId?: string | undefined
   readonly originatorId?: string | undefined
   readonly contextId?: string | undefined
@@ -28,9 +30,9 @@ export interface TaskPage {
 
 /** Tasks by their status time, newest first. A page token is a position, not an offset. Source: specification §3.1.4. */
 export async function listTasks(db: Reader, query: TaskQuery): Promise<TaskPage> {
-  const { assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
-  const projectId = (assigneeId ?? originatorId) && !query.isWithin ? undefined : query.projectId
-  const given = present({ projectId, assigneeId, originatorId, contextId, state, statusSince })
+  const { agentId, assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
+  const projectId = (agentId ?? assigneeId ?? originatorId) && !query.isWithin ? undefined : query.projectId
+  const given = present({ projectId, agentId, assigneeId, originatorId, contextId, state, statusSince })
   const from = pageToken ? readPageToken(pageToken) : undefined
   const { page, count } = statementsFor(Object.keys(given) as FilterName[], from !== undefined)
   const rows = await db.all(page, { ...given, ...from, limit: pageSize + 1 })
@@ -51,6 +53,7 @@ export function nextPageToken(page: TaskPage, sent: readonly { readonly task: Ta
 
 const filters = {
   projectId: sql`project_id = ${p('projectId')}`,
+  agentId: sql`agent_id = ${p('agentId')}`,
   assigneeId: sql`assignee_id = ${p('assigneeId')}`,
   originatorId: sql`originator_id = ${p('originatorId')}`,
   contextId: sql`context_id = ${p('contextId')}`,
@@ -90,7 +93,7 @@ const newestFirst = sql`order by status_at desc, id desc ${limited}`
 /** Whether one index has the result in its order. For other filters the index has the state before the time: one range for each state. */
 function isOneRange(names: readonly FilterName[]): boolean {
   const has = (name: FilterName): boolean => names.includes(name)
-  return has('state') || has('contextId') || (has('assigneeId') && has('originatorId'))
+  return has('state') || has('contextId') || (has('agentId') && has('originatorId'))
 }
 
 function newestOfEachState(range: SQL): SQL {

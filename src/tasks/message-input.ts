@@ -34,7 +34,8 @@ export function subjectOf(message: A2aMessage): string {
 /** Options of a send, which a sender gives as A2A metadata of the message or of the request. */
 export interface SendOptions {
   priority: Priority
-  wakePolicy: WakePolicy
+  /** undefined: each party's own default decides. Source: D20. */
+  wakePolicy: WakePolicy | undefined
   taggedConcepts: string[]
   expiresAt: number | null
 }
@@ -44,15 +45,21 @@ export interface SendOptions {
  * metadata, so values of another shape are ignored. An unreadable `expiresAt` is refused, because nobody would notice its loss,
  * and so are more concepts than mail may have. Errors: `invalid-request`, `payload-too-large`.
  */
-export function readSendOptions(agent: Agent, ...metadata: readonly unknown[]): SendOptions {
+export function readSendOptions(...metadata: readonly unknown[]): SendOptions {
   const given: JsonObject = Object.assign({}, ...metadata.filter(isJsonObject))
   const { priority, wakePolicy, taggedConcepts, expiresAt } = given
   return {
     priority: priorities.find((known) => known === priority) ?? 'normal',
-    wakePolicy: wakePolicies.find((known) => known === wakePolicy) ?? agent.defaultWakePolicy,
+    wakePolicy: readWakePolicy({ wakePolicy }),
     taggedConcepts: readBoundedConcepts(taggedConcepts),
     expiresAt: readInstant(expiresAt),
   }
+}
+
+/** Reads `wakePolicy` from A2A metadata; values of another shape are ignored. */
+export function readWakePolicy(metadata: unknown): WakePolicy | undefined {
+  const given = isJsonObject(metadata) ? metadata.wakePolicy : undefined
+  return wakePolicies.find((known) => known === given)
 }
 
 function readInstant(value: unknown): number | null {

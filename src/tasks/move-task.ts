@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Caller } from '../registry/callers/caller.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import { withChunks } from './artifact.ts'
 import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
@@ -20,6 +21,10 @@ export interface MoveInput {
   /** The status message: ProtoJSON of an A2A message, of which only `parts` is needed. */
   readonly message?: JsonObject | undefined
   readonly artifacts?: readonly ArtifactInput[] | undefined
+  /** `message`: a call that waits for the task gets the status message as its answer. Needs `completed` and a message. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
+  /** Whether the move wakes the parties; absent: each party's own default. Source: D20. */
+  readonly wakePolicy?: WakePolicy | undefined
 }
 
 /**
@@ -33,27 +38,43 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
-  const { to, expectedVersion, message, artifacts = [] } = input
+  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy } = input
+  requireAnswer(input)
   const stored = [...artifacts.map(({ artifact }) => artifact), ...(message ? [message] : [])]
   // A move alone is always possible; a message and artifacts need room.
   if (stored.length > 0) context.usage.requireRoom(caller)
   const moved = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (task.version !== expectedVersion) {
-      throw await versionConflict(tx, task, expectedVersion, allowedMoves(task.state, roles))
+      throw await versionConflict(tx, task, expectedVersion, {
+        allowed: allowedMoves(task.state, roles),
+        viewer: caller.projectId,
+      })
     }
     requireMove(task.state, to, roles)
     for (const one of stored) context.usage.add(tx, caller, rowBytes + bytesOf(one))
     const chunks = await prepareChunks(tx, task, artifacts)
     const encoded = message && encode(statusMessage(message, task, roles), 'message')
     if (encoded) requireRoomForMessage(withChunks(task, chunks), encoded)
-    return transition(tx, context, task, { to, message: encoded, artifacts: chunks, ...movedBy(caller) })
+    return transition(tx, context, task, {
+      to,
+      message: encoded,
+      artifacts: chunks,
+      answerAs,
+      wakePolicy,
+      ...movedBy(caller),
+    })
   })
-  return loadTaskDocument(context.db, moved, { historyLength: historyRecent })
+  return loadTaskDocument(context.db, moved, { historyLength: historyRecent, viewer: caller.projectId })
 }
 
 /** Cancels a task at any version. Errors: `task-not-found`, `task-finished`, `forbidden` (specification §3.1.5). */
-export function cancelTask(context: TaskContext, caller: Caller, taskId: string): Promise<Task> {
+export function cancelTask(
+  context: TaskContext,
+  caller: Caller,
+  taskId: string,
+  wakePolicy?: WakePolicy,
+): Promise<Task> {
   return context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (isTerminal(task.state)) {
@@ -63,12 +84,22 @@ export function cancelTask(context: TaskContext, caller: Caller, taskId: string)
       })
     }
     requireMove(task.state, 'canceled', roles)
-    return transition(tx, context, task, { to: 'canceled', ...movedBy(caller) })
+    return transition(tx, context, task, { to: 'canceled', wakePolicy, ...movedBy(caller) })
   })
 }
 
-function movedBy({ id, identity }: Caller) {
-  return { actor: identity, actorId: id, identities: { [id]: identity } }
+/** Only a completed task can be answered by its message. Errors: `invalid-request`. */
+function requireAnswer({ to, message, answerAs }: MoveInput): void {
+  if (answerAs !== 'message' || (to === 'completed' && message)) return
+  throw new Problem('invalid-request', {
+    field: 'answerAs',
+    detail:
+      'answerAs: "message" answers with the status message of a completed task. Send `to: "completed"` and a `message`, or leave it out.',
+  })
+}
+
+function movedBy(caller: Caller) {
+  return { actor: caller.identity, actorId: caller.id, parties: [partyFrom(caller)] }
 }
 
 function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole[]): A2aMessage {

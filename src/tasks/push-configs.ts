@@ -130,7 +130,7 @@ export async function listPushConfigs(context: PushContext, caller: Caller, task
   )
 }
 
-/** Returns the config of an id; for an empty id, the first one. Errors: `task-not-found`, `push-config-not-found`. */
+/** Returns the config of an id. Errors: `task-not-found`, `push-config-not-found`. */
 export async function readPushConfig(
   context: PushContext,
   caller: Caller,
@@ -138,14 +138,29 @@ export async function readPushConfig(
   configId: string,
 ): Promise<PushConfig> {
   const configs = await listPushConfigs(context, caller, taskId)
-  const config = configId ? configs.find(({ id }) => id === configId) : configs[0]
-  if (!config) {
-    throw new Problem('push-config-not-found', {
-      detail: `Task ${taskId} has no push notification config "${configId}". List the configs to see their ids.`,
-      extra: { taskId, configId },
-    })
-  }
+  const config = configs.find(({ id }) => id === configId)
+  if (!config) throw configNotFound(taskId, configId)
   return config
+}
+
+/** Returns the config of an id, else the only config of the task. Errors: `task-not-found`, `push-config-not-found`. */
+export async function readOnlyPushConfig(
+  context: PushContext,
+  caller: Caller,
+  taskId: string,
+  configId: string,
+): Promise<PushConfig> {
+  const configs = await listPushConfigs(context, caller, taskId)
+  const config = configs.find(({ id }) => id === configId) ?? (configs.length === 1 ? configs[0] : undefined)
+  if (!config) throw configNotFound(taskId, configId)
+  return config
+}
+
+function configNotFound(taskId: string, configId: string): Problem {
+  return new Problem('push-config-not-found', {
+    detail: `Task ${taskId} has no push notification config "${configId}". List the configs to see their ids.`,
+    extra: { taskId, configId },
+  })
 }
 
 /** Removes a config. Removing it again does nothing (specification §3.1.10). */

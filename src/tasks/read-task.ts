@@ -1,10 +1,11 @@
 import { Problem } from '../errors.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
-import { identityOf } from '../registry/agents/identity.ts'
+import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
 import { readContentWithin } from './content-within.ts'
+import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { rolesOf, type Task, type TaskDocument } from './task.ts'
 import { readHistory, readTaskMessage } from './task-message-store.ts'
@@ -17,7 +18,7 @@ export const historyRecent = 100
 
 /** The task and the caller's roles in it. For a caller without a role the task does not exist. Errors: `task-not-found`. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
-  return asSeenBy(caller, id, await findTask(db, id))
+  return asSeenBy(db, caller, id, await findTask(db, id))
 }
 
 /** The same, with the task locked until the transaction ends, for a change that depends on what is read. */
@@ -26,17 +27,34 @@ export async function requireTaskToChange(
   caller: Caller,
   id: string,
 ): Promise<{ task: Task; roles: TaskRole[] }> {
-  return asSeenBy(caller, id, await lockTask(tx, id))
+  return asSeenBy(tx, caller, id, await lockTask(tx, id))
 }
 
-function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: Task; roles: TaskRole[] } {
-  const roles = task ? rolesOf(caller, task) : []
-  if (!task || roles.length === 0) {
-    throw new Problem('task-not-found', {
-      detail: `There is no task ${id}, or it is not yours. \`GET /v1/tasks\` lists the tasks that you can see.`,
-    })
-  }
+async function asSeenBy(
+  db: Reader,
+  caller: Caller,
+  id: string,
+  task: Task | undefined,
+): Promise<{ task: Task; roles: TaskRole[] }> {
+  const roles = task ? await rolesIn(db, caller, task) : []
+  if (!task || roles.length === 0) throw taskNotFound(id)
   return { task, roles }
+}
+
+/** The caller's roles in a task. Empty: the caller must not learn that the task exists. */
+export async function rolesIn(db: Reader, caller: Caller, task: Task): Promise<TaskRole[]> {
+  const roles = rolesOf(caller, task)
+  if (roles.length > 0 || caller.kind === 'operator') return roles
+  return (await findAssignedBefore(db, caller.id, [task.id])).size > 0 ? ['observer'] : []
+}
+
+/** The problem of a task that does not exist for a caller. */
+export function taskNotFound(id: string, field?: string): Problem {
+  return new Problem('task-not-found', {
+    ...(field === undefined ? {} : { field }),
+    detail: `${field === undefined ? '' : `${field}: `}Task not found: there is no task ${id}, or it is not yours. List your tasks to find it.`,
+    extra: { taskId: id },
+  })
 }
 
 /**
@@ -44,7 +62,8 @@ function asSeenBy(caller: Caller, id: string, task: Task | undefined): { task: T
  * @param options.historyLength number of the newest messages; undefined: as many as an answer carries (specification §3.2.4)
  */
 export async function loadTaskDocument(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskDocument> {
-  return named(await loadTaskContent(db, task, options), (id) => identityOf(db, id))
+  const viewer = options.viewer ?? task.projectId
+  return named(await loadTaskContent(db, task, options), async (id) => nameOfParty(await partyOf(db, id), viewer))
 }
 
 /**
@@ -55,28 +74,36 @@ export async function loadTaskDocuments(
   tasks: readonly Task[],
   options: DocumentOptions = {},
 ): Promise<TaskDocument[]> {
-  const known = new Map<string, Promise<string>>()
-  const identity = (id: string): Promise<string> => {
-    const found = known.get(id) ?? identityOf(db, id)
+  const known = new Map<string, Promise<Party>>()
+  const find = (id: string): Promise<Party> => {
+    const found = known.get(id) ?? partyOf(db, id)
     known.set(id, found)
     return found
   }
   const contents = await loadTaskContents(db, tasks, options)
-  return Promise.all(contents.map((content) => named(content, identity)))
+  const documents = contents.map((content) => {
+    const viewer = options.viewer ?? content.task.projectId
+    return named(content, async (id) => nameOfParty(await find(id), viewer))
+  })
+  return Promise.all(documents)
 }
 
 export interface DocumentOptions {
   historyLength?: number | undefined
   artifacts?: boolean
+  /** The project in whose words parties are named; default: the task's. Source: D19. */
+  viewer?: string | undefined
 }
 
 async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {
-  const { originatorId, assigneeId } = content.task
-  return { ...content, originator: await identity(originatorId), assignee: await identity(assigneeId) }
+  const { originatorId, agentId, assigneeId } = content.task
+  const assignee = await identity(assigneeId)
+  const agent = agentId === assigneeId ? assignee : await identity(agentId)
+  return { ...content, originator: await identity(originatorId), agent, assignee }
 }
 
 /** A task with its messages and artifacts, without the identities of its parties. */
-export type TaskContent = Omit<TaskDocument, 'originator' | 'assignee'>
+export type TaskContent = Omit<TaskDocument, 'originator' | 'agent' | 'assignee'>
 
 /** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {

@@ -3,6 +3,7 @@ import type { Agent } from '../registry/agents/agent.ts'
 import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Transaction } from '../storage/database.ts'
+import { findAssignedBefore } from './former-assignee-store.ts'
 import { isTerminal } from './state.ts'
 import { type A2aMessage, rolesOf, type Task } from './task.ts'
 import { findParties, lockTask } from './task-store.ts'
@@ -13,11 +14,13 @@ export async function requireReferences(tx: Transaction, caller: Caller, message
   if (ids.length === 0) return
   const visible = new Set<string>()
   for (const task of await findParties(tx, ids)) if (rolesOf(caller, task).length > 0) visible.add(task.id)
-  const id = ids.find((candidate) => !visible.has(candidate))
+  const others = ids.filter((candidate) => !visible.has(candidate))
+  const before = others.length > 0 ? await findAssignedBefore(tx, caller.id, others) : visible
+  const id = others.find((candidate) => !before.has(candidate))
   if (id === undefined) return
   throw new Problem('task-not-found', {
     field: 'message.referenceTaskIds',
-    detail: `message.referenceTaskIds: there is no task ${id}, or it is not yours. Leave the id out, or name a task that you started.`,
+    detail: `message.referenceTaskIds: Task not found: there is no task ${id}, or it is not yours. Leave the id out, or name a task that you started.`,
     extra: { taskId: id },
   })
 }
@@ -38,10 +41,10 @@ export async function requireTaskToContinue(
   { contextId }: A2aMessage,
 ): Promise<Task> {
   const task = await lockTask(tx, taskId)
-  if (!task || task.assigneeId !== agent.id || !rolesOf(caller, task).includes('originator')) {
+  if (!task || task.agentId !== agent.id || !rolesOf(caller, task).includes('originator')) {
     throw new Problem('task-not-found', {
       field: 'message.taskId',
-      detail: `message.taskId: you have no task ${taskId} with ${agent.handle}. Leave taskId out to start a new task.`,
+      detail: `message.taskId: Task not found: you have no task ${taskId} with ${agent.handle}. Leave taskId out to start a new task.`,
       extra: { taskId },
     })
   }

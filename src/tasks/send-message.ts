@@ -1,7 +1,9 @@
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
-import type { Caller } from '../registry/callers/caller.ts'
+import { findAgentById } from '../registry/agents/agent-store.ts'
+import { operatorId, operatorIdentity } from '../registry/agents/identity.ts'
+import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -65,6 +67,8 @@ async function findRepeat(
   return taskId === undefined ? undefined : findTask(tx, taskId)
 }
 
+type Recipient = Pick<Agent, 'id' | 'handle' | 'defaultWakePolicy'>
+
 interface Sending extends SendMessageInput {
   readonly caller: Caller
   readonly agent: Agent
@@ -80,20 +84,22 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
   const existing =
     taskId === undefined ? undefined : await requireTaskToContinue(tx, caller, agent, taskId, sending.message)
   if (!existing) await requireContact(tx, caller, agent)
-  context.sends.take(caller, agent)
-  const options = readSendOptions(agent, sending.metadata, sending.message.metadata)
+  const recipient = await recipientOf(tx, agent, existing)
+  context.sends.take(caller, recipient)
+  const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
   const message = encode(stamped, 'message')
   requireRoomForMessage(task, message)
   const { event: mail } = await context.recordMail(tx, {
     sender: caller,
-    recipientId: agent.id,
+    recipientId: recipient.id,
     projectId: agent.projectId,
     subject: subjectOf(stamped),
     taskId: task.id,
     taskSeq: task.messageCount + 1,
     ...options,
+    wakePolicy: options.wakePolicy ?? recipient.defaultWakePolicy,
   })
   await sending.within?.(tx, task)
   if (existing && !isInterrupted(existing.state)) return addMessage(tx, context, task, { message, mail })
@@ -105,8 +111,25 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
     mail,
     // The reply to a question may set a new deadline; the old one ended when the task was taken.
     expiresAt: options.expiresAt,
-    identities: { [caller.id]: caller.identity, [agent.id]: agent.handle },
+    wakePolicy: options.wakePolicy,
+    parties: [
+      partyFrom(caller),
+      {
+        id: recipient.id,
+        projectId: recipient.id === operatorId ? null : agent.projectId,
+        identity: recipient.handle,
+        wakePolicy: recipient.defaultWakePolicy,
+      },
+    ],
   })
+}
+
+/** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */
+async function recipientOf(tx: Transaction, agent: Agent, task: Task | undefined): Promise<Recipient> {
+  if (!task || task.assigneeId === agent.id) return agent
+  if (task.assigneeId === operatorId)
+    return { id: operatorId, handle: operatorIdentity, defaultWakePolicy: 'immediate' }
+  return (await findAgentById(tx, task.assigneeId)) ?? agent
 }
 
 function taskIdOf({ taskId }: A2aMessage): string | undefined {
@@ -120,6 +143,7 @@ function newTask({ message, metadata, caller, agent }: Sending, options: SendOpt
     id: newUuid(),
     projectId: agent.projectId,
     contextId: typeof contextId === 'string' && contextId ? contextId : newUuid(),
+    agentId: agent.id,
     assigneeId: agent.id,
     originatorId: caller.id,
     state: 'submitted',

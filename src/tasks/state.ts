@@ -3,8 +3,8 @@ import { isTerminal, type TaskState, taskStates } from '../log/task-state.ts'
 
 export { isTerminal, type TaskState, taskStates }
 
-/** The roles of a task's parties. The operator has both. */
-export type TaskRole = 'assignee' | 'originator'
+/** The roles of a task's parties. The operator has both of the first. An observer was the assignee before: it may read. Source: D18. */
+export type TaskRole = 'assignee' | 'originator' | 'observer'
 
 const outcomes = ['completed', 'failed', 'rejected'] as const
 const questions = ['input-required', 'auth-required'] as const
@@ -22,7 +22,7 @@ export const taskTransitions = {
   failed: { assignee: [], originator: [] },
   canceled: { assignee: [], originator: [] },
   rejected: { assignee: [], originator: [] },
-} as const satisfies Record<TaskState, Record<TaskRole, readonly TaskState[]>>
+} as const satisfies Record<TaskState, Record<Exclude<TaskRole, 'observer'>, readonly TaskState[]>>
 
 const interrupted: ReadonlySet<string> = new Set(questions)
 
@@ -30,7 +30,9 @@ export const isInterrupted = (state: TaskState): boolean => interrupted.has(stat
 
 /** The states to which these roles may move a task. */
 export function allowedMoves(from: TaskState, roles: readonly TaskRole[]): TaskState[] {
-  return [...new Set(roles.flatMap((role): readonly TaskState[] => taskTransitions[from][role]))]
+  return [
+    ...new Set(roles.flatMap((role): readonly TaskState[] => (role === 'observer' ? [] : taskTransitions[from][role]))),
+  ]
 }
 
 /** Throws `forbidden` when only the other party may make this move, `invalid-transition` when nobody may. */
@@ -38,7 +40,7 @@ export function requireMove(from: TaskState, to: TaskState, roles: readonly Task
   const allowed = allowedMoves(from, roles)
   if (allowed.includes(to)) return
   if (allowedMoves(from, ['assignee', 'originator']).includes(to)) {
-    const owner = roles.includes('assignee') ? 'originator' : 'assignee'
+    const owner = allowedMoves(from, ['assignee']).includes(to) ? 'assignee' : 'originator'
     throw new Problem('forbidden', {
       field: 'to',
       detail: `to: only the ${owner} of a task may move it from ${from} to ${to}; you may move it to ${list(allowed)}.`,

@@ -1,57 +1,85 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { NewEvent } from '../log/event.ts'
+import type { NewEvent, Routing } from '../log/event.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { nameOfParty, type Party, policiesOf } from '../registry/agents/party.ts'
 import type { Chunk } from './artifact.ts'
 import type { TaskState } from './state.ts'
 import type { Task } from './task.ts'
 
-interface StateChange {
-  /** null: the task is new. */
-  readonly previousState: TaskState | null
+/** Who takes part in an event of a task. */
+export interface TaskEventParties {
+  /** The identity of the one who caused it: `@gateway`, where it is no party. */
   readonly actor: string
-  /** Absent: the gateway's own decision. */
+  /** Its id; absent: the gateway's own decision. */
   readonly actorId?: string | undefined
-  readonly originator: string
-  readonly assignee: string
-  /** The event of the mail that caused the change, if a message did. */
-  readonly mail?: NewEvent | undefined
+  readonly originator: Party
+  readonly assignee: Party
+  /** The one who worked on it before, if the task was handed over. */
+  readonly previousAssignee?: Party
 }
 
-/** The event of a task's change of state; `task` is the task after it. Both parties are its audience. Source: S1-25. */
-export function stateChanged(
-  task: Task,
-  { previousState, actor, actorId, originator, assignee, mail }: StateChange,
-): NewEvent {
+interface StateChange extends TaskEventParties {
+  /** null: the task is new. */
+  readonly previousState: TaskState | null
+  /** The event of the mail that comes with the change, if a message does. */
+  readonly mail?: NewEvent | undefined
+  /** `message`: the status message answers the calls that wait. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
+  /** The policy that the sender chose for all parties; absent: each party's own. Source: D20. */
+  readonly wakePolicy?: WakePolicy | undefined
+}
+
+/** The projects whose logs have the events of a task: its own, and those of its other parties. Source: D19. */
+export function projectsOf({ projectId }: Task, parties: TaskEventParties): string[] {
+  return [...new Set([projectId, ...partiesOf(parties).flatMap((party) => party.projectId ?? [])])]
+}
+
+/**
+ * The event of a task's change of state or assignee for the log of one project; `task` is the task after it. Its audience: the
+ * parties of that project, and the assignee before. Source: S1-25, D18, D19.
+ */
+export function stateChanged(task: Task, change: StateChange, projectId: string): NewEvent {
+  const { previousState, previousAssignee, originator, assignee, mail, answerAs, wakePolicy } = change
+  const here = partiesIn(projectId, change)
+  const routing: Routing = {
+    ...(mail && previousAssignee ? { recipientId: task.assigneeId } : {}),
+    ...(wakePolicy === undefined ? policiesOf(here) : {}),
+  }
   return {
     type: 'task.state_changed',
-    actor,
-    ...(actorId === undefined ? {} : { actorId }),
-    audience: partiesOf(task),
-    taskId: task.id,
+    ...told(task, change, projectId),
     data: {
       taskId: task.id,
       contextId: task.contextId,
       previousState,
       newState: task.state,
       version: task.version,
-      originator,
-      assignee,
+      originator: nameOfParty(originator, projectId),
+      assignee: nameOfParty(assignee, projectId),
+      ...(previousAssignee ? { previousAssignee: nameOfParty(previousAssignee, projectId) } : {}),
       priority: task.priority,
       taggedConcepts: task.taggedConcepts,
       lastModifiedAt: new Date(task.statusAt).toISOString(),
       ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
       ...(task.reason ? { reason: task.reason } : {}),
-      ...(mail ? { message: mailSummary(mail.data), wakePolicy: mail.data.wakePolicy } : {}),
+      ...(mail ? { message: mailSummary(mail.data, actorIn(projectId, change)) } : {}),
+      ...(answerAs === 'message' ? { answerAs } : {}),
+      ...(wakePolicy === undefined ? {} : { wakePolicy }),
+      ...(Object.keys(routing).length > 0 ? { routing } : {}),
     },
   }
 }
 
-/** The event of a new artifact chunk. It points to the chunk by `seq`. */
-export function artifactAdded(task: Task, actor: string, seq: number, chunk: Chunk): NewEvent {
+/** The event of a new artifact chunk for the log of one project. It points to the chunk by `seq`. */
+export function artifactAdded(
+  task: Task,
+  parties: TaskEventParties,
+  { seq, chunk }: { readonly seq: number; readonly chunk: Chunk },
+  projectId: string,
+): NewEvent {
   return {
     type: 'task.artifact_added',
-    actor,
-    audience: partiesOf(task),
-    taskId: task.id,
+    ...told(task, parties, projectId),
     data: {
       taskId: task.id,
       contextId: task.contextId,
@@ -63,14 +91,40 @@ export function artifactAdded(task: Task, actor: string, seq: number, chunk: Chu
   }
 }
 
-/** The ids of the agents that take part in a task. The operator is left out: it has no subscriptions. */
-function partiesOf(task: Task): string[] {
-  const ids = new Set([task.assigneeId, task.originatorId])
-  ids.delete('operator')
-  return [...ids]
+/**
+ * Whom an event is for. Only the event in the task's own project belongs to the task: streams and pushes follow that one, and would
+ * otherwise get each event twice.
+ */
+function told(
+  task: Task,
+  parties: TaskEventParties,
+  projectId: string,
+): Pick<NewEvent, 'actor' | 'actorId' | 'audience' | 'taskId'> {
+  const { actorId } = parties
+  return {
+    actor: actorIn(projectId, parties),
+    ...(actorId === undefined ? {} : { actorId }),
+    audience: partiesIn(projectId, parties).map(({ id }) => id),
+    ...(projectId === task.projectId ? { taskId: task.id } : {}),
+  }
 }
 
-function mailSummary(data: JsonObject): JsonObject {
-  const { messageId, from, priority, taggedConcepts, isReplyTo, threadId } = data
+function actorIn(projectId: string, parties: TaskEventParties): string {
+  const party = partiesOf(parties).find(({ id }) => id === parties.actorId)
+  return party ? nameOfParty(party, projectId) : parties.actor
+}
+
+function partiesOf({ originator, assignee, previousAssignee }: TaskEventParties): Party[] {
+  return previousAssignee ? [assignee, originator, previousAssignee] : [assignee, originator]
+}
+
+/** The agents of a project that take part, each once. The operator is left out: it has no subscriptions. */
+function partiesIn(projectId: string, parties: TaskEventParties): Party[] {
+  const here = partiesOf(parties).filter((party) => party.projectId === projectId)
+  return here.filter(({ id }, index) => here.findIndex((other) => other.id === id) === index)
+}
+
+function mailSummary(data: JsonObject, from: string): JsonObject {
+  const { messageId, priority, taggedConcepts, isReplyTo, threadId } = data
   return { messageId, from, priority, taggedConcepts, isReplyTo, threadId }
 }

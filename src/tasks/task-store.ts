@@ -15,16 +15,16 @@ export interface TaskRow extends Omit<Task, 'state' | 'priority' | 'taggedConcep
 }
 
 export const taskColumns =
-  sql.raw(`id, project_id as "projectId", context_id as "contextId", assignee_id as "assigneeId",
+  sql.raw(`id, project_id as "projectId", context_id as "contextId", agent_id as "agentId", assignee_id as "assigneeId",
   originator_id as "originatorId", state, version, status_message_seq as "statusMessageSeq", status_at as "statusAt", reason,
   priority, tagged_concepts as "taggedConcepts", metadata, message_count as "messageCount", chunk_count as "chunkCount", size,
   expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt"`)
 
 const insert =
-  statement<TaskRow>(sql`insert into task (id, project_id, context_id, assignee_id, originator_id, state, version,
+  statement<TaskRow>(sql`insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version,
     status_message_seq, status_at, reason, priority, tagged_concepts, metadata, message_count, chunk_count, size,
     expires_at, created_at, updated_at)
-  values (${p('id')}, ${p('projectId')}, ${p('contextId')}, ${p('assigneeId')}, ${p('originatorId')}, ${p('state')}, ${p('version')},
+  values (${p('id')}, ${p('projectId')}, ${p('contextId')}, ${p('agentId')}, ${p('assigneeId')}, ${p('originatorId')}, ${p('state')}, ${p('version')},
     ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
     ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
@@ -51,6 +51,9 @@ const move = statement<{
     status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, chunk_count = ${p('chunkCount')},
     size = ${p('size')}, expires_at = ${p('expiresAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and version = ${p('expectedVersion')} and chunk_count = ${p('expectedChunks')}`)
+const assign = statement<{ id: string; expectedVersion: number; assigneeId: string; now: number }>(sql`update task
+  set assignee_id = ${p('assigneeId')}, version = version + 1, status_at = ${p('now')}, updated_at = ${p('now')}
+  where id = ${p('id')} and version = ${p('expectedVersion')}`)
 const countMessage = statement<{
   id: string
   expectedVersion: number
@@ -97,6 +100,12 @@ export async function lockTask(tx: Transaction, id: string): Promise<Task | unde
 export async function moveTaskRow(tx: Transaction, before: Task, next: Task): Promise<boolean> {
   const { id, version: expectedVersion, chunkCount: expectedChunks } = before
   return (await tx.run(move, { ...next, id, expectedVersion, expectedChunks, now: tx.now })) > 0
+}
+
+/** Writes a task's next assignee over the one it was read with. False: the row has changed since, and is left as it is. */
+export async function assignTaskRow(tx: Transaction, before: Task, assigneeId: string): Promise<boolean> {
+  const { id, version: expectedVersion } = before
+  return (await tx.run(assign, { id, expectedVersion, assigneeId, now: tx.now })) > 0
 }
 
 /** Counts a message that leaves the state as it is. False: the row has changed since it was read. */

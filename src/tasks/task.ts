@@ -8,6 +8,9 @@ export interface Task {
   readonly id: string
   readonly projectId: string
   readonly contextId: string
+  /** The agent that it was sent to: A2A clients reach it at this agent's address. It never changes. Source: D18. */
+  readonly agentId: string
+  /** Who works on it: at first that agent, then the one that it was handed over to. An agent's id, or `operator`. */
   readonly assigneeId: string
   /** The caller that sent the first message: an agent's id or `operator`. */
   readonly originatorId: string
@@ -39,6 +42,8 @@ export type A2aArtifact = JsonObject & { artifactId: string; parts: JsonObject[]
 export interface TaskDocument {
   readonly task: Task
   readonly originator: string
+  /** The agent that it was sent to. */
+  readonly agent: string
   readonly assignee: string
   readonly statusMessage: A2aMessage | null
   readonly history: readonly A2aMessage[]
@@ -56,7 +61,7 @@ export interface Omitted {
 /** The fields that tell the caller's roles. */
 export type TaskParties = Pick<Task, 'id' | 'projectId' | 'assigneeId' | 'originatorId'>
 
-/** The caller's roles in a task. Empty: the caller must not learn that the task exists. */
+/** The caller's roles as a party of a task. `rolesIn` also knows who was the assignee before. */
 export function rolesOf(caller: Caller, task: TaskParties): TaskRole[] {
   if (caller.kind === 'operator') {
     const isParty = caller.id === task.originatorId || caller.projectId === task.projectId

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent } from '../log/event.ts'
-import { identityOf } from '../registry/agents/identity.ts'
+import type { WakePolicy } from '../registry/agents/agent.ts'
+import { type Party, partyOf } from '../registry/agents/party.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
@@ -8,7 +9,7 @@ import type { TaskContext } from './context.ts'
 import type { Encoded } from './encoded.ts'
 import { requireMove, type TaskState } from './state.ts'
 import type { Task } from './task.ts'
-import { artifactAdded, stateChanged } from './task-events.ts'
+import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
 import { insertTaskMessage } from './task-message-store.ts'
 import { findTask, insertTask, moveTaskRow, updateMessageCount } from './task-store.ts'
 import { versionConflict } from './version-conflict.ts'
@@ -29,8 +30,12 @@ export interface Transition {
   readonly mail?: NewEvent | undefined
   /** The new deadline in ms since the epoch; null: none. Without it the old one stays. */
   readonly expiresAt?: number | null | undefined
-  /** Identities by agent id, where they are known already: each saves a read. */
-  readonly identities?: Readonly<Record<string, string>> | undefined
+  /** `message`: the status message answers the calls that wait. Source: D33. */
+  readonly answerAs?: 'task' | 'message' | undefined
+  /** The policy that the sender chose for all parties. Source: D20. */
+  readonly wakePolicy?: WakePolicy | undefined
+  /** Parties that are known already: each saves a read. */
+  readonly parties?: readonly Party[] | undefined
 }
 
 /**
@@ -46,22 +51,23 @@ export async function transition(
   task: Task,
   change: Transition,
 ): Promise<Task> {
-  const { artifacts = [], message, mail, actor, actorId, identities } = change
+  const { artifacts = [], message, mail, actor, actorId, wakePolicy } = change
   const moved = afterTransition(task, change, tx.now)
   if (isNew(task)) await insertTask(tx, moved)
   else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
-  const events: NewEvent[] = []
-  for (const [index, chunk] of artifacts.entries()) {
-    const seq = task.chunkCount + index + 1
-    await insertChunk(tx, task.id, seq, chunk)
-    events.push(artifactAdded(task, actor, seq, chunk))
-  }
+  const chunks = artifacts.map((chunk, index) => ({ seq: task.chunkCount + index + 1, chunk }))
+  for (const { seq, chunk } of chunks) await insertChunk(tx, task.id, seq, chunk)
   if (message) await insertTaskMessage(tx, task.id, moved.messageCount, message)
-  if (mail) events.push(mail)
   const previousState = isNew(task) ? null : task.state
-  const parties = await partiesOf(tx, task, identities)
-  events.push(stateChanged(moved, { previousState, actor, actorId, mail, ...parties }))
-  await context.append(tx, task.projectId, events)
+  const parties = { actor, actorId, ...(await readParties(tx, task, change.parties)) }
+  const changed = { previousState, mail, answerAs: change.answerAs, wakePolicy, ...parties }
+  for (const projectId of projectsOf(task, parties)) {
+    await context.append(tx, projectId, [
+      ...chunks.map((one) => artifactAdded(task, parties, one, projectId)),
+      ...(mail && projectId === task.projectId ? [mail] : []),
+      stateChanged(moved, changed, projectId),
+    ])
+  }
   return moved
 }
 
@@ -106,19 +112,19 @@ function withMessage(task: Task, message: Encoded | undefined): Task {
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }
 
-async function staleTask(db: Reader, read: Task): Promise<Problem> {
+/** The refusal of a change to a task whose row has changed since it was read. */
+export async function staleTask(db: Reader, read: Task): Promise<Problem> {
   const current = await findTask(db, read.id)
   if (current) return versionConflict(db, current, read.version)
   return new Problem('task-not-found', { detail: `No task ${read.id}.` })
 }
 
-async function partiesOf(
+/** Reads the parties of a task, but for those that are known. */
+export async function readParties(
   db: Reader,
   { originatorId, assigneeId }: Task,
-  known: Readonly<Record<string, string>> = {},
-): Promise<{ originator: string; assignee: string }> {
-  return {
-    originator: known[originatorId] ?? (await identityOf(db, originatorId)),
-    assignee: known[assigneeId] ?? (await identityOf(db, assigneeId)),
-  }
+  known: readonly Party[] = [],
+): Promise<{ originator: Party; assignee: Party }> {
+  const find = async (id: string): Promise<Party> => known.find((party) => party.id === id) ?? (await partyOf(db, id))
+  return { originator: await find(originatorId), assignee: await find(assigneeId) }
 }

@@ -79,7 +79,7 @@ describe('a scope that is missing', () => {
     const legacy = await wire.rest('POST', '/v1/message:send', {}, { 'A2A-Version': '0.3' })
     expect([legacy.status, legacy.body.code]).toEqual([403, -32603])
     const tenant = await wire.rest('POST', '/any/message:send', {})
-    expect(tenant.status).toBe(403)
+    expect(tenant.status).toBe(404)
   })
 
   test('a push config that comes with a message needs `manage`; without it the message is not sent', async () => {

@@ -29,7 +29,7 @@ export function agent(fields: Partial<AgentView> = {}): AgentView {
 /** An agent without a session. */
 export function presentAgent(fields: Partial<AgentView> = {}): PresentAgentView {
   const presence = { state: 'unknown', source: 'unknown', asOf: null, ageMs: null } as const
-  return { ...agent(fields), presence, session: null }
+  return { ...agent(fields), presence, session: null, lastSeenAt: null }
 }
 
 export function agentPage(...agents: PresentAgentView[]) {
@@ -48,6 +48,7 @@ export function task(fields: Partial<TaskView> = {}): TaskView {
     version: 7,
     state,
     originator: '@boss',
+    agent: '@donna',
     assignee: '@donna',
     priority: 'normal',
     taggedConcepts: [],

@@ -23,7 +23,7 @@ test('an empty environment is the default configuration', () => {
     trustedProxies: [],
     sessions: { timeoutMs: 300_000 },
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
-    a2a: { blockingTimeoutMs: 300_000 },
+    a2a: { blockingTimeoutMs: 55_000 },
     logLevel: 'info',
   })
 })

@@ -69,7 +69,7 @@ export function single(event: LogEvent, prevLogId: number | null = null): Emissi
 function digest(events: readonly LogEvent[]): Emission {
   const builder = new DigestBuilder()
   for (const event of events) builder.add(event)
-  return digestEmission(subscription, agentIdentity, builder, null, emittedAt)
+  return digestEmission({ subscription, identity: agentIdentity }, builder, null, emittedAt)
 }
 
 /** An emission that covers no event of the log, under an id that is random otherwise. */

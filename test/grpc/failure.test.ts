@@ -9,7 +9,7 @@ import { silentLogger } from '../../src/logger.ts'
 test.each<[ProblemCode, number]>([
   ['task-not-found', status.NOT_FOUND],
   ['task-finished', status.FAILED_PRECONDITION],
-  ['forbidden', status.FAILED_PRECONDITION],
+  ['forbidden', status.PERMISSION_DENIED],
   ['invalid-request', status.INVALID_ARGUMENT],
   ['storage-unavailable', status.UNAVAILABLE],
   ['internal', status.INTERNAL],

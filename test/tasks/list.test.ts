@@ -31,6 +31,7 @@ function makeTask(statusAt: number): Task {
     id: `task-${(n * 7919) % 100_003}`,
     projectId: n % 5 === 0 ? 'south' : 'north',
     contextId: `context-${n % 1_000}`,
+    agentId: `agent-${n % 2}`,
     assigneeId: `agent-${n % 3}`,
     originatorId: `agent-${n % 7}`,
     state: taskStates[(n % 11) % taskStates.length] as TaskState,
@@ -62,7 +63,11 @@ async function insertMany(count: number, since = 0): Promise<void> {
 function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId?: string }): string[] {
   const wanted = tasks.filter(
     (task) =>
-      (query.assigneeId !== undefined || query.originatorId !== undefined || task.projectId === query.projectId) &&
+      (query.agentId !== undefined ||
+        query.assigneeId !== undefined ||
+        query.originatorId !== undefined ||
+        task.projectId === query.projectId) &&
+      (query.agentId === undefined || task.agentId === query.agentId) &&
       (query.assigneeId === undefined || task.assigneeId === query.assigneeId) &&
       (query.originatorId === undefined || task.originatorId === query.originatorId) &&
       (query.contextId === undefined || task.contextId === query.contextId) &&
@@ -90,6 +95,7 @@ async function readAll(query: TaskQuery, between?: () => Promise<void>): Promise
 test('pages have exactly the matching tasks, in order, for all filters and sizes', async () => {
   const query = fc.record(
     {
+      agentId: fc.constantFrom('agent-0', 'agent-1'),
       assigneeId: fc.constantFrom('agent-0', 'agent-2', 'nobody'),
       originatorId: fc.constantFrom('agent-1', 'agent-6'),
       contextId: fc.constantFrom('context-5', 'context-500'),

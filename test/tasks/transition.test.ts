@@ -35,7 +35,10 @@ beforeEach(() => {
 const context = {
   append: async (_tx: unknown, _projectId: string, events: readonly NewEvent[]) => appended.push(...events),
 }
-const identities = { a: '@donna', o: '@mike' }
+const parties = [
+  { id: 'a', projectId: 'p', identity: '@donna', wakePolicy: 'immediate' },
+  { id: 'o', projectId: 'p', identity: '@mike', wakePolicy: 'immediate' },
+] as const
 const mail: NewEvent = { type: 'message.sent', actor: '@mike', audience: ['a'], data: { wakePolicy: 'immediate' } }
 const said = (text: string) => encode({ messageId: text, role: 'ROLE_USER', parts: [{ text }] }, 'message')
 
@@ -51,6 +54,7 @@ function newTask(changed: Partial<Task> = {}): Task {
     id: `task-${made++}`,
     projectId: 'p',
     contextId: 'c',
+    agentId: 'a',
     assigneeId: 'a',
     originatorId: 'o',
     state: 'submitted',
@@ -78,12 +82,12 @@ async function stored(changed: Partial<Task> = {}): Promise<Task> {
 }
 
 const move = (task: Task, change: Partial<Transition> & { to: TaskState }) =>
-  db.transaction((tx) => transition(tx, context, task, { actor: '@donna', identities, ...change }))
+  db.transaction((tx) => transition(tx, context, task, { actor: '@donna', parties, ...change }))
 /** As every feature moves a task: reads it, locked, in the same transaction. */
 const moveLocked = (id: string, change: (task: Task) => Partial<Transition> & { to: TaskState }) =>
   db.transaction(async (tx) => {
     const task = (await lockTask(tx, id)) as Task
-    return transition(tx, context, task, { actor: '@donna', identities, ...change(task) })
+    return transition(tx, context, task, { actor: '@donna', parties, ...change(task) })
   })
 const isLegal = (from: TaskState, to: TaskState): boolean =>
   Object.values(taskTransitions[from]).some((states: readonly TaskState[]) => states.includes(to))

@@ -95,7 +95,7 @@ test('priority and policy never follow from one another', () => {
   for (const wakePolicy of wakePolicies) {
     for (const priority of priorities) {
       const event = messageSent(1, { wakePolicy, priority })
-      expect(wakePolicyOf(event)).toBe(wakePolicy)
+      expect(wakePolicyOf(event, 'donna')).toBe(wakePolicy)
       expect(matches(subscriptionOf(), event)).toBe(wakePolicy === 'immediate')
       for (const harnessTarget of harnessTargets) {
         const ofOthers = priorities.map((other) =>
@@ -108,13 +108,14 @@ test('priority and policy never follow from one another', () => {
 })
 
 test('a policy of a later version holds rather than interrupts', () => {
-  expect(wakePolicyOf(messageSent(1, { wakePolicy: 'at_dawn' }))).toBe('next_turn')
+  expect(wakePolicyOf(messageSent(1, { wakePolicy: 'at_dawn' }), 'donna')).toBe('next_turn')
 })
 
 function routeWith(kind: RouteKind, can: string): Route {
   return {
     kind,
     canStartTurn: can.includes('start'),
+    spawns: can.includes('spawn'),
     canSteer: can.includes('steer'),
     appendOnly: can.includes('append'),
   }

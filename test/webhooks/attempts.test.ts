@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
+import { AttemptLog } from '../../src/wakes/attempt-log.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
-import { AttemptLog } from '../../src/webhooks/attempt-log.ts'
 import { deliverWithRetries } from '../../src/webhooks/attempts.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startNameServer } from '../support/name-server.ts'
@@ -23,6 +23,8 @@ function orderOf(agentId: string, retryAt: DeliveryOrder['retryAt'] = async () =
     attempts: [],
     signal: new AbortController().signal,
     retryAt,
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true

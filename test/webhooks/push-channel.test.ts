@@ -5,10 +5,10 @@ import { silentLogger } from '../../src/logger.ts'
 import type { PushSubscription, PushTarget } from '../../src/registry/subscriptions/subscription.ts'
 import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'
+import { AttemptLog } from '../../src/wakes/attempt-log.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
-import { AttemptLog } from '../../src/webhooks/attempt-log.ts'
 import { createPushChannel, type SignToken } from '../../src/webhooks/push-channel.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { pushOf } from '../wakes/builders.ts'
@@ -64,6 +64,8 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
       clock.advance(at - clock.now())
       return true
     },
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true

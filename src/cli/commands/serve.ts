@@ -28,7 +28,7 @@ const flags = [
   ['--bus-url <url>', 'ROUSE_BUS_URL', 'redis://… for the messages between several gateways'],
   ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach besides public addresses'],
   ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
-  ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 300)'],
+  ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 55)'],
   ['--log-level <level>', 'ROUSE_LOG_LEVEL', 'silent, error, warn, info or debug (default: info)'],
   [
     '--jwt-issuers <issuers>',

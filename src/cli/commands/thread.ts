@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
 import { threadText } from '../views/mail-view.ts'
@@ -9,8 +10,9 @@ export function registerThread(parent: Command, io: Io): void {
     'rouse thread MESSAGE:019a…',
   ])
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')
-    .action(async (id: string, { pageToken }: { pageToken?: string }, command: Command) => {
+    .action(async (given: string, { pageToken }: { pageToken?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).message(given)
       const answer = await gateway.call('GET /v1/threads/:id', { params: { id }, query: { pageToken } })
       print.result(answer, () => {
         const more = answer.nextPageToken ? `\nMore with --page-token ${plain(answer.nextPageToken)}\n` : ''

@@ -21,7 +21,7 @@ import { serveCard } from './cards.ts'
 import { checkEnvelope } from './envelope.ts'
 import { HttpCall } from './http-call.ts'
 import { jsonRpcRoute } from './json-rpc.ts'
-import { completePushConfig, normaliseRequest } from './leniency.ts'
+import { checkVersionOfPath, completePushConfig, normaliseRequest } from './leniency.ts'
 import { checkParts } from './message-parts.ts'
 import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
 
@@ -63,6 +63,7 @@ export function agentRoutes(context: AgentFrontContext): Router {
       requireRead(context.unsent),
       takeShare(context.shares),
       parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false),
+      checkVersionOfPath,
       completePushConfig,
       checkEnvelope,
       ...authoriseA2a(),

@@ -55,8 +55,8 @@ function rpcError(id: string | number | null, { code, message, reason, info }: R
 }
 
 /**
- * Adds `WWW-Authenticate` to 401 answers and `Retry-After` to 503 and 429 answers, and the status name of 429. The SDK's
- * transports set statuses but no headers, and have no status name for a limit.
+ * Adds `WWW-Authenticate` to 401 answers, `Retry-After` to 503 and 429 answers, and the status names that the SDK's transports do
+ * not know: they set statuses but no headers.
  */
 export const addRetryHeaders: RequestHandler = (_req, res, next) => {
   const status = res.status.bind(res)
@@ -82,8 +82,9 @@ function withRetry(res: Response, body: { error: ErrorBody }): object {
   const [info] = (body.error.data ?? body.error.details ?? []) as { metadata?: Record<string, string> }[]
   const seconds = info?.metadata?.retryAfterSeconds
   if (seconds !== undefined) res.setHeader('Retry-After', seconds)
-  if (res.statusCode !== 429 || body.error.status === undefined) return body
-  return { ...body, error: { ...body.error, status: 'RESOURCE_EXHAUSTED' } }
+  const status = statusNames[res.statusCode]
+  if (body.error.status !== 'UNKNOWN' || status === undefined) return body
+  return { ...body, error: { ...body.error, status } }
 }
 
 /** Answers a request that was refused before its operation began, in the form of the binding that was called. */

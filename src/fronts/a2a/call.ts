@@ -14,6 +14,12 @@ export interface CallContext {
   readonly stopping: AbortSignal
 }
 
+/** The page that a client asks for. */
+export interface PageAsked {
+  readonly pageSize?: number
+  readonly pageToken?: string
+}
+
 interface CallFacts {
   readonly caller: Caller
   readonly agent: Agent
@@ -22,6 +28,7 @@ interface CallFacts {
   readonly address: string
   readonly idempotencyKey?: string | undefined
   readonly lastEventId?: number | undefined
+  readonly pageAsked?: PageAsked
 }
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
@@ -40,6 +47,8 @@ export abstract class A2aCall {
   readonly idempotencyKey: string | undefined
   /** The logId of the last event that a reconnecting stream has seen. */
   readonly lastEventId: number | undefined
+  /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
+  readonly pageAsked: PageAsked
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
   /** The code of what the operation threw. */
@@ -60,6 +69,7 @@ export abstract class A2aCall {
     this.address = call.address
     this.idempotencyKey = call.idempotencyKey
     this.lastEventId = call.lastEventId
+    this.pageAsked = call.pageAsked ?? {}
     this.context = context
   }
 

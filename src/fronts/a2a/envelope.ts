@@ -3,10 +3,12 @@ import type { Request, RequestHandler } from 'express'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
 import { partsFlaw, unreadableField, unreadableHint } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
+import { tenantFlaw } from './tenant-flaw.ts'
 
 const versions = ['1.0', '0.3']
 /** The operations that take no parameters. */
@@ -15,12 +17,16 @@ const bare = ['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']
 /** Answers a request that is not valid JSON-RPC with the specification's error codes (§9.5), and says what to change. */
 export const checkEnvelope: RequestHandler = (req, res, next) => {
   if (req.path !== '/' || req.method !== 'POST') return next()
-  const flaw = flawOf(req)
-  if (!flaw) return next()
+  const flaw = flawOf(req, res.locals.agent as Agent)
+  if (!flaw) {
+    // All of its fields are optional, and the SDK reads an object.
+    if (req.body.method === 'ListTasks') req.body.params ??= {}
+    return next()
+  }
   sendRpcError(res, rpcId(req), flaw)
 }
 
-function flawOf(req: Request): RpcError | undefined {
+function flawOf(req: Request, agent: Agent): RpcError | undefined {
   const { body } = req
   const contentType = req.get('content-type')
   if (body === undefined && contentType) {
@@ -29,18 +35,20 @@ function flawOf(req: Request): RpcError | undefined {
   }
   if (Array.isArray(body)) return invalid('batches are not supported. Send one request object.')
   if (!isJsonObject(body)) return invalid('the body must be a JSON-RPC 2.0 request object.')
-  const { id = null, jsonrpc, method } = body
-  if (id !== null && rpcId(req) === null) {
+  const { id, jsonrpc, method } = body
+  if (id != null && rpcId(req) === null) {
     return invalid(`id must be a string of at most ${inputLimits.jsonRpcId.max} characters, an integer or null.`)
   }
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0".')
   if (typeof method !== 'string' || !method) return invalid('method is required.')
+  // A request without an id is a notification: nobody would learn what became of it.
+  if (id === undefined) return invalid('id is required: a string or a number that the answer repeats.')
   const version = req.get('a2a-version') || '0.3'
   if (!versions.includes(version)) {
     const message = `A2A-Version "${version}" is not supported; ${versions.join(' and ')} are.`
     return { code: -32009, message, reason: 'VERSION_NOT_SUPPORTED' }
   }
-  return methodFlaw(method, version === '0.3') ?? paramsFlaw(method, body)
+  return methodFlaw(method, version === '0.3') ?? paramsFlaw(method, body, version === '0.3' ? undefined : agent)
 }
 
 function methodFlaw(method: string, legacy: boolean): RpcError | undefined {
@@ -51,15 +59,18 @@ function methodFlaw(method: string, legacy: boolean): RpcError | undefined {
   return { code: -32601, message, reason: 'METHOD_NOT_FOUND' }
 }
 
-function paramsFlaw(method: string, { params }: JsonObject): RpcError | undefined {
+function paramsFlaw(method: string, { params }: JsonObject, agent: Agent | undefined): RpcError | undefined {
   const invalidParams = (message: string): RpcError => ({ code: -32602, message, reason: 'INVALID_PARAMS' })
+  if (method === 'ListTasks' && params === undefined) return undefined
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
   if (!isJsonObject(params)) return invalidParams(`params is required: an object with the parameters of ${method}.`)
   const field = unreadableField(params)
   const flaw =
     field === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${field}: ${unreadableHint}`
-  return flaw === undefined ? undefined : invalidParams(`params.${flaw}`)
+  if (flaw !== undefined) return invalidParams(`params.${flaw}`)
+  const wrongTenant = agent && tenantFlaw(agent, params)
+  return wrongTenant === undefined ? undefined : invalidParams(`params.${wrongTenant}`)
 }
 
 function invalid(reason: string): RpcError {

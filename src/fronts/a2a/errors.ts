@@ -17,11 +17,10 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'task-not-found': TaskNotFoundError,
   'push-config-not-found': TaskNotFoundError,
   'task-finished': UnsupportedOperationError,
-  forbidden: UnsupportedOperationError,
   'unsupported-media-type': ContentTypeNotSupportedError,
 }
 
-/** A failure outside the operation: a revoked key, a limit, an outage. Over REST the SDK answers with `statusCode`. */
+/** A failure outside the operation: a revoked key, a refusal by who the caller is (§3.3.2), a limit, an outage. Over REST the SDK answers with `statusCode`. */
 class StatusError extends A2AError {
   readonly transport = 'rest'
   readonly statusCode: number
@@ -34,7 +33,7 @@ class StatusError extends A2AError {
   }
 }
 
-const ownStatuses = new Set([401, 429, 503])
+const ownStatuses = new Set([401, 403, 429, 503])
 
 /**
  * Translates a thrown value to an A2A error. Its message says what to do, its ErrorInfo names the field. The SDK maps it to

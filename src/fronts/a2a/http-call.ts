@@ -6,7 +6,7 @@ import type { A2aOperation } from '../access/a2a-operations.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
 import { a2aErrorBody } from './answer.ts'
-import { A2aCall, type CallContext } from './call.ts'
+import { A2aCall, type CallContext, type PageAsked } from './call.ts'
 
 /** An A2A call over JSON-RPC or HTTP+JSON. */
 export class HttpCall extends A2aCall {
@@ -26,6 +26,7 @@ export class HttpCall extends A2aCall {
         address,
         idempotencyKey: idempotencyKey(req.get('idempotency-key')),
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
+        pageAsked: pageOf(req),
       },
       context,
     )
@@ -61,5 +62,12 @@ export class HttpCall extends A2aCall {
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
     return untilClosed(this.#req, this.#res, ...others)
+  }
+}
+
+function pageOf({ query: { pageSize, pageToken } }: Request): PageAsked {
+  return {
+    ...(typeof pageSize === 'string' ? { pageSize: Number(pageSize) } : {}),
+    ...(typeof pageToken === 'string' ? { pageToken } : {}),
   }
 }

@@ -20,7 +20,7 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
     const isLegacy = requestedVersion === '0.3'
     const answer = await (isLegacy ? legacy : current).handle(req.body, context)
     if (!(Symbol.asyncIterator in answer)) {
-      if (isRevoked(call.failure)) return next(call.failure)
+      if (isOfCaller(call.failure)) return next(call.failure)
       res.json(answer)
       return
     }
@@ -32,15 +32,18 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
       await sendStream(res, answer)
     } catch (error) {
       if (res.headersSent) res.end(`event: error\ndata: ${JSON.stringify(refusal(error))}\n\n`)
-      else if (isRevoked(call.failure)) next(call.failure)
+      else if (isOfCaller(call.failure)) next(call.failure)
       else res.json(refusal(error))
     }
   }
 }
 
-/** A call whose key was revoked meanwhile gets the same 401 as a call without a valid key. */
-function isRevoked(failure: unknown): boolean {
-  return failure instanceof Problem && failure.status === 401
+/**
+ * Whether a failure is about who calls: a key that was revoked meanwhile, or an act that this caller is not allowed. It gets the
+ * same 401 or 403 as a call that is refused before its operation begins (specification §3.3.2).
+ */
+function isOfCaller(failure: unknown): boolean {
+  return failure instanceof Problem && (failure.status === 401 || failure.status === 403)
 }
 
 /** Writes the events. If the first one fails, no headers are sent yet, so the caller can answer with a plain error. */

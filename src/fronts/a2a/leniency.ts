@@ -1,4 +1,6 @@
 import type { RequestHandler } from 'express'
+import { Problem } from '../../errors.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { decodeSegment } from '../decode-segment.ts'
 
@@ -21,14 +23,33 @@ export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const query = new URLSearchParams(search)
   const plainPath = path.replace(/\/{2,}/g, '/')
   const version = req.get('a2a-version') || query.get('A2A-Version') || query.get('a2a-version') || impliedBy(plainPath)
-  if (version)
-    req.headers['a2a-version'] = /^\d+\.\d+\.\d+$/.test(version) ? version.split('.').slice(0, 2).join('.') : version
+  if (version) req.headers['a2a-version'] = majorAndMinor(version)
   // A2A has no repeated parameters. If one repeats, the last value counts, as in ProtoJSON.
   const renamed = new URLSearchParams()
   for (const [name, value] of query) renamed.set(camelNames.get(name) ?? name, value)
   const text = renamed.toString()
   req.url = plainPath + (text ? `?${text}` : '')
   next()
+}
+
+/** `1.0` for `1.0.3`, and for `1`, as with a card. */
+function majorAndMinor(version: string): string {
+  const [, major, minor = '0'] = /^(\d+)(?:\.(\d+)(?:\.\d+)?)?$/.exec(version) ?? []
+  return major === undefined ? version : `${major}.${minor}`
+}
+
+/**
+ * Refuses an HTTP+JSON path of one version in a call of another: v0.3 has its paths below /v1, v1.0 has none there. It would be
+ * answered in the version that the client did not ask for (specification §3.6.2).
+ */
+export const checkVersionOfPath: RequestHandler = (req, _res, next) => {
+  if (req.path === '/') return next()
+  const version = req.get('a2a-version') || '0.3'
+  const isLegacyPath = /^\/v1\//.test(req.path)
+  if (version === (isLegacyPath ? '0.3' : '1.0')) return next()
+  const hint = isLegacyPath ? 'v1.0 has no operations below /v1: leave that out' : 'v0.3 has its operations below /v1'
+  const detail = `A2A-Version "${cutText(version, 100)}" is not supported at ${cutText(req.path, 200)}: ${hint}, or send another A2A-Version; 1.0 and 0.3 are supported.`
+  next(new Problem('invalid-request', { field: 'A2A-Version', detail }))
 }
 
 /** No version means v0.3 (§3.6.2). But v0.3 has its REST operations below /v1 only, so any other path is v1.0. */

@@ -2,9 +2,15 @@ import type { RequestHandler } from 'express'
 import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
+import { contentsOf, isBase64, nullData } from '../../tasks/part.ts'
+import { tenantFlaw } from './tenant-flaw.ts'
 
-/** Refuses an HTTP+JSON body that is not an object, or in which `unreadableField` or `partsFlaw` finds a flaw. */
-export const checkParts: RequestHandler = (req, _res, next) => {
+/** Refuses an HTTP+JSON request for another agent, a body that is not an object, or in which `unreadableField` or `partsFlaw` finds a flaw. */
+export const checkParts: RequestHandler = (req, res, next) => {
+  const wrongTenant =
+    req.path === '/' ? undefined : tenantFlaw(res.locals.agent as Agent, { ...req.query, ...tenantOf(req.body) })
+  if (wrongTenant !== undefined) return next(new Problem('invalid-request', { field: 'tenant', detail: wrongTenant }))
   if (req.path !== '/' && req.body != null && !isJsonObject(req.body)) {
     next(new Problem('invalid-request', { detail: 'The body must be a JSON object: the parameters of the operation.' }))
     return
@@ -18,6 +24,9 @@ export const checkParts: RequestHandler = (req, _res, next) => {
   const flaw = sends ? partsFlaw(req.body) : undefined
   next(flaw && new Problem('invalid-request', { field: 'message.parts', detail: flaw }))
 }
+
+const tenantOf = (body: unknown): object =>
+  isJsonObject(body) && body.tenant !== undefined ? { tenant: body.tenant } : {}
 
 export const unreadableHint = 'is an object with "toString"; no field of A2A has that. Send the value itself.'
 
@@ -41,20 +50,36 @@ export function unreadableField(body: JsonObject): string | undefined {
   return Object.hasOwn(body, 'toString') ? 'toString' : undefined
 }
 
-/** Describes the first part of a message at which ProtoJSON's reader would throw: null, or bytes that are not a string. */
-export function partsFlaw({ message }: JsonObject): string | undefined {
+/**
+ * Describes what ProtoJSON's reader would throw at, or change without a word: bytes that are not base64, several contents in one
+ * part, metadata that is no object. Undefined: nothing.
+ */
+export function partsFlaw({ message, metadata }: JsonObject): string | undefined {
+  if (metadata != null && !isJsonObject(metadata)) return 'metadata must be an object.'
+  if (isJsonObject(message) && message.metadata != null && !isJsonObject(message.metadata))
+    return 'message.metadata must be an object.'
   const parts: unknown = isJsonObject(message) ? (message.parts ?? message.content) : undefined
   if (!Array.isArray(parts)) return undefined
   for (const [index, part] of parts.entries()) {
-    if (part === null) return `message.parts[${index}] needs one of text, raw, url or data.`
-    const bytes = isJsonObject(part) ? bytesOf(part) : undefined
-    if (bytes != null && typeof bytes !== 'string')
-      return `message.parts[${index}] has bytes that are no text in base64.`
+    const flaw = partFlaw(part)
+    if (flaw !== undefined) return `message.parts[${index}]${flaw}`
   }
+  return undefined
+}
+
+function partFlaw(part: unknown): string | undefined {
+  if (part === null) return ' needs one of text, raw, url or data.'
+  if (!isJsonObject(part)) return undefined
+  const bytes = bytesOf(part)
+  if (bytes != null && (typeof bytes !== 'string' || !isBase64(bytes))) return ' has bytes that are no text in base64.'
+  if (part.kind === undefined && part.data === null) return `.data ${nullData}`
+  if (contentsOf(part).length > 1)
+    return ` has more than one of ${contentsOf(part).join(', ')}. Send one part for each.`
+  if (part.metadata != null && !isJsonObject(part.metadata)) return '.metadata must be an object.'
   return undefined
 }
 
 /** In v1.0 a part holds its bytes itself; in v0.3's protobuf its file does. */
 function bytesOf({ raw, file }: JsonObject): unknown {
-  return raw ?? (isJsonObject(file) ? (file.fileWithBytes ?? file.file_with_bytes) : undefined)
+  return raw ?? (isJsonObject(file) ? (file.fileWithBytes ?? file.file_with_bytes ?? file.bytes) : undefined)
 }

@@ -8,6 +8,7 @@ import {
 import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
 import { requireBoundedId, requireBoundedMessage, requireBoundedModes } from '../../tasks/bounded-message.ts'
+import { nullData } from '../../tasks/part.ts'
 import { type TaskState, taskStates } from '../../tasks/state.ts'
 import { protoState } from './task-view.ts'
 
@@ -25,6 +26,8 @@ export function requireMessage({ message, configuration, metadata }: SendMessage
   if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
   for (const [index, part] of message.parts.entries()) {
     if (part.content === undefined) throw invalid(`message.parts[${index}]`, 'needs one of text, raw, url or data.')
+    if (part.content.$case === 'data' && part.content.value == null)
+      throw invalid(`message.parts[${index}].data`, nullData)
   }
   return message
 }

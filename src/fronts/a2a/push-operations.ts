@@ -14,12 +14,13 @@ import {
   createPushConfig,
   deletePushConfig,
   listPushConfigs,
+  readOnlyPushConfig,
   readPushConfig,
   requireRoomForPush,
   storePushConfig,
 } from '../../tasks/push-configs.ts'
 import type { SendMessageInput } from '../../tasks/send-message.ts'
-import type { A2aCall } from './call.ts'
+import type { A2aCall, PageAsked } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { typed } from './params.ts'
 
@@ -38,9 +39,12 @@ export async function getConfig(
   context: PushContext,
   call: A2aCall,
   params: GetTaskPushNotificationConfigRequest,
+  requestedVersion: string,
 ): Promise<TaskPushNotificationConfig> {
   const { id } = await requireCalledTask(context.db, call, params.taskId, 'taskId')
-  return pushView(await readPushConfig(context, call.caller, id, requireConfigId(params.id)))
+  const isOnly = requestedVersion === '0.3' && (params.id === '' || params.id === legacyOnlyConfig)
+  if (!isOnly) return pushView(await readPushConfig(context, call.caller, id, requireConfigId(params.id)))
+  return pushView(await readOnlyPushConfig(context, call.caller, id, legacyOnlyConfig))
 }
 
 export async function listConfigs(
@@ -49,7 +53,13 @@ export async function listConfigs(
   params: ListTaskPushNotificationConfigsRequest,
 ): Promise<ListTaskPushNotificationConfigsResponse> {
   const { id } = await requireCalledTask(context.db, call, params.taskId, 'taskId')
-  return { configs: (await listPushConfigs(context, call.caller, id)).map(pushView), nextPageToken: '' }
+  const { pageSize = pushPageDefault, pageToken } = { ...asked(params), ...call.pageAsked }
+  if (!Number.isInteger(pageSize) || pageSize < 1) {
+    throw new Problem('invalid-request', { field: 'pageSize', detail: 'pageSize: is a number from 1.' })
+  }
+  const all = await listPushConfigs(context, call.caller, id)
+  const { items, nextPageToken } = pageById(all, pageSize, pageToken)
+  return { configs: items.map(pushView), nextPageToken }
 }
 
 export async function deleteConfig(
@@ -78,9 +88,42 @@ export function keepingConfig(
   }
 }
 
-/** An empty id means the only config of the task. Over v0.3 an id may be of any type. */
+/** What the message of a call asks for; 0 is unset in protocol buffers. v0.3 has no pages. */
+function asked({ pageSize, pageToken }: ListTaskPushNotificationConfigsRequest): PageAsked {
+  return { ...(pageSize ? { pageSize } : {}), ...(pageToken ? { pageToken } : {}) }
+}
+
+/** The configs of a page that does not say how many it wants. */
+const pushPageDefault = 100
+
+/** The id by which clients of v0.3 name the only config of a task. */
+const legacyOnlyConfig = 'default'
+
+/** A page of configs in the order of their ids, after the id that a token names: a config that is removed meanwhile moves none. */
+function pageById(
+  all: readonly PushConfig[],
+  pageSize: number,
+  pageToken: string | undefined,
+): { items: readonly PushConfig[]; nextPageToken: string } {
+  const after = pageToken ? Buffer.from(pageToken, 'base64url').toString('utf8') : ''
+  const sorted = [...all].sort((one, other) => (one.id < other.id ? -1 : 1)).filter(({ id }) => id > after)
+  const items = sorted.slice(0, pageSize)
+  const last = items.at(-1)
+  return {
+    items,
+    nextPageToken: last && items.length < sorted.length ? Buffer.from(last.id).toString('base64url') : '',
+  }
+}
+
+/** Errors: `invalid-request` for an id that is missing: it is required (specification §3.1.8, §3.1.10). */
 function requireConfigId(id: unknown): string {
   if (typeof id !== 'string') throw new Problem('invalid-request', { field: 'id', detail: 'id: must be a string.' })
+  if (id === '') {
+    throw new Problem('invalid-request', {
+      field: 'id',
+      detail: 'id: is required: the id of a push notification config. List the configs to see their ids.',
+    })
+  }
   requireBoundedId(id, 'id', inputLimits.pushConfigId)
   return id
 }

@@ -24,6 +24,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Logger } from '../../logger.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
+import { readMessageAnswer } from '../../tasks/message-answer.ts'
+import { readWakePolicy } from '../../tasks/message-input.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
 import { loadTaskContents } from '../../tasks/read-task.ts'
@@ -81,14 +83,15 @@ export class DurableRequestHandler implements A2ARequestHandler {
     )
   }
 
-  sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask> {
+  sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask | Message> {
     return this.#run('SendMessage', context, '', async (call) => {
       const historyLength = historyLimit(params.configuration?.historyLength)
-      const waits = !params.configuration?.returnImmediately
+      const waits = isBlocking(params, context.requestedVersion)
       // First of all, so that a call that may not wait is refused before anything is sent.
       using _held = waits ? call.hold('blockingCalls') : undefined
       let task = await this.#send(params, call, context.requestedVersion)
-      if (waits && !isSettled(task.state)) {
+      if (!waits) return loadA2aTask(this.#context.db, task, historyLength)
+      if (!isSettled(task.state)) {
         task = await waitForTask(this.#context, task.id, {
           isDone: isSettled,
           timeoutMs: this.#context.blockingTimeoutMs,
@@ -96,7 +99,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
         })
         call.requireHeld()
       }
-      return loadA2aTask(this.#context.db, task, historyLength)
+      const answer = await readMessageAnswer(this.#context.db, task)
+      return answer ? Message.fromJSON(answer) : loadA2aTask(this.#context.db, task, historyLength)
     })
   }
 
@@ -144,7 +148,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
       const page = await listTasks(this.#context.db, {
         ...query,
         projectId: agent.projectId,
-        assigneeId: agent.id,
+        agentId: agent.id,
         originatorId: seesAll ? undefined : caller.id,
       })
       const historyLength = historyLimit(params.historyLength)
@@ -162,7 +166,10 @@ export class DurableRequestHandler implements A2ARequestHandler {
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
-      return loadA2aTask(this.#context.db, await cancelTask(this.#context, call.caller, params.id))
+      return loadA2aTask(
+        this.#context.db,
+        await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata)),
+      )
     })
   }
 
@@ -180,7 +187,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
     return this.#run('GetTaskPushNotificationConfig', context, params.taskId, async (call) =>
-      getConfig(this.#context, call, params),
+      getConfig(this.#context, call, params, context.requestedVersion),
     )
   }
 
@@ -236,6 +243,11 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     return streamOperation(this.#tools, { name, context, target }, (call) => act.call(this, call))
   }
+}
+
+/** v1.0 waits unless it is told not to; v0.3 waits only if it is told to, whatever else it configures. Source: D32. */
+function isBlocking({ configuration }: SendMessageRequest, requestedVersion: string): boolean {
+  return configuration ? !configuration.returnImmediately : requestedVersion !== '0.3'
 }
 
 /** Identifies a repeat: the whole request, the same over all transports. */

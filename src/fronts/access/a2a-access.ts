@@ -42,11 +42,8 @@ function nameByPath(): Router {
   const legacy = Router()
   for (const operation of a2aOperations) {
     for (const route of operation.legacyHttp) addRoute(legacy, route, operation)
-    for (const route of operation.http) {
-      const [method = '', path = ''] = route.split(' ')
-      addRoute(router, route, operation)
-      addRoute(router, `${method} /:tenant${path}`, operation)
-    }
+    // Not below a tenant, as the SDK's router has them too: the address names the agent.
+    for (const route of operation.http) addRoute(router, route, operation)
   }
   return Router().use((req, res, next) => (isLegacyCall(req) ? legacy(req, res, next) : next()), router)
 }

@@ -1,4 +1,4 @@
-import type { Task as A2aTask, GetTaskRequest, SendMessageRequest } from '@a2a-js/sdk'
+import type { Task as A2aTask, GetTaskRequest, Message, SendMessageRequest } from '@a2a-js/sdk'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { type A2aContext, DurableRequestHandler } from '../a2a/request-handler.ts'
 import { setTrailers } from './admission.ts'
@@ -11,7 +11,7 @@ export class GrpcRequestHandler extends DurableRequestHandler {
     super(context, toGrpcError)
   }
 
-  override async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask> {
+  override async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<A2aTask | Message> {
     try {
       return await super.sendMessage(params, context)
     } catch (error) {

@@ -1,8 +1,9 @@
 import { Problem } from '../../errors.ts'
 import type { AppendEvents } from '../../log/append.ts'
-import type { NewEvent } from '../../log/event.ts'
+import type { NewEvent, Routing } from '../../log/event.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
 import { gatewayId, operatorId } from '../../registry/agents/identity.ts'
+import { policiesOf } from '../../registry/agents/party.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import type { Database, Reader } from '../../storage/database.ts'
 import type { MailMessage } from '../messages/message.ts'
@@ -31,10 +32,10 @@ export async function reportStatus(
       if (now) report(now.status, status)
       return
     }
-    const { projectId, audience } = await eventTarget(tx, message, caller)
+    const { projectId, audience, routing } = await eventTarget(tx, message, caller)
     const recipient = { id: caller.id, identity: nameIn(projectId, caller) }
     const change = { message, recipient, previousStatus: before, status, changedAt: tx.now }
-    await context.append(tx, projectId, [statusChanged(change, audience)])
+    await context.append(tx, projectId, [statusChanged(change, audience, routing)])
   })
   return readMail(context.db, caller, messageId)
 }
@@ -56,11 +57,13 @@ async function eventTarget(
   db: Reader,
   { senderId, projectId }: MailMessage,
   caller: Caller,
-): Promise<{ projectId: string; audience: string[] }> {
+): Promise<{ projectId: string; audience: string[]; routing?: Routing }> {
   if (senderId === gatewayId || senderId === caller.id) return { projectId, audience: [] }
   if (senderId === operatorId) return { projectId, audience: [senderId] }
   const sender = await findAgentById(db, senderId)
-  return sender ? { projectId: sender.projectId, audience: [senderId] } : { projectId, audience: [] }
+  if (!sender) return { projectId, audience: [] }
+  const routing = policiesOf([{ id: senderId, wakePolicy: sender.defaultWakePolicy }])
+  return { projectId: sender.projectId, audience: [senderId], routing }
 }
 
 interface StatusChange {
@@ -72,7 +75,7 @@ interface StatusChange {
   readonly changedAt: number
 }
 
-function statusChanged(change: StatusChange, audience: readonly string[]): NewEvent {
+function statusChanged(change: StatusChange, audience: readonly string[], routing: Routing = {}): NewEvent {
   const { message, recipient, previousStatus, status, changedAt } = change
   const { id, threadId, subject, priority, taggedConcepts, inReplyTo, taskId } = message
   return {
@@ -92,6 +95,7 @@ function statusChanged(change: StatusChange, audience: readonly string[]): NewEv
       taggedConcepts,
       isReplyTo: inReplyTo,
       ...(taskId === null ? {} : { taskId }),
+      ...(routing.policies ? { routing } : {}),
     },
   }
 }

@@ -50,6 +50,9 @@ const accessByName = statement<{ projectId: string; name: string }, { access: st
 )
 const byId = statement<{ id: string }, AgentRow>(sql`select ${columns} from agent a where a.id = ${p('id')}`)
 const handleById = statement<{ id: string }, { handle: string }>(sql`select handle from agent where id = ${p('id')}`)
+const nameAndPolicyById = statement<{ id: string }, { handle: string; projectId: string; defaultWakePolicy: string }>(
+  sql`select handle, project_id as "projectId", default_wake_policy as "defaultWakePolicy" from agent where id = ${p('id')}`,
+)
 const namesById = new ListStatement<object, { id: string; handle: string; projectId: string }>(
   (ids) => sql`select id, handle, project_id as "projectId" from agent where id in (${ids})`,
 )
@@ -133,6 +136,15 @@ export async function findAgentById(db: Reader, id: string): Promise<Agent | und
 }
 
 /** Reads only the handle of an agent. */
+/** Returns the handle, the project and the default policy of an agent. */
+export async function findNameAndPolicy(
+  db: Reader,
+  id: string,
+): Promise<{ handle: string; projectId: string; defaultWakePolicy: WakePolicy } | undefined> {
+  const row = await db.get(nameAndPolicyById, { id })
+  return row && { ...row, defaultWakePolicy: row.defaultWakePolicy as WakePolicy }
+}
+
 export async function findHandle(db: Reader, id: string): Promise<string | undefined> {
   return (await db.get(handleById, { id }))?.handle
 }

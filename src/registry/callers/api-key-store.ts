@@ -3,6 +3,7 @@ import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, p, readFirst, sql, statement } from '../../storage/statement.ts'
+import type { WakePolicy } from '../agents/agent.ts'
 import { parseScopes, type Scope } from './scopes.ts'
 
 /** The description of an API key, without the key itself. Instants are ms since the epoch. */
@@ -39,6 +40,7 @@ export interface KeyHolder {
   readonly agentId: string
   readonly handle: string
   readonly projectId: string
+  readonly defaultWakePolicy: WakePolicy
   /** Separated by spaces. */
   readonly scopes: string
   readonly expiresAt: number | null
@@ -61,7 +63,7 @@ const insert = statement<
 )
 const holder = readFirst(
   statement<{ hash: string }, KeyHolder>(
-    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", k.scopes, k.expires_at as "expiresAt", p.limits
+    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", a.default_wake_policy as "defaultWakePolicy", k.scopes, k.expires_at as "expiresAt", p.limits
       from api_key k join agent a on a.id = k.agent_id join project p on p.id = a.project_id
       where k.hash = ${p('hash')} and k.revoked_at is null`,
   ),
@@ -137,6 +139,17 @@ export function listExpiredKeys(db: Reader, now: number, limit: number): Promise
 /** Records the last use of keys. Ids of other kinds are ignored. */
 export function noteKeyUse(tx: Transaction, keyIds: readonly string[], at: number): Promise<void> {
   return use.run(tx, { at }, keyIds)
+}
+
+const lastUses = new ListStatement<object, { agentId: string; at: number }>(
+  (ids) => sql`select agent_id as "agentId", max(last_used_at) as "at" from api_key
+    where agent_id in (${ids}) and last_used_at is not null group by agent_id`,
+)
+
+/** Reads when any key of each agent was last used, to the minute, ms since the epoch. Agents that never used one are missing. */
+export async function findLastUses(db: Reader, agentIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await lastUses.all(db, {}, agentIds)
+  return new Map(rows.map(({ agentId, at }) => [agentId, at]))
 }
 
 /** Lists the keys of an agent after a key, in the order of their creation. */

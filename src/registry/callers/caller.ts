@@ -1,7 +1,8 @@
 import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../share-limits.ts'
-import { identityIn } from '../agents/agent.ts'
+import { identityIn, type WakePolicy } from '../agents/agent.ts'
 import { operatorId, operatorIdentity } from '../agents/identity.ts'
+import type { Party } from '../agents/party.ts'
 import { defaultProject } from '../projects/project-store.ts'
 import type { OperatorRole } from './operator-role.ts'
 import { type Scope, scopes } from './scopes.ts'
@@ -26,6 +27,8 @@ export interface Caller {
   readonly role?: OperatorRole
   /** The projects that an operator may act in; absent: all of them. */
   readonly projects?: readonly string[]
+  /** An agent's `defaultWakePolicy`; absent: `immediate`. */
+  readonly defaultWakePolicy?: WakePolicy
   /** The limits of its project that differ from the defaults. */
   readonly limits?: LimitOverrides
 }
@@ -49,6 +52,11 @@ export function operates(caller: Caller, projectId: string): boolean {
 export function nameIn(projectId: string, caller: Caller): string {
   if (caller.kind === 'operator') return caller.identity
   return identityIn(projectId, { handle: caller.identity, projectId: caller.projectId })
+}
+
+/** The caller as a party of an event. */
+export function partyFrom({ kind, id, identity, projectId, defaultWakePolicy = 'immediate' }: Caller): Party {
+  return { id, identity, projectId: kind === 'agent' ? projectId : null, wakePolicy: defaultWakePolicy }
 }
 
 /** Requires the agent itself or an operator. Errors: `forbidden`. */

@@ -5,15 +5,19 @@ import type { PushSubscription, WakeSubscription } from '../../registry/subscrip
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
-import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
+import { decide, isWake, ownAct, routeOf, spawning } from '../rules/policy.ts'
 import { insertHeld } from '../store/held-store.ts'
 
 type Subject =
-  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience'>
+  | Pick<
+      WakeSubscription,
+      'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience' | 'streamSpawns'
+    >
   | Pick<PushSubscription, 'kind'>
 
-/** Whether the policy of an event may hold it: then busy subscriptions are looked at too. */
-export const mayBeHeld = (event: Pick<LogEvent, 'data'>): boolean => wakePolicyOf(event) !== 'immediate'
+/** Whether the policy of an event for an audience may hold it: then busy subscriptions are looked at too. */
+export const mayBeHeld = (event: Pick<LogEvent, 'data'>, audience: string): boolean =>
+  wakePolicyOf(event, audience) !== 'immediate'
 
 /**
  * Returns those of the events that a subscription matches and that wake its agent, and keeps the reason of each that does not.
@@ -26,19 +30,20 @@ export async function holdEvents(
 ): Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => concerns(subject, event))
   if (subject.kind === 'push' || matching.length === 0) return matching
-  const { harnessTarget, audience } = subject
-  const isGated = targets[harnessTarget].isGated && !matching.every(mayBeHeld)
+  const { harnessTarget, audience, streamSpawns } = subject
+  const isGated =
+    targets[harnessTarget].isGated && !streamSpawns && !matching.every((event) => mayBeHeld(event, audience))
   const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
-  const route = routeOf(harnessTarget, presence.capabilities)
+  const route = routeOf(harnessTarget, streamSpawns ? spawning : presence.capabilities)
   const waking: LogEvent[] = []
   for (const event of matching) {
-    const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event), route, presence)
+    const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event, audience), route, presence)
     if (isWake(decision)) {
       waking.push(event)
       continue
     }
     // A policy and an own act decide without presence.
-    const isByPresence = isGated && decision !== ownAct && !mayBeHeld(event)
+    const isByPresence = isGated && decision !== ownAct && !mayBeHeld(event, audience)
     await insertHeld(tx, subject.id, event, decision, isByPresence ? presence.state : null)
   }
   return waking

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { EventType, LogEvent, Trigger } from '../../log/event.ts'
+import type { EventType, LogEvent, Routing, Trigger } from '../../log/event.ts'
 import { type WakePolicy, wakePolicies } from '../../registry/agents/agent.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
 import type {
@@ -23,7 +23,7 @@ interface Filterable {
 
 /** What a subscription is matched by. */
 export type Matched =
-  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
+  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'audience' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
   | Pick<PushSubscription, 'kind'>
 
 /** The events that a push is sent for: states and artifacts of its task (A2A specification §4.3.3). */
@@ -42,15 +42,18 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false
   if (subscription.kind === 'push') return true
   if (isOwnAct(subscription, event)) return false
-  const { harnessTarget } = subscription
-  const wakePolicy = wakePolicyOf(event)
+  const { harnessTarget, audience } = subscription
+  const wakePolicy = wakePolicyOf(event, audience)
   if (targets[harnessTarget].isGated) return wakePolicy === 'immediate'
   return isWake(decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt)))
 }
 
-/** Returns the policy that the sender of an event chose. What has no sender, such as a signal of the engine, is `immediate`. */
-export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>): WakePolicy {
-  const said = (data as Filterable).wakePolicy ?? 'immediate'
+/**
+ * Returns the policy of an event for an agent of its audience: the one that the sender chose, else the agent's own default when the
+ * event was appended. A signal of the engine is `immediate`. Source: D6, D20.
+ */
+export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string): WakePolicy {
+  const said = (data as Filterable).wakePolicy ?? routingOf({ data }).policies?.[audience] ?? 'immediate'
   return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
 }
 
@@ -106,6 +109,16 @@ export function comesWithMessage(event: LogEvent): boolean {
   return event.type === 'task.state_changed' && event.data.message !== undefined
 }
 
+function routingOf({ data }: Pick<LogEvent, 'data'>): Routing {
+  return (data.routing as Routing | undefined) ?? {}
+}
+
+/** Whether the message of a task event went to this agent, and not to the other party. */
+function isRecipient(agentId: string, { data, actorId }: LogEvent): boolean {
+  const { recipientId } = routingOf({ data })
+  return recipientId === undefined ? actorId !== agentId : recipientId === agentId
+}
+
 /**
  * Whether another subscription of the same target already wakes for the message that caused this task event: one wake for each
  * recipient and message. A subscription that was made after the event never sends it. Source: D9.
@@ -116,6 +129,7 @@ export function isWokenBySibling(
   siblings: readonly WakeSubscription[],
 ): boolean {
   if (subscription.trigger !== 'TASK_STATE_CHANGED' || !comesWithMessage(event)) return false
+  if (!isRecipient(subscription.audience, event)) return false
   const message = event.data.message as Filterable
   return siblings.some(
     (sibling) =>

@@ -193,7 +193,7 @@ export class Dispatcher implements AsyncDisposable {
 
   async #idle(): Promise<void> {
     if (this.#isNotified) return
-    const dueAt = await nextDueAt(this.#context.db, this.#runsOfAgents.full)
+    const dueAt = await nextDueAt(this.#context.db, this.#id, this.#runsOfAgents.full)
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
     if (this.#isNotified || delayMs <= 0) return
     await this.#wait(delayMs)

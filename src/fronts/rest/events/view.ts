@@ -23,12 +23,19 @@ export interface EventPageView {
 }
 
 export function eventView(event: LogEvent): EventView {
+  const { routing: _forTheEngine, ...data } = event.data
   return {
     logId: event.logId,
     type: event.type,
     actor: event.actor,
-    ...(event.taskId === null ? {} : { taskId: event.taskId }),
-    data: event.data,
+    ...taskIdOf(event),
+    data,
     createdAt: instant(event.createdAt),
   }
+}
+
+/** The event of a task in the log of another party's project has the id in its data only. Source: D19. */
+function taskIdOf({ taskId, type, data }: LogEvent): { taskId?: string } {
+  if (taskId !== null) return { taskId }
+  return type.startsWith('task.') && typeof data.taskId === 'string' ? { taskId: data.taskId } : {}
 }

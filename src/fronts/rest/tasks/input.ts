@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
+import { wakePolicies } from '../../../registry/agents/agent.ts'
+import { contentsOf, isBase64, nullData } from '../../../tasks/part.ts'
 import { taskStates } from '../../../tasks/state.ts'
 import { count, line, oneOf, text } from '../fields.ts'
 
@@ -11,14 +13,18 @@ const extensions = z.array(line(inputLimits.url.max)).max(inputLimits.messageExt
 const part = z
   .looseObject({
     text: z.string({ error: 'must be a string' }).optional(),
-    raw: z.string({ error: 'must be a string in base64' }).optional(),
+    raw: z.string({ error: 'must be a string in base64' }).refine(isBase64, 'must be a string in base64').optional(),
     url: z.string({ error: 'must be a URL' }).optional(),
+    data: z
+      .unknown()
+      .refine((value) => value !== null, nullData)
+      .optional(),
     filename: line(500).optional(),
     mediaType: line(200).optional(),
     metadata,
   })
-  .refine((value) => [value.text, value.raw, value.url, value.data].some((kind) => kind !== undefined), {
-    error: 'needs one of text, raw, url or data (A2A specification, Part)',
+  .refine((value) => contentsOf(value).length === 1, {
+    error: 'needs exactly one of text, raw, url or data (A2A specification, Part)',
   })
 
 const parts = z
@@ -57,6 +63,8 @@ export const transitionInput = z.strictObject({
   expectedVersion: version.optional(),
   message: message.optional(),
   artifacts: z.array(artifact).max(100).optional(),
+  answerAs: oneOf(['task', 'message']).optional(),
+  wakePolicy: oneOf(wakePolicies).optional(),
 })
 
 export const artifactInput = z.strictObject({
@@ -67,6 +75,7 @@ export const artifactInput = z.strictObject({
 })
 
 export const taskQuery = z.strictObject({
+  agent: line(110).min(1).optional(),
   role: oneOf(['assignee', 'originator']).optional(),
   state: oneOf(taskStates).optional(),
   contextId: id.optional(),

@@ -1,4 +1,6 @@
 import type { Response } from 'express'
+import { requireAgent } from '../../../registry/agents/agents.ts'
+import { requireSelf } from '../../../registry/callers/caller.ts'
 import { addArtifact } from '../../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
@@ -33,20 +35,22 @@ export const taskRoutes = [
     query: taskQuery,
     handle: async ({ caller, query }, { db }: TaskContext) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
-      const own = caller.kind === 'agent' ? caller.id : undefined
+      const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
+      if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
+      const own = agent?.id ?? (caller.kind === 'agent' ? caller.id : undefined)
       const page = await listTasks(db, {
         projectId: caller.projectId,
         // Operators are one originator. Those of some projects see its tasks in the project that they act in.
         isWithin: caller.projects !== undefined,
         assigneeId: role === 'originator' ? undefined : own,
-        originatorId: role === 'originator' ? caller.id : undefined,
+        originatorId: role === 'originator' ? (agent?.id ?? caller.id) : undefined,
         state,
         contextId,
         pageSize,
         pageToken,
       })
       const artifacts = query.includeArtifacts === 'true'
-      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts })
+      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts, viewer: caller.projectId })
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
     },
@@ -59,7 +63,7 @@ export const taskRoutes = [
     handle: async ({ caller, params, query, res }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
-      const document = await loadTaskDocument(db, task, { historyLength })
+      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId })
       setVersion(res, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       res.setHeader('Cache-Control', 'no-store')
@@ -104,10 +108,10 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
     handle: async ({ caller, params, body, req, res }, context: TaskContext) => {
-      const { to, message } = body
+      const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(req.get('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
-      const move = { to, expectedVersion, message, artifacts }
+      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy }
       const document = await withCurrent(() => moveTask(context, caller, params.id, move))
       setVersion(res, document.task)
       return taskView(document)

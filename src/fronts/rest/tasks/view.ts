@@ -13,6 +13,9 @@ export interface TaskSummaryView {
   readonly state: TaskState
   /** `@donna` */
   readonly originator: string
+  /** The agent that it was sent to: A2A clients reach it there. */
+  readonly agent: string
+  /** Who works on it. */
   readonly assignee: string
   readonly priority: Priority
   readonly taggedConcepts: readonly string[]
@@ -48,13 +51,14 @@ export interface ArtifactPieceView {
 }
 
 export function taskView(document: TaskDocument): TaskView {
-  const { task, originator, assignee, statusMessage, history, artifacts, omitted } = document
+  const { task, originator, agent, assignee, statusMessage, history, artifacts, omitted } = document
   return {
     id: task.id,
     contextId: task.contextId,
     version: task.version,
     state: task.state,
     originator,
+    agent,
     assignee,
     priority: task.priority,
     taggedConcepts: task.taggedConcepts,

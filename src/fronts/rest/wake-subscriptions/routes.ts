@@ -1,5 +1,6 @@
 import { pageLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
+import { createFindDelivered } from '../../../mailbox/delivery/already-delivered.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import type { SubscriptionContext } from '../../../subscriptions/context.ts'
@@ -10,8 +11,8 @@ import { sendTest } from '../../../subscriptions/send-test.ts'
 import { subscribe } from '../../../subscriptions/subscribe.ts'
 import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
+import { listUntold } from '../../../wakes/read/non-wakes.ts'
 import { listDeliveries } from '../../../wakes/store/delivery-store.ts'
-import { listHeld } from '../../../wakes/store/held-store.ts'
 import { pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
 import {
@@ -151,11 +152,10 @@ export const wakeSubscriptionRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: heldQuery,
     handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
-      const { id } = await requireSubscription(db, caller, params.id)
-      const { limit = recordsDefault, pageToken = Number.MAX_SAFE_INTEGER } = query
-      const found = await listHeld(db, id, pageToken, limit + 1)
-      const { items, nextPageToken } = pageOf(found, limit, ({ event }) => String(event.logId))
-      return { held: items.map(heldView), nextPageToken }
+      const subscription = await requireSubscription(db, caller, params.id)
+      const { limit = recordsDefault, pageToken: before = Number.MAX_SAFE_INTEGER } = query
+      const page = await listUntold(db, subscription, createFindDelivered(db), { before, limit })
+      return { held: page.items.map(heldView), nextPageToken: String(page.nextBefore ?? '') }
     },
   }),
 ] as const

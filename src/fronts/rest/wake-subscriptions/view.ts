@@ -10,8 +10,9 @@ import {
 } from '../../../registry/subscriptions/subscription.ts'
 import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
 import { type Attempt, attemptFor } from '../../../wakes/channel.ts'
+import type { Untold } from '../../../wakes/read/non-wakes.ts'
+import { messageIdOf } from '../../../wakes/rules/match.ts'
 import type { Delivery, DeliveryOutcome } from '../../../wakes/store/delivery-store.ts'
-import type { HeldWake } from '../../../wakes/store/held-store.ts'
 import { instant } from '../instant.ts'
 
 /** A wake subscription as its owner sees it, without its key. Instants are ISO 8601. */
@@ -89,8 +90,8 @@ export interface DeliveryView {
 export interface HeldView {
   readonly logId: number
   readonly type: EventType
-  readonly action: HeldWake['action']
-  readonly reason: HeldWake['reason']
+  readonly action: Untold['action']
+  readonly reason: Untold['reason']
   readonly presence?: PresenceState
   readonly messageId?: string
   readonly taskId?: string
@@ -139,16 +140,18 @@ export function deliveryView(delivery: Delivery, reader: Caller): DeliveryView {
   }
 }
 
-export function heldView({ event, action, reason, presence }: HeldWake): HeldView {
+export function heldView({ event, action, reason, presence }: Untold): HeldView {
   const { logId, type, taskId, createdAt, data } = event
+  const messageId = messageIdOf(event) ?? data.messageId
+  const taskIdSaid = taskId ?? data.taskId
   return {
     logId,
     type,
     action,
     reason,
     ...(presence === null ? {} : { presence }),
-    ...(typeof data.messageId === 'string' ? { messageId: data.messageId } : {}),
-    ...(taskId === null ? {} : { taskId }),
+    ...(typeof messageId === 'string' ? { messageId } : {}),
+    ...(typeof taskIdSaid === 'string' ? { taskId: taskIdSaid } : {}),
     createdAt: instant(createdAt),
   }
 }

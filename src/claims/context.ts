@@ -1,0 +1,15 @@
+import type { Core } from '../core.ts'
+import type { TaskAssignment } from '../registry/claims/task-assignment.ts'
+import type { Claim } from './claim.ts'
+
+export interface ClaimContext extends Core {
+  readonly assignment: TaskAssignment
+}
+
+/** The result of claiming: `claimed`, `renewed` (the caller had it), or `taken_over` (the claim was stale). */
+export interface Claimed {
+  readonly claim: Claim
+  readonly outcome: 'claimed' | 'renewed' | 'taken_over'
+  readonly previousOwner?: string
+  readonly reason?: string
+}

@@ -1,0 +1,57 @@
+import type { LogEvent } from '../../log/event.ts'
+import { presenceOf } from '../../registry/sessions/presence.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { isDeliverable } from '../../registry/subscriptions/targets.ts'
+import { concerns, isOwnAct, isWokenBySibling, wakePolicyOf } from './match.ts'
+import { type Decision, decide, isWake, ownAct, routeOf } from './policy.ts'
+
+/** Why the target of a subscription was not told of an event that it listens to. Source: D27. */
+export type NonWake =
+  | Decision
+  /** It is sent when the subscription is sent for again. */
+  | { readonly action: 'wait'; readonly reason: 'paused' | 'degraded' | 'no_channel' }
+  /** The agent knows of it already. */
+  | { readonly action: 'skip'; readonly reason: 'told_elsewhere' | 'already_in_hand' }
+
+/** What is known about an event beside the event. */
+export interface Circumstances {
+  /** The other subscriptions of the agent. */
+  readonly siblings: readonly WakeSubscription[]
+  /** The route by which the message of the event reached the agent without a wake; undefined: by none. */
+  readonly deliveredBy: string | undefined
+}
+
+/**
+ * Says why a subscription does not send, or did not send, an event of its audience; undefined where it does, or did. What was held
+ * when the event was appended is on record, and not asked here. Pure. Source: D27.
+ */
+export function nonWakeOf(
+  subscription: WakeSubscription,
+  event: LogEvent,
+  { siblings, deliveredBy }: Circumstances,
+): NonWake | undefined {
+  if (!concerns(subscription, event)) return undefined
+  const decision = decisionOn(subscription, event)
+  if (!isWake(decision)) return decision
+  if (event.logId > subscription.cursorLogId) return waitOf(subscription)
+  if (deliveredBy !== undefined) return { action: 'skip', reason: 'already_in_hand' }
+  // A sibling that is paused today was not when it told of the event.
+  const active = siblings.map((sibling) => ({ ...sibling, status: 'active' as const }))
+  if (isWokenBySibling(subscription, event, active)) return { action: 'skip', reason: 'told_elsewhere' }
+  return undefined
+}
+
+/** What the policy says of an event where presence has no part in it. */
+function decisionOn(subscription: WakeSubscription, event: LogEvent): Decision {
+  if (isOwnAct(subscription, event)) return ownAct
+  const { harnessTarget, audience } = subscription
+  const wakePolicy = wakePolicyOf(event, audience)
+  if (wakePolicy === 'immediate') return { action: 'deliver', reason: 'receiver_decides' }
+  return decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt))
+}
+
+function waitOf({ status, harnessTarget }: WakeSubscription): NonWake | undefined {
+  if (status === 'paused' || status === 'degraded') return { action: 'wait', reason: status }
+  if (status !== 'active' || !isDeliverable(harnessTarget)) return { action: 'wait', reason: 'no_channel' }
+  return undefined
+}

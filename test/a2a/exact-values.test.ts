@@ -1,0 +1,173 @@
+import { SendMessageRequest } from '@a2a-js/sdk'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { bearer, rawClient } from '../grpc/raw-client.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { type Said, sixWays } from './six-ways.ts'
+import { errorInfo, legacy, message, sending, wireTo } from './wire.ts'
+
+let gateway: TestGateway
+let donna: TestAgent
+let lucy: TestAgent
+let wire: ReturnType<typeof wireTo>
+let six: ReturnType<typeof sixWays>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  donna = await gateway.addAgent('donna')
+  lucy = await gateway.addAgent('lucy')
+  wire = wireTo(gateway, donna, lucy.key)
+  six = sixWays(gateway, donna, lucy)
+})
+
+afterAll(async () => {
+  six[Symbol.dispose]()
+  await gateway[Symbol.asyncDispose]()
+})
+
+/** `levels` arrays in one another. */
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
+
+describe('what a part holds', () => {
+  const flaws: [string, JsonObject, RegExp][] = [
+    ['data that is null', { data: null }, /data/],
+    ['two contents', { text: 'a', url: 'https://example.com/b' }, /more than one of text, url/],
+    ['bytes that are not base64', { raw: 'not base64!!' }, /base64/],
+    ['bytes of an impossible length', { raw: 'AAAAA' }, /base64/],
+    ['metadata that is no object', { text: 'a', metadata: 'x' }, /metadata/],
+    ['nothing', {}, /needs one of text, raw, url or data/],
+  ]
+
+  test.each(flaws)('is refused over JSON-RPC and HTTP+JSON: %s', async (_, part, words) => {
+    const rpc = await wire.rpc('SendMessage', sending({ parts: [part] }))
+    expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringMatching(words) })
+    const rest = await wire.rest('POST', '/message:send', sending({ parts: [part] }))
+    expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringMatching(words)])
+  })
+
+  test.each(flaws)('is refused in what an assignee writes: %s', async (_, part) => {
+    const { id } = await gateway.send('donna', 'hello', { key: lucy.key })
+    const artifact = { artifact: { parts: [part] } }
+    expect((await gateway.call('POST', `/v1/tasks/${id}/artifacts`, artifact, donna)).status).toBe(400)
+    expect((await gateway.move(donna, id, 'completed', { message: { parts: [part] } })).status).toBe(400)
+    expect((await gateway.move(donna, id, 'completed', { message: { parts: [{ text: 5 }] } })).status).toBe(400)
+  })
+
+  test('data that is null is refused over gRPC too', async () => {
+    using client = rawClient(gateway.grpcTarget)
+    const request = SendMessageRequest.fromJSON({ tenant: 'agents/donna', message: message() })
+    request.message!.parts[0]!.content = { $case: 'data', value: null }
+    const answer = await client.unary('sendMessage', request, bearer(lucy.key))
+    expect(answer).toMatchObject({ code: 3, details: expect.stringContaining('message.parts[0].data') })
+  })
+
+  test('bytes that are not base64 are refused in v0.3', async () => {
+    const file = { kind: 'file', file: { bytes: 'not base64!!' } }
+    const said = { message: { kind: 'message', messageId: 'm', role: 'user', parts: [file] } }
+    expect((await wire.rpc('message/send', said, legacy)).body.error).toMatchObject({ code: -32602 })
+    const content = [{ file: { fileWithBytes: 'not base64!!' } }]
+    const rest = await wire.rest('POST', '/v1/message:send', { message: { messageId: 'm', role: 1, content } }, legacy)
+    expect(rest.status).toBe(400)
+  })
+
+  test.each(['AAEC/w==', 'AAEC/w', 'AAEC_w', ''])('bytes in any base64 are kept: "%s"', async (raw) => {
+    const { body } = await wire.rpc('SendMessage', sending({ parts: [{ raw }, { text: 'a' }] }))
+    expect(body.result.task.history[0].parts[0].raw).toBe(raw && 'AAEC/w==')
+  })
+})
+
+describe('a message of many levels', () => {
+  test('is the sender’s fault over each binding', async () => {
+    const deep = { parts: [{ text: 'x' }], metadata: { deep: nested(40) } }
+    for (const [way, send] of Object.entries(six as Record<string, (message: JsonObject) => Promise<Said>>)) {
+      const { isTheirs, refusal } = await send(deep)
+      expect([way, isTheirs, refusal], way).toEqual([way, true, expect.stringContaining('32 levels')])
+    }
+    const { id } = await gateway.send('donna', 'hello', { key: lucy.key })
+    const artifact = { artifact: { parts: [{ data: nested(40) }] } }
+    const { body } = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, artifact, donna)
+    expect(body).toMatchObject({ status: 400, code: 'invalid-request', limit: 'contentDepth' })
+  })
+
+  test('of 5,000 levels is the sender’s fault', async () => {
+    const parts = `[{"data":${'['.repeat(5000)}${']'.repeat(5000)}}]`
+    const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":${parts}}}}`
+    const answer = await wire.post(body)
+    expect(answer.body.error.code).not.toBe(-32603)
+  })
+
+  test('that is allowed is read over gRPC', async () => {
+    const { body } = await wire.rpc('SendMessage', sending({ parts: [{ data: nested(28) }] }))
+    using client = rawClient(gateway.grpcTarget)
+    const request = { tenant: 'agents/donna', id: body.result.task.id }
+    expect(await client.unary('getTask', request, bearer(lucy.key))).toMatchObject({
+      value: { id: body.result.task.id },
+    })
+  })
+})
+
+describe('the version of a path', () => {
+  test.each([
+    ['0.3', 'GET', '/tasks/x'],
+    ['0.3', 'POST', '/message:send'],
+    ['1.0', 'POST', '/v1/message:send'],
+    ['1.0', 'GET', '/v1/tasks/x'],
+  ])('A2A-Version %s is refused at %s %s', async (version, method, path) => {
+    const body = method === 'POST' ? sending() : undefined
+    const { status, body: refused } = await wire.rest(method, path, body, { 'A2A-Version': version })
+    expect(status).toBe(400)
+    expect(refused.error.details[0]).toMatchObject({ ...errorInfo, reason: 'VERSION_NOT_SUPPORTED' })
+  })
+
+  test('1 is 1.0 for calls as for cards', async () => {
+    const headers = { 'A2A-Version': '1' }
+    expect((await wire.rpc('ListTasks', {}, headers)).body.result).toBeTruthy()
+    expect((await wire.rest('GET', '/.well-known/agent-card.json', undefined, headers)).status).toBe(200)
+  })
+})
+
+describe('a tenant over HTTP', () => {
+  test.each(['nope', 'agents/lucy', 'projects/blue/agents/donna'])(
+    'that is another agent is refused: %s',
+    async (tenant) => {
+      const rpc = await wire.rpc('SendMessage', { tenant, ...sending() })
+      expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('tenant') })
+      const rest = await wire.rest('POST', '/message:send', { tenant, ...sending() })
+      expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining('tenant')])
+    },
+  )
+
+  test('in the path is refused', async () => {
+    expect((await wire.rest('POST', '/nope/message:send', sending())).status).toBe(404)
+    expect((await wire.rest('GET', '/nope/tasks')).status).toBe(404)
+    expect((await wire.rest('GET', '/tasks?tenant=nope')).status).toBe(400)
+  })
+
+  test.each(['agents/donna', 'projects/default/agents/donna', ''])(
+    'that is this agent is accepted: "%s"',
+    async (tenant) => {
+      expect((await wire.rpc('ListTasks', { tenant })).body.result).toBeTruthy()
+    },
+  )
+})
+
+describe('an envelope', () => {
+  test('of ListTasks needs no params', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks' }
+    expect((await wire.post(body)).body.result.tasks).toBeInstanceOf(Array)
+  })
+
+  test('without an id is refused, and not executed', async () => {
+    const before = (await wire.rpc('ListTasks', {})).body.result.totalSize
+    const { body } = await wire.post({ jsonrpc: '2.0', method: 'SendMessage', params: sending() })
+    expect(body.error).toMatchObject({ code: -32600, message: expect.stringContaining('id is required') })
+    expect((await wire.rpc('ListTasks', {})).body.result.totalSize).toBe(before)
+  })
+
+  test('of an unknown task is answered with the words of the specification and its id', async () => {
+    const { error } = (await wire.rpc('GetTask', { id: 'nope' })).body
+    expect(error.message).toContain('not found')
+    expect(error.message).not.toContain('/v1')
+    expect(error.data[0].metadata).toMatchObject({ taskId: 'nope' })
+  })
+})

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
+import { until } from '../support/until.ts'
+import { deliveriesOf, patch, stateOf } from './acts.ts'
+
+const send = async (gateway: TestGateway, subject: string, fields: object = {}) =>
+  (await gateway.call('POST', '/v1/messages', { to: '@donna', subject, ...fields })).body.messageId
+const heldPage = async (gateway: TestGateway, agent: TestAgent, id: string, query = '') =>
+  (await gateway.call('GET', `/v1/wake-subscriptions/${id}/held${query}`, undefined, agent)).body
+const heldOf = async (gateway: TestGateway, agent: TestAgent, id: string) => (await heldPage(gateway, agent, id)).held
+const rowsOf = async (gateway: TestGateway) =>
+  Number((await besideStore(gateway.dataDir, 'select count(*) as kept from held_wake'))[0]!.kept)
+
+// D27: it writes nothing, however long it is paused
+test('what a paused subscription waits for is listed as paused, without a row for each event', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await patch(gateway, donna, id, { status: 'paused' })
+  const ids = [await send(gateway, 'one'), await send(gateway, 'two')]
+  const quiet = await send(gateway, 'quiet', { wakePolicy: 'silent' })
+  expect(await heldOf(gateway, donna, id)).toMatchObject([
+    { action: 'store_only', reason: 'silent', messageId: quiet },
+    { action: 'wait', reason: 'paused', messageId: ids[1] },
+    { action: 'wait', reason: 'paused', messageId: ids[0] },
+  ])
+  expect(await rowsOf(gateway)).toBe(0)
+  await patch(gateway, donna, id, { status: 'active' })
+  await receiver.waitFor(1)
+  await until(
+    () => heldOf(gateway, donna, id),
+    (held) => held.length === 1,
+  )
+})
+
+// D27
+test('what a degraded subscription waits for is listed as degraded', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver(410)
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await send(gateway, 'refused')
+  await until(
+    () => stateOf(gateway, donna, id),
+    ({ status }) => status === 'degraded',
+  )
+  await send(gateway, 'later')
+  expect((await heldOf(gateway, donna, id)).map(({ reason }: { reason: string }) => reason)).toEqual([
+    'degraded',
+    'degraded',
+  ])
+})
+
+// D27, D28
+test.each(['mcp-notifications', 'bridge-daemon'])('what waits for a channel to %s is listed', async (harnessTarget) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const input = { trigger: 'SENT_TO_ME', harnessTarget }
+  const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, donna)
+  await send(gateway, 'hello')
+  const [held] = await heldOf(gateway, donna, body.subscriptionId)
+  expect(['no_channel', 'presence_unknown']).toContain(held.reason)
+})
+
+// D27, D9
+test('what another subscription of the same target told is listed as told elsewhere', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const mail = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const tasks = await gateway.subscribe(donna, receiver.url)
+  const task = await gateway.send('donna', 'hello')
+  const [wake] = await receiver.waitFor(1)
+  expect(wake!.body.eventType).toBe('wake/sent_to_me')
+  const held = await until(
+    () => heldOf(gateway, donna, tasks.id),
+    (list) => list.length === 1,
+  )
+  expect(held).toMatchObject([
+    { action: 'skip', reason: 'told_elsewhere', taskId: task.id, messageId: wake!.body.payload.messageId },
+  ])
+  expect(await heldOf(gateway, donna, mail.id)).toEqual([])
+})
+
+// D27, D9
+test('what the agent took along with a call before its wake was due is listed as already in hand', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { coalesceWindow: 1, coalesceMode: 'window' },
+  })
+  const messageId = await send(gateway, 'hello')
+  await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, donna)
+  await until(
+    () => heldOf(gateway, donna, id),
+    (list) => list.length === 1,
+  )
+  expect(await heldOf(gateway, donna, id)).toMatchObject([{ action: 'skip', reason: 'already_in_hand', messageId }])
+  expect(receiver.wakes).toHaveLength(0)
+})
+
+// D27
+test('pages name each event once, in order, also where most of the log was sent', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const quiet: string[] = []
+  for (let n = 0; n < 6; n++) {
+    await send(gateway, 'told')
+    quiet.push(await send(gateway, 'quiet', { wakePolicy: n % 2 ? 'silent' : 'next_turn' }))
+  }
+  await until(
+    () => deliveriesOf(gateway, donna, id),
+    (deliveries) => deliveries.filter(({ outcome }) => outcome === 'delivered').length === 6,
+  )
+  await patch(gateway, donna, id, { status: 'paused' })
+  for (let n = 0; n < 3; n++) quiet.push(await send(gateway, 'waits'))
+  const seen: string[] = []
+  for (let token = '', more = true; more; more = token !== '') {
+    const page = await heldPage(gateway, donna, id, `?limit=2${token && `&pageToken=${token}`}`)
+    expect(page.held.length).toBeLessThanOrEqual(2)
+    seen.push(...page.held.map(({ messageId }: { messageId: string }) => messageId))
+    token = page.nextPageToken
+  }
+  expect(seen).toEqual(quiet.reverse())
+})
