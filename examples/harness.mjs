@@ -1,4 +1,4 @@
-// A harness in 90 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
+// A harness in 100 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
 // it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
 //
 //   rouse agent add donna --save-key donna.key
@@ -20,6 +20,8 @@ const server = createServer(async (req, res) => {
   const chunks = []
   for await (const chunk of req) chunks.push(chunk)
   const body = Buffer.concat(chunks)
+  // A wake may come before the answer that brings its key. 503 has it sent again; 401 would end the subscription.
+  if (!signingKey) return void res.writeHead(503, { 'Retry-After': '1' }).end()
   if (!isGenuine(req.headers, body)) {
     res.writeHead(401).end()
     return
@@ -71,7 +73,7 @@ async function work(taskId) {
 /** Standard Webhooks: HMAC-SHA256 over id, time and body; at most five minutes old. */
 function isGenuine(headers, body) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
-  if (!signingKey || Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
   const secret = Buffer.from(signingKey.slice('whsec_'.length), 'base64')
   const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest()
   return signatures.split(' ').some((entry) => {

@@ -52,13 +52,13 @@ import { createFindWaiting, hasWaiting } from './waiting.ts'
 import { StreamConnections } from './wake-stream/connections.ts'
 import { createStreamChannel } from './wake-stream/stream-channel.ts'
 import { WakeStreams } from './wake-stream/streams.ts'
+import { AttemptLog } from './wakes/attempt-log.ts'
 import type { Channels } from './wakes/channel.ts'
 import { createEngine } from './wakes/engine.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
-import { AttemptLog } from './webhooks/attempt-log.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWakeSigner } from './webhooks/wake-signer.ts'
@@ -137,7 +137,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const streams = new WakeStreams()
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(sending, signWake),
-    'bridge-daemon': createStreamChannel({ db, clock }, streams, signWake),
+    'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
     push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),
   }
 

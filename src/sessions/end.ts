@@ -96,8 +96,9 @@ function logEnd(
   { id: sessionId, projectId: project, surface }: Session,
   about: { readonly agent: string; readonly reason: EndReason; readonly successorId?: string },
 ): void {
-  const event = about.reason === 'preempted' ? 'session.preempted' : 'session.ended'
-  tx.onCommit(() => log.info({ sessionId, project, surface, ...about }, event))
+  const isPreempted = about.reason === 'preempted'
+  const line = { sessionId, project, surface, ...about }
+  tx.onCommit(() => log.info(line, isPreempted ? 'session.preempted' : 'session.ended'))
 }
 
 /** Announces to the other agents of the project that a session has ended. Called last in its transaction. */

@@ -2,6 +2,7 @@ import type { Core } from '../core.ts'
 import { Problem } from '../errors.ts'
 import { sleep } from '../lib/clock.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignWake, TestOrder } from '../wakes/channel.ts'
 import { resultOf } from '../wakes/rules/decided.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
@@ -15,7 +16,7 @@ const testWaitMs = 10_000
  * without a receipt is written again to the next stream, under the same `eventId`.
  */
 export function createStreamChannel(
-  { db, clock }: Pick<Core, 'db' | 'clock'>,
+  { db, clock, attempts: lines }: Pick<Core, 'db' | 'clock'> & { readonly attempts: AttemptLog },
   streams: WakeStreams,
   sign: SignWake,
 ): Channel<WakeSubscription> {
@@ -40,6 +41,8 @@ export function createStreamChannel(
       const delivery = await findDelivery(db, id, emission.eventId)
       attempts = delivery?.attempts ?? attempts
       if (!delivery) break
+      const last = attempts.at(-1)
+      if (last) lines.note(order, last, attempts.length)
       if (delivery.outcome !== 'pending') return resultOf(delivery)
       if (!(await order.retryAt(attempts, delivery.nextAttemptAt ?? clock.now()))) break
     }

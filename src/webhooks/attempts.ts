@@ -5,10 +5,10 @@ import type { Logger } from '../logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
 import { NameError, OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
 import type { AttemptGate } from './attempt-gate.ts'
-import type { AttemptLog } from './attempt-log.ts'
 import { type AttemptOutcome, afterAttempt } from './retry-policy.ts'
 
 /** What one attempt sends. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { secretVariables } from '../../src/cli/secret-files.ts'
 import { gatewayVariables, unknownVariables } from '../../src/cli/unknown-variables.ts'
@@ -22,6 +22,15 @@ test('what is known is not named: settings, their files, the variables of other 
   const fine = [...gatewayVariables, ...secretVariables.map((name) => `${name}_FILE`), 'ROUSE_KEY', 'ROUSE_TASK_ID']
   const foreign = ['ROUSE_SERVICE_HOST', 'ROUSE_PORT_4520_TCP_ADDR', 'PATH', 'MY_ROUSE_PROT', '']
   expect(unknownVariables(Object.fromEntries([...fine, ...foreign].map((name) => [name, '1'])))).toEqual([])
+})
+
+test('every variable that the code names is known', () => {
+  const src = new URL('../../src/', import.meta.url)
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const texts = files.map((name) => readFileSync(new URL(name, src), 'utf8'))
+  const named = new Set(texts.flatMap((text) => [...text.matchAll(/\bROUSE_[A-Z_]*[A-Z]\b/g)].map(([name]) => name)))
+  expect(named.size).toBeGreaterThan(40)
+  expect(unknownVariables(Object.fromEntries([...named].map((name) => [name, '1'])))).toEqual([])
 })
 
 test('a thousand of them are twenty lines of bounded length', () => {

@@ -1,5 +1,5 @@
 import { isShown, type Logger } from '../logger.ts'
-import type { Attempt, DeliveryOrder } from '../wakes/channel.ts'
+import type { Attempt, DeliveryOrder } from './channel.ts'
 
 /** How many subscriptions that fail are remembered. Beyond it the one that has failed longest is told anew. */
 const spellsMax = 10_000
@@ -29,7 +29,7 @@ export class AttemptLog {
   /** @param nth the number of this attempt at its emission, from 1 */
   note(order: Order, attempt: Attempt, nth: number): void {
     const { id } = order.subscription
-    if (attempt.status !== null && attempt.status >= 200 && attempt.status < 300) {
+    if (isArrival(attempt)) {
       if (this.#spells.size > 0) this.#end(order, id, attempt)
       if (this.#shows.info) this.#log.info(lineOf(order, attempt, nth), 'wake.attempted')
       return
@@ -85,4 +85,9 @@ function lineOf({ subscription, agentIdentity, emission }: Order, attempt: Attem
     error: attempt.error ?? undefined,
     ms: attempt.durationMs,
   }
+}
+
+/** A webhook answers with a status. The reader of a stream has none: it arrived, or it says what is wrong. */
+function isArrival({ status, error }: Attempt): boolean {
+  return error === null && (status === null || (status >= 200 && status < 300))
 }
