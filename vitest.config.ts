@@ -39,7 +39,7 @@ export default defineConfig({
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
             'test/gateways/**/*.test.ts',
-            'test/{a2a,access,audit,claims,cluster,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wakes}/**/*.test.ts',
+            'test/{a2a,access,audit,claims,cluster,contract,fronts,grpc,identity,log,mailbox,process,redaction,registry,rest,sessions,subscriptions,tasks,wakes}/**/*.test.ts',
           ],
           exclude,
           env: { ROUSE_TEST_ENGINE: 'postgres' },
