@@ -32,6 +32,7 @@ export const problems = {
   'task-finished': { status: 409, title: 'The task is finished and accepts no more changes' },
   'idempotency-conflict': { status: 409, title: 'The idempotency key was used for another request' },
   'subscription-degraded': { status: 409, title: 'The subscription is not active' },
+  'subscription-paused': { status: 409, title: 'The subscription is paused' },
   'watermark-ahead': { status: 409, title: 'The watermark is ahead of the log' },
   'watermark-expired': { status: 410, title: 'The log no longer has the events after the watermark' },
   'payload-too-large': { status: 413, title: 'The body is too large' },

@@ -26,7 +26,7 @@ export type ReplayInput =
  * Sends events again without moving the cursor: each under its `logId` and a new `eventId`, in log order, before anything newer; as
  * one digest where the subscription coalesces. What no longer matches is left out. With `failedSince`, `earliestLogId` says that
  * some of what failed is no longer kept.
- * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `watermark-ahead`, `watermark-expired`, `not-found` for an
+ * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `subscription-paused`, `watermark-ahead`, `watermark-expired`, `not-found` for an
  * unknown delivery, `invalid-request` for too many events.
  */
 export async function replayDeliveries(
@@ -38,7 +38,7 @@ export async function replayDeliveries(
   const replayed = await context.db.transaction(async (tx) => {
     const subscription = await requireOwnSubscription(tx, caller, id)
     if (!isOn(subscription.status)) {
-      throw new Problem('subscription-degraded', {
+      throw new Problem(subscription.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
         detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
       })
     }

@@ -15,7 +15,7 @@ import { requireWatermark } from './watermark.ts'
 /**
  * Moves a cursor back to a watermark: everything after it that matches now is sent again by the normal path, under its `logId` and
  * a new `eventId`. Source: S1-29, S1-32, D5.
- * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `watermark-ahead`, `watermark-expired`.
+ * Errors: `subscription-not-found`, `forbidden`, `subscription-degraded`, `subscription-paused`, `watermark-ahead`, `watermark-expired`.
  */
 export async function resyncSubscription(
   context: SubscriptionContext,
@@ -27,7 +27,7 @@ export async function resyncSubscription(
     await lockSubscription(tx, id)
     const before = await requireOwnSubscription(tx, caller, id)
     if (!isOn(before.status)) {
-      throw new Problem('subscription-degraded', {
+      throw new Problem(before.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
         detail: `The subscription is ${before.status}${before.reason ? ` (${before.reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
       })
     }

@@ -111,6 +111,9 @@ async function announceWhatWaits(
   await announceWaiting(tx, id, tx.now + announceAfterMs)
 }
 
+/** What an operator listens to itself: the status of what it sent, its tasks, and the signals of the engine. */
+const operatorTriggers: readonly Trigger[] = ['MESSAGE_STATUS_CHANGED', 'TASK_STATE_CHANGED', ...signalTriggers]
+
 async function ownerId(
   db: Reader,
   caller: Caller,
@@ -119,11 +122,10 @@ async function ownerId(
 ): Promise<string> {
   if (agentIdentity === undefined) {
     if (caller.kind === 'agent') return caller.id
-    if ((signalTriggers as readonly string[]).includes(trigger)) return operatorAudience
+    if (operatorTriggers.includes(trigger)) return operatorAudience
     throw new Problem('invalid-request', {
       field: 'agentIdentity',
-      detail:
-        "agentIdentity: an operator must name the agent of the subscription, unless the trigger is a signal of the engine (SUBSCRIPTION_DEGRADED, …). With an agent's key, agentIdentity is not needed.",
+      detail: `agentIdentity: an operator must name the agent of the subscription, unless the trigger is one of ${operatorTriggers.join(', ')}, which are about what the operator itself sent and got. With an agent's key, agentIdentity is not needed.`,
     })
   }
   const agent = await requireAgent(db, caller.projectId, agentIdentity)

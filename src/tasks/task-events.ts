@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { NewEvent, Routing } from '../log/event.ts'
+import { type NewEvent, operatorAudience, type Routing } from '../log/event.ts'
 import type { WakePolicy } from '../registry/agents/agent.ts'
 import { nameOfParty, type Party, policiesOf } from '../registry/agents/party.ts'
 import type { Chunk } from './artifact.ts'
@@ -104,7 +104,7 @@ function told(
   return {
     actor: actorIn(projectId, parties),
     ...(actorId === undefined ? {} : { actorId }),
-    audience: partiesIn(projectId, parties).map(({ id }) => id),
+    audience: [...partiesIn(projectId, parties).map(({ id }) => id), ...operatorsOf(task, parties, projectId)],
     ...(projectId === task.projectId ? { taskId: task.id } : {}),
   }
 }
@@ -118,10 +118,16 @@ function partiesOf({ originator, assignee, previousAssignee }: TaskEventParties)
   return previousAssignee ? [assignee, originator, previousAssignee] : [assignee, originator]
 }
 
-/** The agents of a project that take part, each once. The operator is left out: it has no subscriptions. */
+/** The agents of a project that take part, each once. */
 function partiesIn(projectId: string, parties: TaskEventParties): Party[] {
   const here = partiesOf(parties).filter((party) => party.projectId === projectId)
   return here.filter(({ id }, index) => here.findIndex((other) => other.id === id) === index)
+}
+
+/** The operator, where it is a party, in the task's own project. Its own acts never wake it. */
+function operatorsOf(task: Task, parties: TaskEventParties, projectId: string): string[] {
+  const isParty = projectId === task.projectId && partiesOf(parties).some(({ id }) => id === operatorAudience)
+  return isParty && parties.actorId !== operatorAudience ? [operatorAudience] : []
 }
 
 function mailSummary(data: JsonObject, from: string): JsonObject {

@@ -28,7 +28,14 @@ export function agent(fields: Partial<AgentView> = {}): AgentView {
 
 /** An agent without a session. */
 export function presentAgent(fields: Partial<AgentView> = {}): PresentAgentView {
-  const presence = { state: 'unknown', source: 'unknown', asOf: null, ageMs: null } as const
+  const presence = {
+    state: 'unknown',
+    source: 'unknown',
+    asOf: null,
+    ageMs: null,
+    lastSeenAt: null,
+    capabilities: [],
+  } as const
   return { ...agent(fields), presence, session: null, lastSeenAt: null }
 }
 

@@ -4,6 +4,7 @@ import type { FixtureCase } from './fixture.ts'
 import { mailCases } from './mail-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
+import { refusalCases } from './refusal-cases.ts'
 import { signatureCases } from './signature-cases.ts'
 import { teamCases } from './team-cases.ts'
 import { wakeCases } from './wake-cases.ts'
@@ -15,6 +16,7 @@ export const cases: readonly FixtureCase[] = [
   ...pushCases,
   ...cardCases,
   ...problemCases,
+  ...refusalCases,
   ...a2aCases,
   ...mailCases,
   ...teamCases,

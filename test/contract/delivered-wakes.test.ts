@@ -11,7 +11,7 @@ interface Scene extends World {
   readonly receiver: Receiver
 }
 
-/** Makes a whole gateway send the wake of a folder as its last wake. Nothing emits pulses yet. */
+/** Makes a whole gateway send the wake of a folder as its last wake. */
 const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sent-to-me': async (scene) => {
     await subscribe(scene, 'SENT_TO_ME')
@@ -52,6 +52,27 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     await send(scene)
     scene.clock.advance(30_000)
   },
+  'subscription-degraded': async (scene) => {
+    await subscribe(scene, 'SUBSCRIPTION_DEGRADED')
+    await degrade(scene)
+  },
+  'subscription-recovered': async (scene) => {
+    await subscribe(scene, 'SUBSCRIPTION_RECOVERED')
+    const path = `/v1/wake-subscriptions/${await degrade(scene)}`
+    await scene.gateway.call('PATCH', path, { status: 'active' })
+  },
+  'event-failed': async (scene) => {
+    await subscribe(scene, 'WAKE_FAILED')
+    await using small = await startReceiver(413)
+    await scene.gateway.subscribe(scene.donna, small.url, { trigger: 'SENT_TO_ME' })
+    await send(scene)
+    await scene.receiver.waitFor(1)
+  },
+  'signing-key-rotated': async (scene) => {
+    await subscribe(scene, 'SIGNING_KEY_ROTATED')
+    const { id } = await scene.gateway.subscribe(scene.donna, scene.receiver.url, { trigger: 'SENT_TO_ME' })
+    await scene.gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true })
+  },
   test: async (scene) => {
     const path = `/v1/wake-subscriptions/${await subscribe(scene, 'SENT_TO_ME')}`
     const read = () => scene.gateway.call('GET', path)
@@ -91,6 +112,18 @@ async function subscribe({ gateway, donna, receiver }: Scene, trigger: string, c
       harnessTargetMetadata: { coalesceWindow, coalesceMode: 'window', includeOwn: true },
     })
   ).id
+}
+
+/** Degrades another subscription of the agent, and returns its id. */
+async function degrade(scene: Scene): Promise<string> {
+  await using gone = await startReceiver(410)
+  const { id } = await scene.gateway.subscribe(scene.donna, gone.url, { trigger: 'SENT_TO_ME' })
+  await send(scene)
+  await until(
+    async () => (await scene.gateway.call('GET', `/v1/wake-subscriptions/${id}`)).body.status,
+    (status) => status === 'degraded',
+  )
+  return id
 }
 
 function send({ gateway, editor }: Scene) {

@@ -13,6 +13,8 @@ export interface Request {
   readonly body?: unknown
   /** Calls that others make after a streamed answer has begun. */
   readonly meanwhile?: () => Promise<void>
+  /** Undoes what the case has done outside the gateway, after the answer. */
+  readonly after?: () => void
 }
 
 export interface World {
@@ -38,7 +40,7 @@ export async function inWorld<T>(act: (world: World) => Promise<T>): Promise<T> 
 /** Makes the request that `arrange` asks for, and writes both halves down. */
 export function exchange(arrange: Arrange): Promise<Files> {
   return inWorld(async (world) => {
-    const { method, path, key = world.gateway.adminKey, headers = {}, body, meanwhile } = await arrange(world)
+    const { method, path, key = world.gateway.adminKey, headers = {}, body, meanwhile, after } = await arrange(world)
     const sentHeaders = {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -50,6 +52,7 @@ export function exchange(arrange: Arrange): Promise<Files> {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await readAnswer(response, meanwhile)
+    after?.()
     const stable = createPlaceholders()
     const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
     const answer = {

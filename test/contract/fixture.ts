@@ -8,6 +8,8 @@ export interface FixtureCase {
   readonly folder: string
   readonly shows: string
   readonly render: () => Promise<Files> | Files
+  /** The only engine on which it comes about; absent: each. */
+  readonly engine?: 'sqlite'
 }
 
 /** A folder's files by name, byte for byte. */

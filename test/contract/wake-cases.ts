@@ -2,7 +2,6 @@ import { newUlid } from '../../src/lib/ids.ts'
 import type { LogEvent } from '../../src/log/event.ts'
 import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
-import { heartbeatPulse } from '../../src/wakes/content/payload.ts'
 import { signHeaders } from '../../src/webhooks/signature.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import {
@@ -12,6 +11,7 @@ import {
   messageSent,
   nowSeconds,
   permissionGranted,
+  signal,
   signingKey,
   stateChanged,
   subscription,
@@ -40,8 +40,17 @@ export const wakeCases: readonly FixtureCase[] = [
   wake('digest-of-messages', 'Two messages of one window; the references name them.', () =>
     digest([messageSent(12341, 30), messageSent(12345, 4, { subject: 'Never mind', priority: 'low' })]),
   ),
-  wake('heartbeat-pulse', 'A pulse points at nothing: look at your inbox.', () =>
-    made({ ...heartbeatPulse, logId: 12348, prevLogId: 12345 }),
+  wake('subscription-degraded', 'The engine has given up on a receiver: who, and why.', () =>
+    single(signal('subscription.degraded', { reason: 'gone' })),
+  ),
+  wake('subscription-recovered', 'A degraded subscription is sent for again; `reason` is why it was degraded.', () =>
+    single(signal('subscription.recovered', { reason: 'gone' })),
+  ),
+  wake('event-failed', 'One event could not be delivered: a replay of `logId` sends it again.', () =>
+    single(signal('wake.failed', { eventId: '01KQ45Q8M00123456789ABCDEF', logId: 12341, reason: 'http-413' })),
+  ),
+  wake('signing-key-rotated', 'A subscription has a new key. The old one signs too, until `previousKeyUntil`.', () =>
+    single(signal('subscription.key_rotated', { previousKeyUntil: '2026-04-27T10:00:00.000Z' })),
   ),
   wake(
     'test',

@@ -108,7 +108,19 @@ export const messageAcked = (): LogEvent => ({
 
 export const permissionGranted = (): LogEvent =>
   logEvent('permission.granted', 12347, 0, {
+    permissionId: '5c1e7a90-3b2d-4f6a-8e9c-7d0a1b2c3d4e',
     scope: 'CAN_REPLY_TO',
     grantedBy: '@editor',
     grantedAt: new Date(emittedAt).toISOString(),
   })
+
+/** A signal about another subscription of the same agent. */
+export const signal = (type: EventType, fields: JsonObject): LogEvent => ({
+  ...logEvent(type, 12350, 0, {
+    subscriptionId: 'WAKE_SUB:8a7b6c5d-4e3f-4a2b-9c1d-0e9f8a7b6c5d',
+    agent: '@donna',
+    ...fields,
+  }),
+  actor: '@gateway',
+  taskId: null,
+})

@@ -10,6 +10,7 @@ import {
   report,
   reportableStatuses,
 } from '../../src/mailbox/messages/status.ts'
+import { startGateway } from '../support/gateway.ts'
 
 const status = fc.constantFrom(...messageStatuses)
 const reportable = fc.constantFrom(...reportableStatuses)
@@ -76,11 +77,25 @@ test('a status can follow exactly the statuses before it', () => {
 test('a receipt is the strongest evidence there is, and never more', () => {
   fc.assert(
     fc.property(status, fc.constantFrom('accepted', 'routed', 'written', 'turn_started' as const), (said, channel) => {
-      const receipt = receiptOf({ status: said, receipt: channel as (typeof receipts)[number] })
+      const receipt = receiptOf({ status: said, receipt: channel as (typeof receipts)[number], ackedAt: null })
       expect(receipts.indexOf(receipt)).toBeGreaterThanOrEqual(receipts.indexOf(channel as (typeof receipts)[number]))
       if (said === 'sent') expect(receipt).toBe(channel)
     }),
   )
-  expect(receiptOf({ status: 'superseded', receipt: 'written' })).toBe('acked')
+  // S4-6: what is thrown away is not what somebody will act on.
+  expect(receiptOf({ status: 'superseded', receipt: 'written', ackedAt: null })).toBe('seen')
+  expect(receiptOf({ status: 'superseded', receipt: 'written', ackedAt: 1 })).toBe('acked')
   expect(receipts.map(isDelivered)).toEqual([false, false, true, true, true, true, true])
+})
+
+// S4-6, D11
+test('a message that is superseded unread has no receipt of an acknowledgement', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  const { body: sent } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, mike)
+  await gateway.call('POST', `/v1/messages/${sent.messageId}/status`, { status: 'superseded' }, donna)
+  const { body } = await gateway.call('GET', `/v1/messages/${sent.messageId}`, undefined, mike)
+  expect(body.recipients[0]).toMatchObject({ status: 'superseded', receipt: 'seen' })
+  expect(body.recipients[0].ackedAt ?? null).toBeNull()
 })

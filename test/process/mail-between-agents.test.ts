@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { type MailAgent, type ReceivedSignal, spawnMailAgent } from '../support/spawn-mail-agent.ts'
+import { onPostgres } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 // S2 §3, played once: a gateway and every agent in a process of its own, nothing between them but HTTP. Lola's surface cannot be
@@ -208,7 +209,8 @@ test('11: send, receive, reply, acknowledge: the sender is notified of each stat
   ])
 })
 
-test('12: the queue is a table of signals with an index of the undelivered ones', () => {
+// The schema of the other engine is held to this one by test/storage.
+test.skipIf(onPostgres)('12: the queue is a table of signals with an index of the undelivered ones', () => {
   using db = closing(new Sqlite(join(story.gateway.dataDir, 'rouse.db'), { readonly: true }))
   const columns = (table: string) =>
     (db.raw.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name)

@@ -29,12 +29,12 @@ test('no agent gives itself an address: neither that of a removed agent nor a fr
   expect((await gateway.call('GET', '/v1/inbox', undefined, mallory)).body.messages).toEqual([])
 })
 
-test('an agent keeps and removes its own aliases, and may take a display name that is not an address, or is its own', async () => {
+test('an agent keeps and removes its own aliases, and may take a display name that is its own already', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna', { aliases: ['lead', 'reviewer'] })
   expect((await change(gateway, donna, { aliases: ['reviewer'] })).body.aliases).toEqual(['@reviewer'])
   expect((await change(gateway, donna, { aliases: ['reviewer', 'lead'] })).status).toBe(403)
-  for (const displayName of ['Donna the Reviewer', 'Donna', 'Reviewer', 'Donnatellawashere', null]) {
+  for (const displayName of ['Donna', 'Reviewer', null]) {
     expect((await change(gateway, donna, { displayName })).status).toBe(200)
   }
   await gateway.call('PATCH', '/v1/agents/donna', { displayName: 'Douro' })

@@ -20,7 +20,9 @@ describe('what a harness is doing', () => {
     const told = { state: 'active', source: 'codex-app-server', activeTurnId: 'turn_7' }
     const said = await say(gateway, donna, { ...told, capabilities: ['turn/start', 'turn/steer'] })
     expect(said.status).toBe(200)
-    expect(said.body).toEqual({ sessionId, ...told, asOf: at(noon), ageMs: 0 })
+    // S1-8
+    const capabilities = ['turn/start', 'turn/steer']
+    expect(said.body).toEqual({ sessionId, ...told, asOf: at(noon), ageMs: 0, lastSeenAt: at(noon), capabilities })
     clock.advance(90_000)
     const capable = { ...session, capabilities: ['turn/start', 'turn/steer'] }
     const presence = { ...told, asOf: at(noon), ageMs: 90_000 }
@@ -38,7 +40,7 @@ describe('what a harness is doing', () => {
     await say(gateway, donna, { state: 'idle', source: 'mcp-client' })
     clock.advance(2 * minute + 1)
     const { presence } = (await beat(gateway, donna, id)).body
-    expect(presence).toEqual({ state: 'unknown', source: 'mcp-client', asOf: at(noon), ageMs: 2 * minute + 1 })
+    expect(presence).toMatchObject({ state: 'unknown', source: 'mcp-client', asOf: at(noon), ageMs: 2 * minute + 1 })
     const again = await beat(gateway, donna, id, { state: 'userTyping', source: 'os-ui-probe' })
     expect(again.body.presence).toMatchObject({ state: 'userTyping', source: 'os-ui-probe', ageMs: 0 })
   })

@@ -64,3 +64,21 @@ test('one call reads a bounded size of descriptions', async () => {
   expect(all.flatMap(({ cards }) => cards)).toHaveLength(61)
   for (const page of all) expect(JSON.stringify(page).length).toBeLessThan(2 * outputLimits.catalogPage.max)
 })
+
+// S4-14
+test('lists the public agents of other projects after its own, and no others, page by page', async () => {
+  await restAs(gateway).post('/v1/projects').send({ project: 'web' }).expect(201)
+  await restAs(gateway).post('/v1/projects').send({ project: 'app' }).expect(201)
+  const add = (handle: string, project: string, access: string) =>
+    gateway.addAgent(handle, { project, access, skills: [{ id: 'zither', name: 'Zither' }] })
+  for (let n = 0; n < 30; n++) await add(`open-${`${n}`.padStart(2, '0')}`, n % 2 ? 'web' : 'app', 'public')
+  await add('hidden', 'web', 'private')
+  await add('inside', 'web', 'project')
+  for (const limit of [4, 25, 200]) {
+    const all = await pages(`skill=zither&limit=${limit}`)
+    const names = all.flatMap(({ cards }) => cards.map(({ name }) => name))
+    expect(names).toHaveLength(30)
+    expect(new Set(names).size).toBe(30)
+    for (const { cards } of all) expect(cards.length).toBeLessThanOrEqual(limit)
+  }
+})

@@ -166,7 +166,7 @@ const bodies: [method: string, path: () => string, body: Json, as?: 'operator'][
     'PATCH',
     () => '/v1/agents/mallory',
     {
-      displayName: 'Mallory the second',
+      displayName: 'MalloryTwo',
       description: 'd',
       skills: [{ id: 'i', name: 'n', description: 'd', tags: ['t'], examples: ['e'] }],
       outputModes: ['a/b'],

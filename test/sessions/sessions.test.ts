@@ -26,7 +26,14 @@ describe('a session', () => {
       pid: 4711,
       startedAt: at(noon - 1000),
       status: 'live',
-      presence: { state: 'unknown', source: 'unknown', asOf: null, ageMs: null },
+      presence: {
+        state: 'unknown',
+        source: 'unknown',
+        asOf: null,
+        ageMs: null,
+        lastSeenAt: at(noon),
+        capabilities: ['turn/start'],
+      },
       lastSeenAt: at(noon),
       createdAt: at(noon),
     }
@@ -34,7 +41,14 @@ describe('a session', () => {
     clock.advance(30_000)
     const beaten = await beat(gateway, donna, id, { state: 'idle', source: 'mcp-client' })
     expect(beaten.status).toBe(200)
-    const presence = { state: 'idle', source: 'mcp-client', asOf: at(noon + 30_000), ageMs: 0 }
+    const presence = {
+      state: 'idle',
+      source: 'mcp-client',
+      asOf: at(noon + 30_000),
+      ageMs: 0,
+      lastSeenAt: at(noon + 30_000),
+      capabilities: ['turn/start'],
+    }
     expect(beaten.body).toEqual({ ...live, presence, lastSeenAt: at(noon + 30_000) })
     const over = { status: 'ended', endedAt: at(noon + 30_000), reason: 'ended' }
     expect((await end(gateway, donna, id)).body).toMatchObject({ sessionId: id, ...over })

@@ -100,7 +100,7 @@ test('a replay that is not possible is refused with the remedy', async () => {
   expect((await replay(gateway, donna, sub, {})).body.detail).toContain('failedSince')
   expect((await replay(gateway, lola, sub, { fromLogId: 1, toLogId: 2 })).status).toBe(404)
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, { key: donna.key })
-  expect((await replay(gateway, donna, sub, { fromLogId: 1, toLogId: 2 })).body.code).toBe('subscription-degraded')
+  expect((await replay(gateway, donna, sub, { fromLogId: 1, toLogId: 2 })).body.code).toBe('subscription-paused')
 })
 
 test('a requested replay survives a stop of the gateway before it is sent', async () => {

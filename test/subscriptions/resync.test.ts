@@ -119,7 +119,7 @@ test.each(['degraded', 'paused'])('a %s subscription is refused with the remedy'
   await untilStatus(gateway, donna, id, status)
   const answer = await resync(gateway, donna, id, 0)
   expect(answer.status).toBe(409)
-  expect(answer.body.code).toBe('subscription-degraded')
+  expect(answer.body.code).toBe(`subscription-${status}`)
   expect(answer.body.detail).toContain('PATCH {"status":"active"}')
 })
 

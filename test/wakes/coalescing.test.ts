@@ -47,8 +47,8 @@ test('window: even one event waits thirty seconds and is sent as a digest', asyn
     payload: {
       eventCount: 1,
       summary: [
-        '[WAKE] 1 event for @donna: 1 new message',
-        '- 1 new message (latest: "please review" from @operator)',
+        '[WAKE] 1 events for @donna: 1 new messages',
+        '- 1 new messages (latest: "please review" from @operator)',
         `Subscription: ${id}`,
         'Window: 30s',
       ].join('\n'),

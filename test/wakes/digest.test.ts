@@ -34,10 +34,13 @@ describe('the text', () => {
     )
   })
 
-  test('one is singular', () => {
-    expect(digestOf(messageSent(1)).summary).toContain('[WAKE] 1 event for @donna: 1 new message\n- 1 new message (')
-    expect(digestOf(stateChanged(1)).summary).toContain('1 event for @donna: 1 task transition\n- 1 task transition (')
-    expect(digestOf(permissionGranted(1)).summary).toContain('1 permission granted\n- 1 permission granted (latest')
+  // S1-40
+  test('one has the form of many, as the rule has one form', () => {
+    expect(digestOf(messageSent(1)).summary).toContain('[WAKE] 1 events for @donna: 1 new messages\n- 1 new messages (')
+    expect(digestOf(stateChanged(1)).summary).toContain(
+      '1 events for @donna: 1 task transitions\n- 1 task transitions (',
+    )
+    expect(digestOf(permissionGranted(1)).summary).toContain('- 1 permissions granted (latest')
   })
 
   test('a new task changes from none', () => {

@@ -47,7 +47,7 @@ describe('the payload', () => {
   test('of a permission is the grant', () => {
     expect(wakePayload(permissionGranted(2, { permissionId: 'p1' }))).toEqual({
       eventType: 'wake/permission_granted',
-      payload: { scope: 'CAN_REPLY_TO', grantedBy: '@lola', grantedAt: '2026-04-26T10:00:00.000Z' },
+      payload: { permissionId: 'p1', scope: 'CAN_REPLY_TO', grantedBy: '@lola', grantedAt: '2026-04-26T10:00:00.000Z' },
     })
   })
 

@@ -3,7 +3,8 @@ import { type CatalogQuery, searchCatalog } from '../../agent-card/catalog.ts'
 import type { CardAgent, CardDocuments } from '../../agent-card/documents.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { outputLimits } from '../../limits.ts'
-import { listAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
+import type { Agent } from '../../registry/agents/agent.ts'
+import { listAgentsAfter, listPublicAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
 import { count, line } from './fields.ts'
@@ -21,7 +22,7 @@ const catalogQuery = z.strictObject({
   pageToken: line(200).optional(),
 })
 
-/** `/v1/catalog`: the agent cards of the caller's project, by skill, tag and text. */
+/** `/v1/catalog`: the agent cards of the caller's project and the public ones of others, by skill, tag and text. */
 export const catalogRoutes = [
   route('GET /v1/catalog', {
     name: 'catalog.search',
@@ -38,8 +39,9 @@ export const catalogRoutes = [
 ] as const
 
 /**
- * The next agents that a query finds, by handle. A search stops after a number of agents, or of characters that they say about
- * themselves: then a page has fewer cards than `limit`, even none, and its token continues from there.
+ * The next agents that a query finds: those of the project by handle, then the public ones of other projects. A search stops after a
+ * number of agents, or of characters that they say about themselves: then a page has fewer cards than `limit`, even none, and its
+ * token continues from there.
  */
 async function catalogPage(
   db: Reader,
@@ -47,18 +49,41 @@ async function catalogPage(
   { query, limit, after }: { query: CatalogQuery; limit: number; after: string },
 ): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
   const agents: CardAgent[] = []
-  let last = after
+  let last: string | undefined = after
   let scanned = 0
   for (let characters = 0; characters < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max; ) {
-    const read = await listAgentsAfter(db, projectId, last, scanPage)
-    for (const agent of searchCatalog(read.map(cardAgent), query)) {
-      if (agents.length === limit) return { agents, nextPageToken: agents.at(-1)!.handle }
+    const read = await readAfter(db, projectId, last)
+    for (const agent of searchCatalog(read.map(cardAgent), query).sort(inReadingOrder)) {
+      if (agents.length === limit) return { agents, nextPageToken: tokenOf(projectId, agents.at(-1)!) }
       agents.push(agent)
     }
-    if (read.length < scanPage) return { agents, nextPageToken: '' }
-    last = read.at(-1)!.handle
+    last = nextPosition(projectId, last, read)
+    if (last === undefined) return { agents, nextPageToken: '' }
     scanned += read.length
     for (const agent of read) characters += sizeOfAgent(agent)
   }
   return { agents, nextPageToken: last }
+}
+
+const inReadingOrder = (one: CardAgent, other: CardAgent): number => (tokenOf('', one) < tokenOf('', other) ? -1 : 1)
+
+/** A token that begins with the agents of other projects. */
+const elsewhere = ':'
+
+/** The next agents after a token: `@donna` of the project, or `web:@donna` of another one. */
+function readAfter(db: Reader, projectId: string, token: string): Promise<Agent[]> {
+  if (!token.includes(':')) return listAgentsAfter(db, projectId, token, scanPage)
+  const [project = '', handle = ''] = token.split(':')
+  return listPublicAgentsAfter(db, projectId, { projectId: project, handle }, scanPage)
+}
+
+/** Where to read on; undefined: there are no more agents. */
+function nextPosition(projectId: string, token: string, read: readonly Agent[]): string | undefined {
+  const last = read.at(-1)
+  if (last && read.length === scanPage) return tokenOf(projectId, { handle: last.handle, project: last.projectId })
+  return token.includes(':') ? undefined : elsewhere
+}
+
+function tokenOf(projectId: string, { handle, project }: Pick<CardAgent, 'handle' | 'project'>): string {
+  return project === projectId ? handle : `${project}:${handle}`
 }

@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
+import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'
@@ -7,7 +8,6 @@ import type { Reader } from '../../storage/database.ts'
 import { noteTarget } from '../access/rest-access.ts'
 import { inboxQuery } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
-import { nextToken } from './page.ts'
 import { route } from './route.ts'
 
 const limitDefault = 50
@@ -20,10 +20,10 @@ export const inboxRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
     handle: async ({ caller, query, res }, { db }: { readonly db: Reader }) => {
-      const { thread, signalType, type, since, limit = limitDefault } = query
+      const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
       noteTarget(res, query.agent ?? '')
       const unread = query.unread === 'true' || query.unread === '1'
-      const { mails, more } = await readInbox(db, {
+      const asked = {
         agentId: await ownerId(db, caller, query.agent),
         unread,
         threadId: thread,
@@ -33,10 +33,13 @@ export const inboxRoutes = [
         order: query.order ?? (unread ? 'oldest' : 'newest'),
         after: query.pageToken,
         limit,
-      })
+      }
+      const { mails, more, last } = await (taggedConcept === undefined
+        ? readInbox(db, asked)
+        : readTaggedInbox(db, asked, taggedConcept))
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
-      return { messages: own.map(inboxMessageView), nextPageToken: nextToken(mails, more, ({ message }) => message.id) }
+      return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),
 ] as const

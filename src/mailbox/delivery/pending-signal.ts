@@ -20,6 +20,8 @@ export interface PendingSignal {
   readonly body: string | null
   readonly ref: string | null
   readonly priority: string
+  /** In camel case, as everywhere else: S2-8 has no such field. Source: S1-47. */
+  readonly taggedConcepts: readonly string[]
   readonly task_id: string | null
 }
 
@@ -43,6 +45,7 @@ export function pendingSignal(mail: WaitingMail, to: string, now: number): Pendi
     body: mail.body,
     ref: mail.ref,
     priority: mail.priority,
+    taggedConcepts: mail.taggedConcepts,
     task_id: mail.taskId,
   }
 }

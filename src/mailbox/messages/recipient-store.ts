@@ -49,7 +49,8 @@ const steps: Record<ReportableStatus, SQL> = {
   seen: sql`seen_at = ${p('now')}`,
   acked: sql`seen_at = coalesce(seen_at, ${p('now')}), acked_at = ${p('now')}`,
   resolved: sql`seen_at = coalesce(seen_at, ${p('now')}), acked_at = coalesce(acked_at, ${p('now')}), ended_at = ${p('now')}`,
-  superseded: sql`seen_at = coalesce(seen_at, ${p('now')}), acked_at = coalesce(acked_at, ${p('now')}), ended_at = ${p('now')}`,
+  // Not acked: what is superseded before that was thrown away, not accepted.
+  superseded: sql`seen_at = coalesce(seen_at, ${p('now')}), ended_at = ${p('now')}`,
 }
 const advances: Record<ReportableStatus, Statement<Advance>> = {
   seen: advanceTo('seen'),

@@ -44,12 +44,14 @@ const receiptOfStatus: Record<MessageStatus, Receipt> = {
   seen: 'seen',
   acked: 'acked',
   resolved: 'resolved',
-  superseded: 'acked',
+  // It says that the message was seen. Whether it was acknowledged before is in `ackedAt`.
+  superseded: 'seen',
 }
 
 /** Returns the strongest evidence: a channel's, or the status that the recipient reported. Pure. */
-export function receiptOf(recipient: { status: MessageStatus; receipt: Receipt }): Receipt {
-  const reported = receiptOfStatus[recipient.status]
+export function receiptOf(recipient: { status: MessageStatus; receipt: Receipt; ackedAt: number | null }): Receipt {
+  const isAcked = recipient.status === 'superseded' && recipient.ackedAt !== null
+  const reported = isAcked ? 'acked' : receiptOfStatus[recipient.status]
   return receipts.indexOf(reported) > receipts.indexOf(recipient.receipt) ? reported : recipient.receipt
 }
 

@@ -29,8 +29,15 @@ export interface InboxMail {
   readonly from: string
 }
 
+export interface InboxPage {
+  readonly mails: readonly InboxMail[]
+  readonly more: boolean
+  /** The messageId after which the next page begins. */
+  readonly last: string | undefined
+}
+
 /** Reads a page of an agent's mail, oldest or newest first. Pages are positions, so mail that arrives meanwhile shifts nothing. Source: S4-9. */
-export async function readInbox(db: Reader, query: InboxQuery): Promise<{ mails: InboxMail[]; more: boolean }> {
+export async function readInbox(db: Reader, query: InboxQuery): Promise<InboxPage> {
   const { agentId, order, after, limit, unread, since, ...rest } = query
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const names = [...(unread ? ['unread'] : []), ...(since === undefined ? [] : ['since']), ...Object.keys(given)]
@@ -40,7 +47,7 @@ export async function readInbox(db: Reader, query: InboxQuery): Promise<{ mails:
   const read = (last: Row | undefined, count: number) =>
     db.all(page, { ...params, after: last?.messageId ?? begin, limit: count })
   const { items, more } = await readBoundedPage(read, { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow })
-  return { mails: items.map(fromRow), more }
+  return { mails: items.map(fromRow), more, last: items.at(-1)?.messageId }
 }
 
 type Row = MessageRow & Recipient & { from: string | null }

@@ -59,6 +59,10 @@ const namesById = new ListStatement<object, { id: string; handle: string; projec
 const byProject = statement<{ projectId: string }, AgentRow>(
   sql`select ${columns} from agent a where a.project_id = ${p('projectId')} order by a.handle`,
 )
+const pageOfPublic = statement<{ except: string; projectId: string; handle: string; limit: number }, AgentRow>(
+  sql`select ${columns} from agent a where a.access = 'public' and a.project_id <> ${p('except')}
+    and (a.project_id, a.handle) > (${p('projectId')}, ${p('handle')}) order by a.project_id, a.handle ${limited}`,
+)
 const pageOfProject = statement<{ projectId: string; after: string; limit: number }, AgentRow>(
   sql`select ${columns} from agent a where a.project_id = ${p('projectId')} and a.handle > ${p('after')}
     order by a.handle ${limited}`,
@@ -162,6 +166,16 @@ export async function listAgents(db: Reader, projectId: string): Promise<Agent[]
   return (await db.all(byProject, { projectId })).map(fromRow)
 }
 
+/** Lists the public agents of all projects but one after an agent, in the order of projects and handles. */
+export async function listPublicAgentsAfter(
+  db: Reader,
+  except: string,
+  after: { readonly projectId: string; readonly handle: string },
+  limit: number,
+): Promise<Agent[]> {
+  return (await db.all(pageOfPublic, { except, ...after, limit })).map(fromRow)
+}
+
 /** Lists the agents of a project after a handle, in the order of handles. */
 export async function listAgentsAfter(db: Reader, projectId: string, after: string, limit: number): Promise<Agent[]> {
   return (await db.all(pageOfProject, { projectId, after, limit })).map(fromRow)
@@ -200,7 +214,7 @@ async function claimNames(tx: Transaction, agent: Agent, nameBefore: string | nu
   if ((await tx.run(insertName, { projectId, name, agentId })) > 0 || displayName === nameBefore) return
   throw new Problem('agent-exists', {
     field: 'displayName',
-    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name, or one with a space, which is not an address.`,
+    detail: `displayName: mail to "${displayName}" goes to another agent of this project. Choose another name.`,
   })
 }
 

@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 /** Who may see an agent's card and send to it. Sending always takes a key. */
 export const accessLevels = ['public', 'project', 'private'] as const
@@ -73,6 +74,19 @@ export function parseHandle(text: string, field = 'handle'): string {
   return `@${bare}`
 }
 
+/**
+ * Checks a new display name: 1 to 12 ASCII letters, and no reserved word. It is an address, so it is unique in its project. Agents that
+ * were named before this rule keep their names. Errors: `invalid-request`. Source: S4-3.
+ */
+export function requireDisplayName(displayName: string | null | undefined): void {
+  if (displayName == null || addressOfName(displayName) !== undefined) return
+  const reason = typablePattern.test(displayName) ? 'is reserved for the gateway' : 'is not a display name'
+  throw new Problem('invalid-request', {
+    field: 'displayName',
+    detail: `displayName: "${cutText(displayName, 100)}" ${reason}. Use 1 to 12 letters A to Z, without spaces; put the rest into the description.`,
+  })
+}
+
 /** Returns the identity of an agent in a project: `@donna` in its own, `web:@donna` in others. Source: S4-14. */
 export function identityIn(projectId: string, agent: { handle: string; projectId: string }): string {
   return agent.projectId === projectId ? agent.handle : `${agent.projectId}:${agent.handle}`
@@ -80,7 +94,7 @@ export function identityIn(projectId: string, agent: { handle: string; projectId
 
 /**
  * Returns the address that a display name makes: `@donna` for `Donna`. Only 1 to 12 ASCII letters make one, and reserved words
- * do not; any other display name is for people to read. Source: S4-3.
+ * do not; one that was given before this rule is for people to read. Source: S4-3.
  */
 export function addressOfName(displayName: string | null): string | undefined {
   if (displayName === null || !typablePattern.test(displayName)) return undefined

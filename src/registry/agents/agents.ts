@@ -16,6 +16,7 @@ import {
   addressOfName,
   type ContactPolicy,
   parseHandle,
+  requireDisplayName,
   type Skill,
   type WakePolicy,
 } from './agent.ts'
@@ -58,6 +59,7 @@ export async function registerAgent(
   const { projectId } = await callerIn(context.db, caller, project)
   const handle = parseHandle(input.handle)
   const aliases = parseAliases(input.aliases ?? [], handle)
+  requireDisplayName(input.displayName)
   return context.db.transaction(async (tx) => {
     await requireRoomForAgent(tx, projectId)
     const agent: Agent = {
@@ -115,6 +117,7 @@ export function changeAgent(
     const before = await requireAgent(tx, caller.projectId, handle)
     requireSelf(caller, before.id, 'change this agent')
     const { handle: _fixed, aliases, ...changes } = input
+    if (changes.displayName !== before.displayName) requireDisplayName(changes.displayName)
     const agent: Agent = {
       ...before,
       ...changes,
@@ -151,7 +154,7 @@ function requireNoNewAddress(before: Agent, after: Agent): void {
   if (address === undefined || own.has(address) || address === addressOfName(before.displayName)) return
   throw new Problem('forbidden', {
     field: 'displayName',
-    detail: `displayName: "${after.displayName}" would be the address ${address}, and only the operator adds addresses. Choose a name with a space or with more than 12 letters, which is not an address, or ask the operator.`,
+    detail: `displayName: "${after.displayName}" would be the address ${address}, and only the operator adds addresses. Ask the operator.`,
   })
 }
 

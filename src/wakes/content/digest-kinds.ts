@@ -10,7 +10,7 @@ interface Kind {
   readonly latest: string
   /** Whether both fields are in every digest, or only where there are such events. */
   readonly isAlwaysThere: boolean
-  readonly one: string
+  /** What the summary calls them, also where it is one: S1-40 has one form. */
   readonly many: string
   /** Describes the newest event in the summary. */
   readonly describe: (latest: JsonObject) => string
@@ -22,7 +22,6 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     count: 'newMessages',
     latest: 'latestMessage',
     isAlwaysThere: true,
-    one: 'new message',
     many: 'new messages',
     describe: ({ subject, from }) => `"${subject}" from ${from}`,
   },
@@ -30,7 +29,6 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     count: 'taskTransitions',
     latest: 'latestTaskTransition',
     isAlwaysThere: true,
-    one: 'task transition',
     many: 'task transitions',
     describe: ({ previousState, newState, taskId }) => `${previousState ?? 'none'} → ${newState} on task ${taskId}`,
   },
@@ -38,7 +36,6 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     count: 'permissionsGranted',
     latest: 'latestPermission',
     isAlwaysThere: true,
-    one: 'permission granted',
     many: 'permissions granted',
     describe: ({ scope, grantedBy }) => `${scope} by ${grantedBy}`,
   },
@@ -46,7 +43,6 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     count: 'messageStatuses',
     latest: 'latestMessageStatus',
     isAlwaysThere: false,
-    one: 'message status',
     many: 'message statuses',
     describe: ({ subject, status, recipient }) => `"${subject}" ${status} by ${recipient}`,
   },
@@ -54,7 +50,6 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     count: 'signals',
     latest: 'latestSignal',
     isAlwaysThere: false,
-    one: 'signal',
     many: 'signals',
     describe: ({ signal, subscriptionId, agent }) => `${signal} on ${subscriptionId} of ${agent}`,
   },

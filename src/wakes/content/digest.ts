@@ -102,13 +102,13 @@ export class DigestBuilder {
     for (const name of kindNames) {
       const found = this.#kinds.get(name)
       if (!found) continue
-      const { one, many, describe } = digestKinds[name]
-      const part = plural(found.count, one, many)
+      const { many, describe } = digestKinds[name]
+      const part = `${found.count} ${many}`
       parts.push(part)
       lines.push(`- ${part} (latest: ${describe(found.latest)})`)
     }
     return [
-      `[WAKE] ${plural(this.#count, 'event', 'events')} for ${digest.agentIdentity}: ${parts.join(', ')}`,
+      `[WAKE] ${this.#count} events for ${digest.agentIdentity}: ${parts.join(', ')}`,
       ...lines,
       `Subscription: ${digest.subscriptionId}`,
       `Window: ${(digest.emittedAt - windowStart) / 1000}s`,
@@ -124,8 +124,4 @@ function reference(event: LogEvent, eventType: string, payload: JsonObject): Jso
     ...(messageId === undefined ? {} : { messageId }),
     ...(taskId === undefined ? {} : { taskId }),
   }
-}
-
-function plural(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
 }

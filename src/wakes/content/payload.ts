@@ -16,7 +16,6 @@ export type WakeEventType =
   | 'wake/subscription_recovered'
   | 'wake/event_failed'
   | 'wake/signing_key_rotated'
-  | 'wake/heartbeat_pulse'
   | 'wake/test'
 
 const subjectMax = 200
@@ -99,7 +98,12 @@ const shapes: Record<WakingEvent, Shape> = {
   },
   'permission.granted': {
     eventType: 'wake/permission_granted', // S1-26
-    payload: (data) => ({ scope: data.scope, grantedBy: data.grantedBy, grantedAt: data.grantedAt }),
+    payload: ({ permissionId, scope, grantedBy, grantedAt }) => ({
+      ...(permissionId === undefined ? {} : { permissionId }),
+      scope,
+      grantedBy,
+      grantedAt,
+    }),
   },
   'message.seen': statusChanged,
   'message.acked': statusChanged,
@@ -128,10 +132,4 @@ export function wakePayload(event: LogEvent): { eventType: WakeEventType; payloa
   const shape = (shapes as Partial<Record<EventType, Shape>>)[event.type]
   if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
   return { eventType: shape.eventType, payload: shape.payload(event.data) }
-}
-
-/** A pulse points at nothing: it says only that it is time to look. Source: S1-30. */
-export const heartbeatPulse: { eventType: WakeEventType; payload: JsonObject } = {
-  eventType: 'wake/heartbeat_pulse',
-  payload: {},
 }

@@ -91,7 +91,7 @@ export const restOperations: readonly Operation[] = [
   rest('agents', 'GET', '/v1/agents'),
   rest('agent', 'GET', '/v1/agents/mallory'),
   rest('change agent', 'PATCH', '/v1/agents/mallory', {
-    displayName: 'Mallory M',
+    displayName: 'MalloryM',
     description: 'd',
     skills: [skill],
     inputModes: ['text/plain', '*/*'],

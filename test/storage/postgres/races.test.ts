@@ -81,7 +81,11 @@ test('a handle that is registered through two gateways belongs to one agent', as
 
 test('changes of an agent through two gateways are all applied, and other fields stay', async () => {
   const answers = await byTurns(20, (gateway, n) =>
-    gateway.call('PATCH', '/v1/agents/donna', n % 2 ? { displayName: `Donna ${n}` } : { description: `Lead ${n}` }),
+    gateway.call(
+      'PATCH',
+      '/v1/agents/donna',
+      n % 2 ? { displayName: `Donna${String.fromCharCode(97 + n)}` } : { description: `Lead ${n}` },
+    ),
   )
   expect(countOf(answers)).toEqual({ 200: 20 })
   const { body } = await gateways[0].call('GET', '/v1/agents/donna')

@@ -39,6 +39,7 @@ export const inboxQuery = z.strictObject({
   thread: line(100).min(1).optional(),
   signalType: line(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),
+  taggedConcept: line(200).min(1).optional(),
   since: time('must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
   order: oneOf(['oldest', 'newest']).optional(),
   agent: line(110).min(1).optional(),

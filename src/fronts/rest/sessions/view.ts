@@ -10,6 +10,9 @@ export interface PresenceView {
   readonly activeTurnId?: string
   readonly asOf: string | null
   readonly ageMs: number | null
+  /** When the session was last seen; null: there is none. */
+  readonly lastSeenAt: string | null
+  readonly capabilities: readonly string[]
 }
 
 /** A session as its agent and the operator see it. Instants are ISO 8601. */
@@ -57,5 +60,7 @@ export function presenceView(session: Session | undefined, now: number): Presenc
     ...(activeTurnId === null ? {} : { activeTurnId }),
     asOf: instantOrNull(asOf),
     ageMs: asOf === null ? null : Math.max(0, now - asOf),
+    lastSeenAt: session ? instant(session.lastSeenAt) : null,
+    capabilities: session?.capabilities ?? [],
   }
 }

@@ -1,0 +1,2 @@
+-- The catalog lists the public agents of other projects.
+create index agent_public on agent (project_id, handle) where access = 'public';

@@ -1,0 +1,27 @@
+import type { Reader } from '../../storage/database.ts'
+import { type InboxMail, type InboxPage, type InboxQuery, readInbox } from './inbox.ts'
+
+/** How many messages one page looks at: bounds what it costs to find a concept that hardly any mail has. */
+const scannedMax = 1_000
+const scanPage = 100
+
+/**
+ * Reads a page of an agent's mail that carries a concept. A page may be short, even empty, and not be the last one. Source: S1-47.
+ */
+export async function readTaggedInbox(db: Reader, query: InboxQuery, concept: string): Promise<InboxPage> {
+  const mails: InboxMail[] = []
+  let after = query.after
+  for (let scanned = 0; scanned < scannedMax; ) {
+    const page = await readInbox(db, { ...query, after, limit: scanPage })
+    scanned += page.mails.length
+    for (const [index, mail] of page.mails.entries()) {
+      after = mail.message.id
+      if (!mail.message.taggedConcepts.includes(concept)) continue
+      mails.push(mail)
+      const isLast = index === page.mails.length - 1 && !page.more
+      if (mails.length === query.limit) return { mails, more: !isLast, last: after }
+    }
+    if (!page.more) return { mails, more: false, last: after }
+  }
+  return { mails, more: true, last: after }
+}

@@ -1,0 +1,112 @@
+import Sqlite from 'better-sqlite3'
+import { besideStore } from '../support/store.ts'
+import { type Arrange, exchange, type Request, type World } from './exchange.ts'
+import type { FixtureCase } from './fixture.ts'
+
+const post = (path: string, body: unknown, key?: string): Request => ({
+  method: 'POST',
+  path,
+  body,
+  ...(key === undefined ? {} : { key }),
+})
+const get = (path: string, key?: string): Request => ({ method: 'GET', path, ...(key === undefined ? {} : { key }) })
+
+/** Refusals that depend on what happened before: sessions, addresses, limits, retention, the store. */
+export const refusalCases: readonly FixtureCase[] = [
+  problem('session-ended', 'A session that has ended gets no heartbeat.', async (world) => {
+    const { key } = await world.gateway.addAgent('@donna')
+    const sessionId = await begin(world, key)
+    await world.gateway.call('DELETE', `/v1/sessions/${sessionId}`, undefined, { key })
+    return { method: 'PUT', path: `/v1/sessions/${sessionId}`, body: {}, key }
+  }),
+  problem('session-preempted', 'An older process is refused while a newer one speaks for the agent.', async (world) => {
+    const { key } = await world.gateway.addAgent('@donna')
+    await begin(world, key, { pid: 2, startedAt: '2026-04-26T09:59:59.000Z' })
+    const older = { surface: 'codex', pid: 1, startedAt: '2026-04-26T09:00:00.000Z' }
+    return post('/v1/sessions', older, key)
+  }),
+  problem('ambiguous-address', 'A capability that two sessions have is no address: the candidates.', async (world) => {
+    for (const handle of ['@donna', '@mike']) {
+      const { key } = await world.gateway.addAgent(handle)
+      await begin(world, key, { capabilities: ['has-telegram'] })
+    }
+    const { key } = await world.gateway.addAgent('@lola')
+    return post('/v1/messages', { to: 'has-telegram', subject: 'Who is there?' }, key)
+  }),
+  problem('idempotency-conflict', 'The key of another request.', async (world) => {
+    const { key } = await world.gateway.addAgent('@lola')
+    await world.gateway.addAgent('@donna')
+    const headers = { 'Idempotency-Key': 'once' }
+    await world.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' }, { key, headers })
+    return { ...post('/v1/messages', { to: '@donna', subject: 'Dinner?' }, key), headers }
+  }),
+  problem('recipient-storm', 'A recipient of very many messages gets no more for a while.', async (world) => {
+    await world.gateway.addAgent('@donna')
+    const again = { to: '@donna', subject: 'Again' }
+    for (let sender = 0; sender < 3; sender++) {
+      const { key } = await world.gateway.addAgent(`@sender-${sender}`)
+      for (let n = 0; n < 200; n++) await world.gateway.call('POST', '/v1/messages', again, { key })
+    }
+    return post('/v1/messages', again, (await world.gateway.addAgent('@lola')).key)
+  }),
+  problem('limit-exceeded', 'A project has as many agents as its limit allows.', async (world) => {
+    await limit(world, { agents: 1 })
+    await world.gateway.addAgent('@donna')
+    return post('/v1/agents', { handle: '@mike' })
+  }),
+  problem('quota-exceeded', 'An agent has stored as much as it may.', async (world) => {
+    const { key } = await world.gateway.addAgent('@lola')
+    await world.gateway.addAgent('@donna')
+    await limit(world, { bytesStored: 1_000 })
+    await world.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' }, { key })
+    return post('/v1/messages', { to: '@donna', subject: 'Dinner?' }, key)
+  }),
+  problem('watermark-expired', 'The log no longer has what comes after this watermark.', async ({ gateway }) => {
+    for (const handle of ['@a', '@b', '@c']) await gateway.addAgent(handle)
+    await besideStore(gateway.dataDir, 'delete from event where log_id <= 2')
+    await besideStore(gateway.dataDir, 'update project set log_tail = 2')
+    return get('/v1/events?since=1')
+  }),
+  problem('subscription-paused', 'A paused subscription is made active before it is resynced.', async ({ gateway }) => {
+    const agent = await gateway.addAgent('@donna')
+    const { id } = await gateway.subscribe(agent, 'https://harness.example/wake')
+    await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { status: 'paused' }, agent)
+    return post(`/v1/wake-subscriptions/${id}/resync`, { sinceLogId: 0 }, agent.key)
+  }),
+  problem('method-not-allowed', 'A replay is asked for with POST.', async ({ gateway }) => {
+    const agent = await gateway.addAgent('@donna')
+    const { id } = await gateway.subscribe(agent, 'https://harness.example/wake')
+    return get(`/v1/wake-subscriptions/${id}/replay`, agent.key)
+  }),
+  problem('claim-not-found', 'Nobody has claimed this ref.', () => ({
+    method: 'DELETE',
+    path: '/v1/claims',
+    body: { ref: 'issue-7' },
+  })),
+  problem('project-not-found', 'No such project.', () => ({ method: 'PATCH', path: '/v1/projects/nowhere', body: {} })),
+  problem('unsupported-media-type', 'REST takes JSON.', () => ({
+    ...post('/v1/agents', 'handle=donna'),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })),
+  {
+    ...problem('storage-unavailable', 'The store takes no writes now: try again.', async ({ gateway }) => {
+      const other = new Sqlite(`${gateway.dataDir}/rouse.db`)
+      other.exec('BEGIN IMMEDIATE')
+      return { ...post('/v1/agents', { handle: '@donna' }), after: () => void other.close() }
+    }),
+    engine: 'sqlite',
+  },
+]
+
+function problem(name: string, shows: string, arrange: Arrange): FixtureCase {
+  return { folder: `problems/${name}`, shows, render: () => exchange(arrange) }
+}
+
+async function begin({ gateway }: World, key: string, fields: object = {}): Promise<string> {
+  const { body } = await gateway.call('POST', '/v1/sessions', { surface: 'codex', ...fields }, { key })
+  return body.sessionId
+}
+
+function limit({ gateway }: World, limits: object) {
+  return gateway.call('PATCH', '/v1/projects/default', { limits })
+}
