@@ -39,17 +39,23 @@ export const gatewayVariables = [
 
 /** What only the other commands read, and what `rouse listen --exec` gives its command: a shell may hold them. */
 const otherVariables = [
+  'ROUSE_AGENT',
   'ROUSE_AGENT_SURFACE',
   'ROUSE_EVENT_ID',
   'ROUSE_EVENT_TYPE',
+  'ROUSE_FROM',
   'ROUSE_KEY',
   'ROUSE_KEY_FILE',
   'ROUSE_LOG_ID',
+  'ROUSE_MESSAGE_ID',
   'ROUSE_PROFILE',
   'ROUSE_PROJECT',
   'ROUSE_SIGNING_KEY',
+  'ROUSE_SUBJECT',
   'ROUSE_SUBSCRIPTION_ID',
   'ROUSE_TASK_ID',
+  'ROUSE_TEXT',
+  'ROUSE_THREAD_ID',
   'ROUSE_URL',
 ]
 
