@@ -137,6 +137,19 @@ describe('a subscription that a session opened', () => {
     expect(await stateOf(gateway, donna, free.id)).toMatchObject({ status: 'active' })
   })
 
+  // D26
+  test('may be named by the header of the call that makes the subscription', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const session = await begin(gateway, donna, older)
+    const input = { trigger: 'SENT_TO_ME', harnessTargetMetadata: { url: 'http://127.0.0.1:9/' } }
+    const by = { key: donna.key, headers: { 'Rouse-Session': session } }
+    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, by)
+    expect(await stateOf(gateway, donna, body.subscriptionId)).toMatchObject({ sessionId: session })
+    await begin(gateway, donna, newer)
+    await untilStatus(gateway, donna, body.subscriptionId, 'paused')
+  })
+
   test('is refused for a session that does not live, or is another agent’s', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
