@@ -7,15 +7,22 @@ import { until } from '../support/until.ts'
 
 const forged = '{"level":50,"time":1,"msg":"FORGED admin login"}'
 
-/** A path whose tenant holds a line of its own: the SDK warns of tenants that differ, with the path as it was decoded. */
-const forging = `/agents/donna/${encodeURIComponent(`x\n${forged}\n`)}/tasks?tenant=y`
+/** A v0.3 message whose push config holds a line of its own: the SDK warns of several schemes, and names them as they came. */
+const forging = (scheme: string) => {
+  const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] }
+  const authentication = { schemes: [scheme, 'y'] }
+  const configuration = { pushNotificationConfig: { url: 'https://harness.example/push', authentication } }
+  return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message, configuration } }
+}
 
 test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', async (level) => {
   await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: level })
   const donna = await gateway.addAgent('@donna')
-  for (const target of [forging, forging.replace('?tenant=y', '?tenant=\u202e')]) {
-    await fetch(`http://127.0.0.1:${gateway.port}${target}`, {
-      headers: { authorization: `Bearer ${donna.key}`, 'A2A-Version': '1.0' },
+  for (const scheme of [`x\n${forged}\n`, `\u202e\n${forged}`]) {
+    await fetch(`http://127.0.0.1:${gateway.port}/agents/donna`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${donna.key}`, 'A2A-Version': '0.3', 'content-type': 'application/json' },
+      body: JSON.stringify(forging(scheme)),
     })
   }
   const { stderr } = await gateway.kill('SIGTERM')
@@ -24,7 +31,7 @@ test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', as
   expect(lines.map((line) => JSON.parse(line).msg)).not.toContain('FORGED admin login')
   expect(stderr.split('\n').filter((line) => line.startsWith(forged))).toEqual([])
   expect(printed.length > 0).toBe(level === 'debug')
-  for (const { text } of printed) expect(text).toMatch(/^Tenant mismatch: URL path tenant "x\\u\{a\}\{/)
+  for (const { text } of printed) expect(text).toMatch(/Multiple schemes declared \((x|\\u\{202e\})\\u\{a\}\{/)
 })
 
 test('each output of a library becomes one line of bounded length', () => {
