@@ -39,11 +39,14 @@ export default defineConfig({
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
             'test/gateways/**/*.test.ts',
+            // Of the command line: what reads or changes a store. Texts, flags and stubs are the same on both.
+            'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,text-input,waiting-mail,who}.test.ts',
+            'test/cli/ids/own-ids.test.ts',
             // What of the processes and of gRPC depends on the store. A crash waits there until another gateway takes over: test/gateways.
             'test/process/mail-*.test.ts',
             'test/grpc/{access,calls,limits}.test.ts',
             'test/fronts/unsendable-answer.test.ts',
-            'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wakes}/**/*.test.ts',
+            'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',
           ],
           exclude,
           env: { ROUSE_TEST_ENGINE: 'postgres' },

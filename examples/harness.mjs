@@ -1,4 +1,4 @@
-// A harness in 90 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
+// A harness in 110 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
 // it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
 //
 //   rouse agent add donna --save-key donna.key
@@ -15,11 +15,15 @@ if (!key) throw new Error('ROUSE_KEY_FILE: name the file with the key that regis
 
 const seen = new Set() // A wake may come twice, always under the same eventId.
 let signingKey
+let subscriptionId
+let lastLogId // The newest wake: the next one names it as its prevLogId.
 
 const server = createServer(async (req, res) => {
   const chunks = []
   for await (const chunk of req) chunks.push(chunk)
   const body = Buffer.concat(chunks)
+  // A wake may come before the answer that brings its key. 503 has it sent again; 401 would end the subscription.
+  if (!signingKey) return void res.writeHead(503, { 'Retry-After': '1' }).end()
   if (!isGenuine(req.headers, body)) {
     res.writeHead(401).end()
     return
@@ -29,8 +33,17 @@ const server = createServer(async (req, res) => {
   if (seen.has(wake.eventId)) return
   seen.add(wake.eventId)
   say('woken', { eventType: wake.eventType, logId: wake.logId, newState: wake.payload.newState })
-  if (wake.payload.newState === 'Submitted') await work(wake.payload.taskId)
+  handle(wake).catch((error) => say('failed', { error: error.message }))
 })
+
+async function handle(wake) {
+  const isMissing = lastLogId !== undefined && wake.prevLogId > lastLogId
+  const sinceLogId = lastLogId
+  lastLogId = Math.max(lastLogId ?? 0, wake.logId)
+  if (isMissing) await call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId })
+  // A digest is what waited, or what came in a short time. It names its tasks.
+  for (const { taskId } of wake.payload.refs ?? [wake.payload]) if (taskId) await work(taskId)
+}
 
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
@@ -39,9 +52,10 @@ server.listen(0, '127.0.0.1', async () => {
     harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
   })
   signingKey = subscription.signingKey
-  say('subscribed', { subscriptionId: subscription.subscriptionId })
+  subscriptionId = subscription.subscriptionId
+  say('subscribed', { subscriptionId })
   const leave = async () => {
-    await call('DELETE', `/v1/wake-subscriptions/${subscription.subscriptionId}`).catch(() => {})
+    await call('DELETE', `/v1/wake-subscriptions/${subscriptionId}`).catch(() => {})
     process.exit(0)
   }
   process.once('SIGINT', leave)
@@ -51,18 +65,18 @@ server.listen(0, '127.0.0.1', async () => {
 /** The work: whatever your harness does. This one counts words. */
 async function work(taskId) {
   const task = await call('GET', `/v1/tasks/${taskId}`)
-  if (task.state !== 'submitted') return
-  // Whoever names the version first has the task; everybody else is told 409 and goes on.
-  const taken = await call('POST', `/v1/tasks/${taskId}/transitions`, { to: 'working', expectedVersion: task.version })
+  // One that is `working` was left by an earlier run, or is being worked on: the version decides who completes it.
+  if (task.state !== 'submitted' && task.state !== 'working') return
+  const move = (to, expectedVersion, rest) =>
+    call('POST', `/v1/tasks/${taskId}/transitions`, { to, expectedVersion, ...rest })
+  const { version } = task.state === 'submitted' ? await move('working', task.version) : task
   say('working', { taskId })
   const text = task.history
     .at(-1)
     .parts.map((part) => part.text ?? '')
     .join(' ')
   const words = text.split(/\s+/).filter(Boolean).length
-  await call('POST', `/v1/tasks/${taskId}/transitions`, {
-    to: 'completed',
-    expectedVersion: taken.version,
+  await move('completed', version, {
     artifacts: [{ name: 'answer', parts: [{ text: `${words} words, ${text.length} characters` }] }],
   })
   say('completed', { taskId })
@@ -71,7 +85,7 @@ async function work(taskId) {
 /** Standard Webhooks: HMAC-SHA256 over id, time and body; at most five minutes old. */
 function isGenuine(headers, body) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
-  if (!signingKey || Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
   const secret = Buffer.from(signingKey.slice('whsec_'.length), 'base64')
   const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest()
   return signatures.split(' ').some((entry) => {

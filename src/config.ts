@@ -7,7 +7,7 @@ import { createClientAddress } from './security/client-address.ts'
 import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
 import { SecretBox } from './security/secret.ts'
 import type { TlsPaths } from './security/tls-files.ts'
-import { isLoopbackHost } from './security/url-guard.ts'
+import { isLoopbackHost, isWildcardHost } from './security/url-guard.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -113,6 +113,8 @@ function readGrpc(read: EnvReader, httpPort: number): Config['grpc'] {
   const publicTarget = read.text('ROUSE_GRPC_PUBLIC_TARGET')
   if (publicTarget && !/^(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$/.test(publicTarget)) {
     read.problems.push(`ROUSE_GRPC_PUBLIC_TARGET="${publicTarget}": give host:port, e.g. rouse.example:443.`)
+  } else if (publicTarget && isWildcardHost(publicTarget.slice(0, publicTarget.lastIndexOf(':')))) {
+    read.problems.push(`ROUSE_GRPC_PUBLIC_TARGET="${publicTarget}": give the host that clients use.`)
   }
   return { port, publicTarget }
 }
@@ -177,7 +179,7 @@ function readTrustedProxies(read: EnvReader): string[] {
 }
 
 function readLogLevel(read: EnvReader): string {
-  const level = read.text('ROUSE_LOG_LEVEL') ?? 'warn'
+  const level = read.text('ROUSE_LOG_LEVEL') ?? 'info'
   if (!logLevels.includes(level)) {
     read.problems.push(`ROUSE_LOG_LEVEL="${level}": give one of ${logLevels.join(', ')}.`)
   }
@@ -204,8 +206,9 @@ function cidrs(text: string): string[] {
 }
 
 function requireHttp(text: string): void {
-  const { protocol } = new URL(text)
+  const { protocol, hostname } = new URL(text)
   if (protocol !== 'http:' && protocol !== 'https:') throw new Error('give an http or https URL.')
+  if (isWildcardHost(hostname)) throw new Error(`no client can use ${hostname}: give the address that clients use.`)
 }
 
 function requireNameServers(servers: readonly string[]): void {

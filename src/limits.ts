@@ -78,6 +78,8 @@ export const openLimits = {
   unsentBytes: limit(64 * MiB, 'bytes', 'answers and stream events of one key that its clients have not read yet'),
   loadingEvents: limit(4, 'at a time', 'stream events of one key that are loaded at the same time'),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
+  streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
+  receipts: limit(100, 'items', 'receipts for wakes in one request'),
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
 } as const satisfies Record<string, Limit>
 

@@ -4,6 +4,7 @@ import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
 import { openCluster } from './cluster/cluster.ts'
+import { proveWrites } from './cluster/prove-writes.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
@@ -11,6 +12,7 @@ import type { ConnectionBounds } from './fronts/connection-bounds.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
+import { ReadinessProbe } from './fronts/readiness.ts'
 import type { Unsent } from './fronts/unsent.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
 import { KeyUse } from './identity/key-use.ts'
@@ -31,7 +33,7 @@ import { createAnnounce } from './mailbox/sending/announce.ts'
 import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
-import { defaultProject, ensureProject } from './registry/projects/project-store.ts'
+import { defaultProject, ensureProject, requireProject } from './registry/projects/project-store.ts'
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
 import { Shares } from './registry/shares/shares.ts'
 import { Usage } from './registry/shares/usage.ts'
@@ -46,13 +48,20 @@ import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { createTaskAssignment } from './tasks/assignment.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
+import { createFindWaiting, hasWaiting } from './waiting.ts'
+import { StreamConnections } from './wake-stream/connections.ts'
+import { createStreamChannel } from './wake-stream/stream-channel.ts'
+import { WakeStreams } from './wake-stream/streams.ts'
+import { AttemptLog } from './wakes/attempt-log.ts'
 import type { Channels } from './wakes/channel.ts'
 import { createEngine } from './wakes/engine.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
+import { disconnectStreams } from './wakes/store/stream-state.ts'
 import { createAttemptGate } from './webhooks/attempt-gate.ts'
 import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
+import { createWakeSigner } from './webhooks/wake-signer.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
 
 /** The addresses and warnings of a gateway that has started. */
@@ -104,7 +113,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { storeName } = keys
   const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf }))
   // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
-  if (databaseUrl === undefined) await requeueAll(db)
+  if (databaseUrl === undefined) {
+    await requeueAll(db)
+    await db.transaction(disconnectStreams)
+  }
   const notifier = new LogNotifier(cluster.notifyGrown)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
   const ports = undo.use(await openPorts(config, world))
@@ -119,18 +131,40 @@ export async function openGateway(config: Config, world: World): Promise<Running
     issuers: config.jwtIssuers,
   })
   const { timeoutMs } = config.webhooks
-  const sending = { outbound, clock, random, log, gate: createAttemptGate(), timeoutMs }
+  const attempts = new AttemptLog(log)
+  const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
+  const signWake = createWakeSigner(secrets, clock)
+  const streams = new WakeStreams()
   const channels: Channels = {
-    'a2a-webhook': createWebhookChannel(sending, secrets),
+    'a2a-webhook': createWebhookChannel(sending, signWake),
+    'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
     push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),
   }
 
   // the engine
   const findDelivered = createFindDelivered(db)
+  const findWaiting = createFindWaiting(db)
   const engine = undo.use(
-    createEngine({ db, clock, log, notifier, cluster, channels, onDelivered: markDelivered, findDelivered }),
+    createEngine({
+      db,
+      clock,
+      log,
+      notifier,
+      cluster,
+      channels,
+      onDelivered: markDelivered,
+      findDelivered,
+      findWaiting,
+    }),
   )
   const core: Core = { db, clock, log, append: engine.append }
+  const wakeStreams = { ...core, gatewayId: cluster.id, streams, random, changed: engine.changed }
+  const connections = undo.use(new StreamConnections(wakeStreams))
+  cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
+  const changed = (id: string): void => {
+    engine.changed(id)
+    connections.check([id])
+  }
 
   // features
   const usage = undo.use(new Usage(core))
@@ -138,9 +172,16 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, sends }
   const mail = { ...core, limits: config.mail, usage, strategies, findSession: newestLiveSession }
   const claims = { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) }
-  const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, changed: engine.changed }
+  const subscriptions = { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed }
   const announce = createAnnounce(engine.append, listPresentAgents)
-  const sessions = { ...core, timeoutMs: config.sessions.timeoutMs, drain, announce, changed: engine.changed }
+  const sessions = {
+    ...core,
+    timeoutMs: config.sessions.timeoutMs,
+    drain,
+    announce,
+    hasWaiting,
+    changed,
+  }
 
   // callers
   const openCalls = new OpenCalls()
@@ -154,6 +195,15 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const clientAddress = createClientAddress(config.trustedProxies)
 
   // fronts
+  const gatewayId = databaseUrl === undefined ? undefined : cluster.id
+  const readiness = new ReadinessProbe(
+    {
+      read: () => requireProject(db, defaultProject),
+      write: () => proveWrites(db, gatewayId),
+      isClaiming: () => engine.isClaiming,
+    },
+    { clock, log },
+  )
   const a2a = {
     ...tasks,
     cards,
@@ -172,17 +222,18 @@ export async function openGateway(config: Config, world: World): Promise<Running
     unsent: world.unsent,
     shares,
     revoked,
-    changed: engine.changed,
+    changed,
   }
   const front: Express = createFront({
     ...a2a,
     signer,
     instanceKey: keys.instanceKey,
     subscriptions,
+    wakeStreams: { ...wakeStreams, connections },
     mail,
     claims,
     sessions,
-    isReady: () => engine.isRunning,
+    readiness,
   })
 
   // sweeps: every gateway does its own, and one gateway of the cluster does each of the shared ones

@@ -1,28 +1,38 @@
-import { type Command, Option } from 'commander'
-import { gatewayUrl } from './gateway-address.ts'
+import { type Command, type CommandOptions, Option } from 'commander'
 import { createGatewayClient, type GatewayClient } from './gateway-client.ts'
-import { gatewayCredentials, type KeyOptions } from './gateway-key.ts'
+import { gatewayCredentials } from './gateway-key.ts'
 import type { Io } from './io.ts'
 import { createPrinter, type Printer } from './printer.ts'
+import { type AccessOptions, chooseAccess } from './profiles/choose-access.ts'
+import { readProfiles } from './profiles/profile-file.ts'
 import { warnOfFlag } from './secret-input.ts'
 
 /** A command that talks to a running gateway: it has `--url`, `--key` and `--json`. */
-export function clientCommand(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
-  const command = parent.command(usage).description(summary)
+export function clientCommand(
+  parent: Command,
+  usage: string,
+  summary: string,
+  examples: readonly string[],
+  options: CommandOptions = {},
+): Command {
+  const command = parent.command(usage, options).description(summary)
   addClientOptions(command)
   return withExamples(command, examples)
 }
 
 export function addClientOptions(command: Command): Command {
   return command
-    .addOption(common('--url <url>', 'the gateway (default: $ROUSE_URL, else http://127.0.0.1:4520)'))
+    .addOption(
+      common('--url <url>', "the gateway (default: $ROUSE_URL, else the profile's, else http://127.0.0.1:4520)"),
+    )
     .addOption(
       common(
         '--key-file <file>',
-        "a file with the bearer key; - is standard input (default: $ROUSE_KEY, else $ROUSE_KEY_FILE, else the data directory's admin.key)",
+        "a file with the bearer key; - is standard input (default: $ROUSE_KEY, else $ROUSE_KEY_FILE, else the profile's, else the data directory's admin.key)",
       ),
     )
     .addOption(common('--key <key>', 'the bearer key itself, which every user of this machine can see').hideHelp())
+    .addOption(common('--profile <name>', 'a profile of rouse login (default: $ROUSE_PROFILE, else the one in use)'))
     .addOption(common('--project <project>', "another project, with the operator's key (default: $ROUSE_PROJECT)"))
     .addOption(jsonOption())
 }
@@ -44,19 +54,19 @@ export function withExamples(command: Command, examples: readonly string[]): Com
 /** The gateway and the printer for the action of a client command. */
 export function connect(io: Io, command: Command): { gateway: GatewayClient; print: Printer } {
   const options = commonOptions(command)
-  const url = gatewayUrl(options.url, io.env)
+  const access = chooseAccess(options, io.env, readProfiles(io))
+  const { url, project } = access
   if (options.key !== undefined) warnOfFlag(io, '--key', '--key-file, ROUSE_KEY_FILE or ROUSE_KEY')
-  const credentials = () => gatewayCredentials(options, io, url)
-  const project = options.project ?? (io.env.ROUSE_PROJECT || undefined)
+  const credentials = () => gatewayCredentials(options, io, access)
+  const print = createPrinter(io, options.json === true)
+  const onWaitingMail = print.mail
   return {
-    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal }),
-    print: createPrinter(io, options.json === true),
+    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal, onWaitingMail }),
+    print,
   }
 }
 
-interface CommonOptions extends KeyOptions {
-  url?: string
-  project?: string
+interface CommonOptions extends AccessOptions {
   json?: boolean
 }
 

@@ -23,7 +23,7 @@ export function endOnFault(
   process.on('uncaughtException', (error, origin) => {
     count++
     log(
-      `${JSON.stringify({ level: 60, time: Date.now(), msg: 'process.failed', origin, count, err: described(error) })}\n`,
+      `${JSON.stringify({ level: 'fatal', time: new Date().toISOString(), msg: 'process.failed', origin, count, err: described(error) })}\n`,
     )
     if (count > 1) return
     setTimeout(() => process.exit(faultExitCode), endMaxMs).unref()

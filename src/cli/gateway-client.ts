@@ -1,57 +1,32 @@
-import type { RestApi } from '../fronts/rest/table.ts'
-import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
+import { refusalOf } from './refusal.ts'
+import type { AnswerOf, InputOf, RouteName, Transport } from './route-types.ts'
+import { withTimeout } from './with-timeout.ts'
+
+export type { AnswerOf, BodyOf, RouteName } from './route-types.ts'
 
 /** Long enough for a large replay, short enough for a gateway that hangs. */
 const defaultTimeoutMs = 60_000
+/** For the question whose key was refused: the refusal is printed without the answer if need be. */
+const whoseTimeoutMs = 2_000
 
-/** A route of the REST API: `GET /v1/agents/:handle`. */
-export type RouteName = keyof RestApi
-
-/** The JSON answer of a route. A route that answers 204 has none. */
-export type AnswerOf<Name extends RouteName> = NonNullable<RestApi[Name]['answer']>
-
-/** The body that a route takes. */
-export type BodyOf<Name extends RouteName> = RestApi[Name]['body']
+/** Mail is for the harness: a command asks how much waits, and leaves it where it is. Source: D11. */
+const mailHeader = 'rouse-pending-signals'
 
 export interface GatewayClient {
   readonly url: string
   /** The project that it acts in, where one was named. */
   readonly project: string | undefined
+  /** The key that it sends, and where it came from. */
+  credentials(): Promise<Credentials>
   /** One request of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
   call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>>
   /** One request outside of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
   request(method: string, path: string, options?: RequestOptions): Promise<JsonObject>
   /** One GET whose answer is read as it arrives. */
   open(path: string, options?: RequestOptions): Promise<FetchResponse>
-}
-
-/** The input of a call: optional where the route needs no parameters and no body. */
-type InputOf<Name extends RouteName> =
-  Record<string, never> extends CallInput<Name>
-    ? [input?: CallInput<Name> & Transport]
-    : [input: CallInput<Name> & Transport]
-
-type CallInput<Name extends RouteName> = ParamsInput<RestApi[Name]['params']> &
-  BodyInput<RestApi[Name]['body']> &
-  QueryInput<RestApi[Name]['query']>
-type ParamsInput<Params> = [keyof Params] extends [never] ? { readonly params?: Params } : { readonly params: Params }
-// A body whose fields are all optional may be left out.
-type BodyInput<Body> = [Body] extends [undefined]
-  ? { readonly body?: undefined }
-  : Record<string, never> extends Body
-    ? { readonly body?: Body }
-    : { readonly body: Body }
-/** Numbers are written as digits; what is undefined is left out. */
-type QueryInput<Query> = { readonly query?: { readonly [Field in keyof Query]?: string | number | undefined } }
-
-interface Transport {
-  readonly headers?: Record<string, string>
-  /** 0: no timeout. */
-  readonly timeoutMs?: number
-  /** Instead of the client's own signal. */
-  readonly signal?: AbortSignal
 }
 
 export interface RequestOptions extends Transport {
@@ -62,6 +37,8 @@ export interface RequestOptions extends Transport {
 /** A client's key, and where it sends it (default: the client's own address). */
 export interface Credentials {
   readonly key?: string
+  /** Where the key came from, for messages: `ROUSE_KEY`. */
+  readonly source?: string
   readonly url?: string
 }
 
@@ -72,19 +49,24 @@ interface ClientOptions {
   project?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
+  /** Called with each answer: how many messages wait for the agent of the key. */
+  onWaitingMail?: (count: number) => void
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
   let loaded: Promise<Credentials> | undefined
   const client = { ...options, credentials: () => (loaded ??= options.credentials()) }
   const request: GatewayClient['request'] = (method, path, options = {}) =>
-    withTimeout(client, options, async (signal) => {
+    withTimeout(timeoutOf(client, options), async (signal) => {
       const response = await send(client, method, path, options, signal)
-      return readJson(response, client, signal)
+      const answer = await readJson(response, client, signal)
+      noteTakenMail(client, path, answer)
+      return answer
     })
   return {
     url: client.url,
     project: client.project,
+    credentials: client.credentials,
     request,
     async call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>> {
       const { params = {}, ...options } = (input[0] ?? {}) as RequestOptions & { params?: Record<string, string> }
@@ -118,25 +100,9 @@ export function bareHandle(handle: string): string {
   return handle.trim().replace(/^@/, '')
 }
 
-async function withTimeout<T>(
-  client: ClientOptions,
-  options: Transport,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const outer = options.signal ?? client.signal
-  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
-  const controller = new AbortController()
-  const relay = () => controller.abort(outer?.reason)
-  if (outer?.aborted) relay()
-  outer?.addEventListener('abort', relay, { once: true })
-  const expire = () => controller.abort(new Unreachable(client.url, `no answer within ${timeoutMs / 1000} s`))
-  const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined
-  try {
-    return await work(controller.signal)
-  } finally {
-    clearTimeout(timer)
-    outer?.removeEventListener('abort', relay)
-  }
+function timeoutOf(client: ClientOptions, { signal, timeoutMs = defaultTimeoutMs }: Transport) {
+  const expired = () => new Unreachable(client.url, `no answer within ${timeoutMs / 1000} s`)
+  return { signal: signal ?? client.signal, timeoutMs, expired }
 }
 
 async function send(
@@ -146,12 +112,12 @@ async function send(
   options: RequestOptions,
   signal: AbortSignal | undefined,
 ): Promise<FetchResponse> {
-  const { key, url: base = client.url } = await client.credentials()
+  const { key, source, url: base = client.url } = await client.credentials()
   const url = new URL(base + path)
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
-  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  const headers: Record<string, string> = { accept: 'application/json', [mailHeader]: 'count', ...options.headers }
   if (client.project !== undefined) headers['rouse-project'] = client.project
   if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
@@ -168,8 +134,36 @@ async function send(
   } catch (error) {
     throw asFailure(error, client, signal)
   }
-  if (!response.ok) throw new Refused(await readProblem(response, key !== undefined))
-  return response
+  if (response.ok) {
+    const count = response.headers.get(mailHeader)
+    if (count !== null) client.onWaitingMail?.(Number(count))
+    return response
+  }
+  const keySource = key === undefined ? undefined : (source ?? 'the command line')
+  throw await refusalOf(response, { keySource, askWhose: () => whoseKey(client, base, key) })
+}
+
+/** Whose key it is, for a message about a refusal; undefined when the gateway does not say. */
+async function whoseKey(client: ClientOptions, base: string, key: string | undefined): Promise<string | undefined> {
+  try {
+    const response = await (client.fetch ?? clientFetch)(`${base}/v1/whoami`, {
+      method: 'GET',
+      headers: { accept: 'application/json', authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(whoseTimeoutMs),
+      redirect: 'error',
+    })
+    const { identity } = response.ok ? (JSON.parse(await response.text()) as JsonObject) : {}
+    return typeof identity === 'string' ? identity : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A gateway of an earlier version does not count, and adds the mail to its answers: that is not lost either. */
+function noteTakenMail(client: ClientOptions, path: string, { pendingSignals }: JsonObject): void {
+  // The start of a session prints its mail itself.
+  if (path === '/v1/sessions' || !Array.isArray(pendingSignals)) return
+  client.onWaitingMail?.(pendingSignals.length)
 }
 
 function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | undefined): unknown {
@@ -194,27 +188,5 @@ async function readJson(response: FetchResponse, client: ClientOptions, signal: 
       detail: `${client.url} answered ${response.status}, but not as a Rouse gateway. Is a gateway listening there?`,
       status: response.status,
     })
-  }
-}
-
-async function readProblem(response: FetchResponse, hasKey: boolean): Promise<JsonObject> {
-  const text = await response.text().catch(() => '')
-  const problem = parseObject(text) ?? {
-    title: `The gateway answered ${response.status} ${response.statusText}`.trim(),
-    status: response.status,
-  }
-  if (response.status !== 401 || hasKey) return problem
-  return {
-    ...problem,
-    hint: 'No key was sent: set ROUSE_KEY or ROUSE_KEY_FILE, or run this where .rouse/admin.key is.',
-  }
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

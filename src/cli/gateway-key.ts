@@ -8,23 +8,27 @@ import { clientFetch } from './client-fetch.ts'
 import { Unreachable } from './failure.ts'
 import type { Credentials } from './gateway-client.ts'
 import type { Io } from './io.ts'
+import type { Access, AccessOptions } from './profiles/choose-access.ts'
+import { profilePath } from './profiles/profile-file.ts'
 import { readSecret } from './secret-input.ts'
-
-export interface KeyOptions {
-  key?: string
-  keyFile?: string
-}
 
 const defaultDataDir = './.rouse'
 const proofMaxMs = 5_000
 
-/** The bearer key: of the flags, else ROUSE_KEY, else the file that ROUSE_KEY_FILE names, else the admin key of the data directory. */
-export async function gatewayCredentials(options: KeyOptions, io: Io, url: string): Promise<Credentials> {
+/** The bearer key: of the flags, else of the profile, else ROUSE_KEY, else the file that ROUSE_KEY_FILE names, else the admin key of the data directory. `chooseAccess` says whether the profile is used. */
+export async function gatewayCredentials(
+  options: AccessOptions,
+  io: Io,
+  { url, profile }: Access,
+): Promise<Credentials> {
   const { ROUSE_KEY: key, ROUSE_KEY_FILE: file } = io.env
-  if (options.key !== undefined) return { key: options.key }
-  if (options.keyFile !== undefined) return { key: readSecret(options.keyFile, '--key-file', io) }
-  if (key) return { key }
-  if (file) return { key: readSecret(file, 'ROUSE_KEY_FILE', io) }
+  if (options.key !== undefined) return { key: options.key, source: '--key' }
+  if (options.keyFile !== undefined) {
+    return { key: readSecret(options.keyFile, '--key-file', io), source: `--key-file ${options.keyFile}` }
+  }
+  if (profile) return { key: profile.key, source: `profile ${profile.name} (${profilePath(io.env)})` }
+  if (key) return { key, source: 'ROUSE_KEY' }
+  if (file) return { key: readSecret(file, 'ROUSE_KEY_FILE', io), source: `ROUSE_KEY_FILE (${file})` }
   return adminCredentials(io, url)
 }
 
@@ -41,8 +45,8 @@ async function adminCredentials(io: Io, url: string): Promise<Credentials> {
   const key = readKeyFile(directory, 'admin.key')
   if (!key) return {}
   requirePrivate('secret', path, (closed, mode) => io.stderr(`${closed} was open to others (mode ${mode}): closed.\n`))
-  if (isHere) return { key, url: await provenUrl(io, directory, url) }
-  if (protocol === 'https:') return { key }
+  if (isHere) return { key, source: path, url: await provenUrl(io, directory, url) }
+  if (protocol === 'https:') return { key, source: path }
   throw new Error(
     `The admin key in ${path} was not sent to ${url}: without TLS everybody on the way can read it. Use https, or insist with --key-file ${path}`,
   )
@@ -88,6 +92,7 @@ async function askForProof(io: Io, base: string, challenge: string, url: string)
   }
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a host of a URL is this machine. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }

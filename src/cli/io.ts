@@ -6,10 +6,16 @@ export interface Io {
   stderr(text: string): void
   /** All of standard input. */
   stdin?(): string
+  /** Asks the person at the terminal for a secret, without showing it; absent: standard input is no terminal. */
+  readonly askSecret?: (prompt: string) => Promise<string>
+  /** Asks the person at the terminal a question; absent: standard input is no terminal. */
+  readonly ask?: (question: string) => Promise<string>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fetch?: Fetch
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal?: AbortSignal
+  /** Whether standard output is a terminal: a person reads it. */
+  readonly isTerminal?: boolean
   /** Whether standard output is a terminal that wants colour. */
   readonly color?: boolean
   readonly columns?: number

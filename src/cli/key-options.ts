@@ -11,6 +11,11 @@ export function duration(value: string): number {
   throw new InvalidArgumentError('Give a number and s, m, h or d, for example 90d.')
 }
 
+/** The same, and `0s`. */
+export function durationOrNone(value: string): number {
+  return /^0[smhd]?$/.test(value) ? 0 : duration(value)
+}
+
 /** `read,send`; repeatable. */
 export function collectScopes(value: string, earlier: Scope[] | undefined): Scope[] {
   const words = value.split(',').map((word) => word.trim())

@@ -6,6 +6,7 @@ import { carriedSecrets } from '../security/carried-secrets.ts'
 import { readKeyFile } from '../security/key-files.ts'
 import { type Copy, copyStore } from '../storage/copy-store.ts'
 import { NewStore } from '../storage/postgres/new-store.ts'
+import { markMigrated } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
 import type { Printer } from './printer.ts'
@@ -60,6 +61,7 @@ export async function migrateStore(
     progress: createProgress(print),
     signal,
   })
+  markMigrated(directory, placeOf(config.databaseUrl), clock.now())
   if (copy.textsMended > 0) {
     print.note(`${copy.textsMended} texts held a NUL character, which PostgreSQL cannot keep: it became U+FFFD.`)
   }
@@ -91,7 +93,7 @@ Next:
   1. Carry the encryption key over: ${key}
      The admin key and the key that signs agent cards are in the new store already, sealed with it.
   2. Start the gateways with ROUSE_DATABASE_URL set: rouse serve
-  3. Start none without it on ${directory} any more: what is there is a copy of this moment.
+  3. No gateway starts without it on ${directory} any more: what is there is a copy of this moment.
 `
 }
 

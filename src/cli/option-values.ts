@@ -38,6 +38,8 @@ export const contactPolicy = oneOf(contactPolicies)
 export const messageType = oneOf(messageTypes)
 export const priority = oneOf(priorities)
 export const wakePolicy = oneOf(wakePolicies)
+export const wakePolicyHelp =
+  'how mail without a policy of its own is delivered: immediate (default), next_turn or silent'
 
 function oneOf<const Word extends string>(words: readonly Word[]): (value: string) => Word {
   return (value) => {

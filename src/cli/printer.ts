@@ -1,4 +1,3 @@
-import { isJsonObject } from '../lib/json.ts'
 import type { Io } from './io.ts'
 
 /** Prints to standard output: text for people, or JSON for programs. */
@@ -10,24 +9,37 @@ export interface Printer {
   item(value: unknown, text: () => string): void
   /** Something for the person at the terminal, never part of the result. */
   note(text: string): void
+  /** How much mail waits for the agent, as an answer says. */
+  mail(count: number): void
+  /** Notes the mail that waits, after what was printed. Nothing was taken: it stays in the inbox. Source: S4-13. */
+  noteMail(): void
 }
 
 export function createPrinter(io: Io, json: boolean): Printer {
+  let waiting = 0
+  const noteMail = () => {
+    if (waiting > 0 && !json) io.stderr(`${mailText(waiting)}: rouse inbox --unread\n`)
+    waiting = 0
+  }
   return {
     json,
     result: (value, text) => {
       io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text())
-      if (!json) noteMail(io, value)
+      noteMail()
     },
     item: (value, text) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text()}\n`),
     note: (text) => io.stderr(`${text}\n`),
+    mail: (count) => {
+      waiting = count
+    },
+    noteMail,
   }
 }
 
-/** Notes mail that came with an answer. It stays in the inbox. Source: S4-13. */
-function noteMail(io: Io, value: unknown): void {
-  const signals = isJsonObject(value) ? value.pendingSignals : undefined
-  if (!Array.isArray(signals) || signals.length === 0) return
-  const count = signals.length === 1 ? '1 new message' : `${signals.length} new messages`
-  io.stderr(`${count}: rouse inbox --unread\n`)
+/** The gateway counts to a hundred. */
+const countMax = 100
+
+function mailText(count: number): string {
+  if (count >= countMax) return `${countMax} or more new messages`
+  return count === 1 ? '1 new message' : `${count} new messages`
 }

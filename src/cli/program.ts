@@ -5,24 +5,30 @@ import { registerAgent } from './commands/agent.ts'
 import { registerAudit } from './commands/audit.ts'
 import { registerCardKey } from './commands/card-key.ts'
 import { registerClaim } from './commands/claim.ts'
+import { registerCompletion } from './commands/completion.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerHealth } from './commands/health.ts'
 import { registerInbox } from './commands/inbox.ts'
 import { registerListen } from './commands/listen.ts'
+import { registerLogin } from './commands/login.ts'
 import { registerMail, registerReply } from './commands/mail.ts'
 import { registerMark } from './commands/mark.ts'
 import { registerMigrate } from './commands/migrate.ts'
 import { registerOperator } from './commands/operator.ts'
-import { registerPermission } from './commands/permission.ts'
+import { registerGrant, registerPermission } from './commands/permission.ts'
+import { registerPresence } from './commands/presence.ts'
+import { registerLogout, registerProfile } from './commands/profile.ts'
 import { registerProject } from './commands/project.ts'
 import { registerRekey } from './commands/rekey.ts'
 import { registerSend } from './commands/send.ts'
 import { registerServe } from './commands/serve.ts'
+import { registerSession } from './commands/session.ts'
 import { registerSub } from './commands/sub.ts'
 import { registerTail } from './commands/tail.ts'
 import { registerTask } from './commands/task.ts'
 import { registerThread } from './commands/thread.ts'
 import { registerWho } from './commands/who.ts'
+import { registerWhoami } from './commands/whoami.ts'
 import type { Io } from './io.ts'
 import { readVersion } from './version.ts'
 
@@ -33,7 +39,7 @@ export function buildProgram(io: Io): Command {
       'Rouse wakes AI agents: each gets an A2A address, a durable inbox, and a signed webhook when work arrives.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'explain a command')
+    .helpOption('-h, --help', 'show help for a command')
     .configureOutput({
       writeOut: (text) => io.stdout(text),
       writeErr: (text) => io.stderr(text),
@@ -48,6 +54,10 @@ export function buildProgram(io: Io): Command {
 
   registerServe(program, io)
   registerDemo(program, io)
+  registerLogin(program, io)
+  registerLogout(program, io)
+  registerProfile(program, io)
+  registerWhoami(program, io)
   registerAgent(program, io)
   registerSend(program, io)
   registerListen(program, io)
@@ -59,13 +69,17 @@ export function buildProgram(io: Io): Command {
   registerThread(program, io)
   registerMark(program, io)
   registerWho(program, io)
+  registerSession(program, io)
+  registerPresence(program, io)
   registerClaim(program, io)
+  registerGrant(program, io)
   registerPermission(program, io)
   registerProject(program, io)
   registerOperator(program, io)
   registerAudit(program, io)
   registerTail(program, io)
   registerHealth(program, io)
+  registerCompletion(program, io)
   registerMigrate(program, io)
   registerAdminKey(program, io)
   registerCardKey(program, io)

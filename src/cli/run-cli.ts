@@ -1,11 +1,17 @@
-import { exitCodes, reportFailure } from './failure.ts'
+import type { Command } from 'commander'
+import { exitCodes } from './failure.ts'
 import type { Io } from './io.ts'
 import { buildProgram } from './program.ts'
+import { reportFailure } from './report-failure.ts'
 
 /** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  let command: Command | undefined
   try {
     const program = buildProgram(io)
+    program.hook('preAction', (_program, action) => {
+      command = action
+    })
     if (argv.length === 0) {
       program.outputHelp()
       return exitCodes.ok
@@ -13,7 +19,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(argv, { from: 'user' })
     return exitCodes.ok
   } catch (error) {
-    return reportFailure(error, io, asksForJson(argv))
+    return reportFailure(error, io, { json: asksForJson(argv), command })
   }
 }
 

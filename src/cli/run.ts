@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ask } from './ask.ts'
 import { Interrupted } from './failure.ts'
 import { endOnFault, faultExitCode } from './faults.ts'
 import { runCli } from './run-cli.ts'
@@ -31,8 +32,15 @@ export async function run(argv: readonly string[]): Promise<void> {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     stdin: () => readFileSync(0, 'utf8'),
+    ...(process.stdin.isTTY
+      ? {
+          ask: (question) => ask(question, process, interruption.signal),
+          askSecret: (prompt) => ask(prompt, process, interruption.signal, { isSecret: true }),
+        }
+      : {}),
     env: process.env,
     signal: interruption.signal,
+    isTerminal: process.stdout.isTTY === true,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR,
     columns: process.stdout.columns,
   })

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
+import type { Logger } from '../logger.ts'
 import type { Printer } from './printer.ts'
 import { untilAborted } from './until-aborted.ts'
+import { readVersion } from './version.ts'
 
 interface Started {
   readonly url: string
@@ -18,29 +20,53 @@ interface RunningGateway {
 interface ServeConfig {
   readonly http: { readonly host: string; readonly port: number }
   readonly dataDir: string
+  readonly databaseUrl?: string | undefined
 }
 
-/** Starts a gateway, prints its address, and stops it when the signal aborts. A graceful stop is a success. */
+export interface ServeTools {
+  readonly print: Printer
+  readonly log: Logger
+  /** Whether a person reads the output: then sentences say that it starts and stops, else lines of the log do. */
+  readonly terminal: boolean
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Starts a gateway, says where it is, and stops it when the signal aborts. A graceful stop is a success. The gateway itself logs
+ * its warnings.
+ */
 export async function serveGateway(
   create: () => RunningGateway | Promise<RunningGateway>,
   config: ServeConfig,
-  { print, signal }: { print: Printer; signal?: AbortSignal },
+  tools: ServeTools,
 ): Promise<void> {
+  const { log, terminal } = tools
+  const startedAt = performance.now()
   const gateway = await create()
-  const { url, grpcTarget, adminKeyFile, warnings } = await start(gateway, config)
+  const started = await start(gateway, config)
   try {
-    const dataDir = resolve(config.dataDir)
-    const keyPlace = adminKeyFile ? `admin key in ${resolve(adminKeyFile)}` : 'admin key from ROUSE_ADMIN_KEY'
-    const grpcPlace = grpcTarget === undefined ? 'gRPC is off' : `gRPC at ${grpcTarget}`
-    print.item(
-      { url, grpcTarget: grpcTarget ?? null, dataDir, adminKeyFile: adminKeyFile ?? null, warnings },
-      () => `Rouse is up at ${url} · ${grpcPlace} · data in ${dataDir} · ${keyPlace}`,
-    )
-    if (!print.json) for (const warning of warnings) print.note(`Warning: ${warning}`)
-    await untilAborted(signal)
-    print.note('Stopping … (Ctrl-C again stops at once)')
+    sayStarted(started, config, tools)
+    await untilAborted(tools.signal)
+    if (terminal) tools.print.note('Stopping … (Ctrl-C again stops at once)')
+    else log.info({}, 'gateway.stopping')
   } finally {
     await gateway.stop()
+    if (!terminal) log.info({ upSeconds: Math.round((performance.now() - startedAt) / 1000) }, 'gateway.stopped')
+  }
+}
+
+function sayStarted(started: Started, config: ServeConfig, { print, log, terminal }: ServeTools): void {
+  const { url, warnings } = started
+  const grpcTarget = started.grpcTarget ?? null
+  const dataDir = resolve(config.dataDir)
+  const adminKeyFile = started.adminKeyFile ?? null
+  const keyPlace = adminKeyFile ? `admin key in ${resolve(adminKeyFile)}` : 'admin key from ROUSE_ADMIN_KEY'
+  const grpcPlace = grpcTarget === null ? 'gRPC is off' : `gRPC at ${grpcTarget}`
+  const sentence = () => `Rouse is up at ${url} · ${grpcPlace} · data in ${dataDir} · ${keyPlace}`
+  if (terminal || print.json) print.item({ url, grpcTarget, dataDir, adminKeyFile, warnings }, sentence)
+  if (!terminal) {
+    const store = config.databaseUrl === undefined ? 'sqlite' : 'postgres'
+    log.info({ version: readVersion(), url, grpcTarget, dataDir, adminKeyFile, store }, 'gateway.started')
   }
 }
 

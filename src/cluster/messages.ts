@@ -49,8 +49,7 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   start(): void {
-    this.#bus.start((message) => this.#receive(message))
-    this.#sweeping ??= this.#sweep()
+    this.#sweeping ??= this.#sweep(this.#bus.start((message) => this.#receive(message)))
   }
 
   /** Whether the last test message came through. */
@@ -146,8 +145,10 @@ export class ClusterMessages implements AsyncDisposable {
     if (due) this.#handlers.due()
   }
 
-  async #sweep(): Promise<void> {
+  /** A bus that is not connected yet is not lost; one that does not connect in time is. */
+  async #sweep(connected: Promise<void>): Promise<void> {
     const { signal } = this.#stopping
+    if (!(await this.#connectsInTime(connected))) this.#judge(false)
     while (!signal.aborted) {
       this.#receivedOwn = false
       await this.#bus
@@ -155,11 +156,25 @@ export class ClusterMessages implements AsyncDisposable {
         .catch(() => {})
       await sleep(this.#clock, sweepMs, signal)
       if (signal.aborted) return
-      const wasLost = this.#isLost
-      this.#isLost = !this.#receivedOwn
-      if (this.#isLost !== wasLost) this.#log.warn({}, this.#isLost ? 'bus.lost' : 'bus.back')
-      if (this.#isLost || wasLost) this.#handlers.missed()
+      this.#judge(this.#receivedOwn)
     }
+  }
+
+  async #connectsInTime(connected: Promise<void>): Promise<boolean> {
+    const patience = new AbortController()
+    const late = sleep(this.#clock, sweepMs, AbortSignal.any([this.#stopping.signal, patience.signal])).then(
+      () => false,
+    )
+    const inTime = await Promise.race([connected.then(() => true), late])
+    patience.abort()
+    return inTime || this.#stopping.signal.aborted
+  }
+
+  #judge(isHeard: boolean): void {
+    const wasLost = this.#isLost
+    this.#isLost = !isHeard
+    if (this.#isLost !== wasLost) this.#log.warn({}, this.#isLost ? 'bus.lost' : 'bus.back')
+    if (this.#isLost || wasLost) this.#handlers.missed()
   }
 }
 

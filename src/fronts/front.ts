@@ -14,20 +14,23 @@ import { meterActs, takeShare } from './door.ts'
 import { jsonBody } from './json-body.ts'
 import { pendingSignals } from './pending-signals.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
+import type { ReadinessProbe } from './readiness.ts'
 import { answerRoutes } from './rest/answer-route.ts'
 import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
+import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
 import { requireOwnSession } from './session-header.ts'
 import { countAnswers, requireRead } from './unsent-answers.ts'
 
 export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
+  readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
   readonly mail: MailContext & PiggybackContext
   readonly claims: HandoffContext
   readonly sessions: SessionFrontContext
   readonly instanceKey: string
-  readonly isReady: () => boolean
+  readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void
   /** Tells the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void

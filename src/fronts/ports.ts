@@ -10,6 +10,8 @@ import { exposureWarnings } from './exposure.ts'
 import type { GrpcServices } from './grpc/services.ts'
 import { GrpcServer } from './grpc-server.ts'
 import { HttpServer } from './http-server.ts'
+import { logRequests } from './request-log.ts'
+import { requireUsableAddress } from './usable-address.ts'
 
 export interface PortsConfig {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -42,6 +44,7 @@ export interface Ports extends AsyncDisposable {
 /** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
 export async function openPorts(config: PortsConfig, { clock, log, bounds: given }: World): Promise<Ports> {
   const { http, grpc, connections: held } = config
+  requireUsableAddress(config)
   const bounds = connectionBounds({ connections: held.max, connectionsPerAddress: held.perAddress, ...given })
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
@@ -70,7 +73,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
     warnings,
     serve(front, loadGrpc) {
       server.messages.adopt(front)
-      server.serve(guardEdge(edge, front))
+      server.serve(logRequests(log, guardEdge(edge, front)))
       grpcServer.serve(() => loadGrpc(bounds, (peer) => grpcServer.prove(peer)))
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),

@@ -4,6 +4,7 @@ import { Problem, toProblem } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
+import { requestIdOf } from './request-log.ts'
 
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string): void {
@@ -40,7 +41,9 @@ export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHan
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromBodyParser(error) ?? judged)
-    if (problem.status >= 500) log.error({ err: error, method: req.method, path: req.path }, 'request.failed')
+    if (problem.status >= 500) {
+      log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')
+    }
     // A stream that fails is closed: its reader reconnects with the last id that it saw.
     if (res.headersSent) return void res.destroy()
     // The audit records a wrong key above the limit as a wrong key too.

@@ -11,6 +11,7 @@ import { deleteSessionsOf, newestLiveSession } from '../registry/sessions/sessio
 import { grantRevoked } from '../registry/subscriptions/status.ts'
 import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { type Rejection, rejectMax, rejectOpenTasks } from '../tasks/reject-tasks.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
 import { pausedEvent } from './end-keys.ts'
 import { listManagedOwners } from './key-end-store.ts'
@@ -20,41 +21,89 @@ export interface RemovalContext extends RegistryContext {
   readonly changed: (subscriptionId: string) => void
 }
 
+/** What a removal did. */
+export interface Removal {
+  /** `@donna` */
+  readonly agent: string
+  /** How many open tasks that were assigned to it were rejected. */
+  readonly tasksRejected: number
+}
+
 /**
- * Removes an agent with its keys, subscriptions, push configs and permissions, and ends its open streams and calls. Its tasks stay
- * readable for their originators, and its names stay reserved. Operator only.
+ * Removes an agent with its keys, subscriptions, push configs and permissions, and ends its open streams and calls. The open tasks
+ * that are assigned to it are rejected first, and their originators woken; tasks that it asked of others go on. Its tasks stay
+ * readable for their originators, and its names stay reserved. A removal that fails half-way may have rejected tasks: it can be
+ * repeated. Operator only.
  * @param options.freeNames also frees the names, even of an agent that was removed before
  */
-export function removeAgent(
+export async function removeAgent(
   context: RemovalContext,
   caller: Caller,
   handle: string,
   options: { freeNames?: boolean } = {},
-): Promise<void> {
+): Promise<Removal> {
   requireOperator(caller, 'remove agents')
+  let rejected = 0
+  // A hundred in each transaction, so that nobody waits for all of them.
+  for (let count = rejectMax; count >= rejectMax; rejected += count) {
+    count = await context.db.transaction(async (tx) => {
+      const agent = await findAgent(tx, caller.projectId, nameOf(handle))
+      return agent ? rejectOpenTasks(tx, context, rejectionOf(agent, caller)) : 0
+    })
+  }
   return context.db.transaction(async (tx) => {
-    if (options.freeNames && (await freeRemoved(tx, caller.projectId, handle))) return
+    if (options.freeNames && (await freeRemoved(tx, caller.projectId, handle))) {
+      return { agent: `@${handle.replace(/^@/, '')}`, tasksRejected: 0 }
+    }
     const agent = await requireAgent(tx, caller.projectId, handle)
     // A concurrent call that subscribes for the agent either ends before this one, or finds the agent removed.
     await lockAgent(tx, agent.id)
-    const session = await newestLiveSession(tx, agent.id)
-    const keyIds = (await listApiKeys(tx, agent.id, '', Number.MAX_SAFE_INTEGER)).map(({ keyId }) => keyId)
-    const gone = await deleteSubscriptionsOf(tx, agent.id)
-    const paused = await pauseManagedBy(tx, agent.id)
-    await deleteSessionsOf(tx, agent.id)
-    await deletePermissionsOf(tx, agent.id)
-    await deleteApiKeys(tx, agent.id)
-    await deleteAgent(tx, agent)
-    if (options.freeNames) await freeNames(tx, agent.projectId, agent.handle)
-    await context.append(tx, agent.projectId, [
-      ...paused.map(({ event }) => event),
-      ...(session ? [leftWithAgent(agent, session)] : []),
-      { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
-    ])
-    tx.onCommit(() => {
-      for (const id of [...gone, ...paused.map(({ id }) => id)]) context.changed(id)
-      context.revoked([agent.id, ...keyIds])
-    })
+    let last = 0
+    for (let count = rejectMax; count >= rejectMax; last += count) {
+      count = await rejectOpenTasks(tx, context, rejectionOf(agent, caller))
+    }
+    await deleteWithAll(tx, context, { agent, caller, freeNames: options.freeNames === true })
+    return { agent: agent.handle, tasksRejected: rejected + last }
+  })
+}
+
+function rejectionOf({ id: assigneeId, handle }: Agent, { id: actorId, identity: actor }: Caller): Rejection {
+  return {
+    assigneeId,
+    actor,
+    actorId,
+    reason: 'agent-removed',
+    text: `${handle} was removed before it ended this task.`,
+  }
+}
+
+/** Deletes a locked agent and everything that is nothing without it. */
+async function deleteWithAll(
+  tx: Transaction,
+  context: RemovalContext,
+  removal: { readonly agent: Agent; readonly caller: Caller; readonly freeNames: boolean },
+): Promise<void> {
+  const { agent, caller } = removal
+  const session = await newestLiveSession(tx, agent.id)
+  const keyIds = (await listApiKeys(tx, agent.id, '', Number.MAX_SAFE_INTEGER)).map(({ keyId }) => keyId)
+  const gone = await deleteSubscriptionsOf(tx, agent.id)
+  const paused = await pauseManagedBy(tx, agent.id)
+  await deleteSessionsOf(tx, agent.id)
+  await deletePermissionsOf(tx, agent.id)
+  await deleteApiKeys(tx, agent.id)
+  await deleteAgent(tx, agent)
+  if (removal.freeNames) await freeNames(tx, agent.projectId, agent.handle)
+  await context.append(tx, agent.projectId, [
+    ...paused.map(({ event }) => event),
+    ...(session ? [leftWithAgent(agent, session)] : []),
+    { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
+  ])
+  tx.onCommit(() => {
+    for (const id of [...gone, ...paused.map(({ id }) => id)]) context.changed(id)
+    context.revoked([agent.id, ...keyIds])
+    if (!session) return
+    const about = { sessionId: session.id, project: agent.projectId, surface: session.surface, agent: agent.handle }
+    context.log.info({ ...about, reason: 'removed' }, 'session.ended')
   })
 }
 

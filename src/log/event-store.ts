@@ -57,6 +57,7 @@ export const eventColumns = sql.raw(
   'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt"',
 )
 
+/** A row of the log. */
 export interface EventRow {
   projectId: string
   logId: number

@@ -38,6 +38,13 @@ export function isLoopbackHost(host: string): boolean {
   return isLocalhost(host) || /^(\[?::1\]?|127(\.\d{1,3}){3})$/.test(host)
 }
 
+/** Whether a host stands for every address of a machine: `0.0.0.0`, `::` and their other spellings. Clients cannot use it. */
+export function isWildcardHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '')
+  const { hostname } = parseUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}`) ?? {}
+  return hostname !== undefined && ['0.0.0.0', '[::]', '[::ffff:0:0]'].includes(hostname)
+}
+
 function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text)

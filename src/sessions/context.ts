@@ -1,12 +1,14 @@
 import type { Core } from '../core.ts'
 import type { Announce } from '../registry/mail/announcement.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 
 export interface SessionContext extends Core {
   /** How long a session may be silent. */
   readonly timeoutMs: number
   /** Returns the mail that waits for an agent and marks it as delivered, in the transaction that starts its session. Source: S2-11. */
   readonly drain: (tx: Transaction, agentId: string, sessionId: string) => Promise<readonly object[]>
+  /** Whether unread mail or open tasks wait for an agent. */
+  readonly hasWaiting: (db: Reader, agentId: string) => Promise<boolean>
   /** Puts a signal into mailboxes, in the transaction of the change that it announces. Called last. */
   readonly announce: Announce
   /** Notifies the engine that a subscription has changed. */

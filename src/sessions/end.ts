@@ -35,13 +35,14 @@ export async function dropSilentSession(
 
 /** Preempts an older session. Returns the events to append; undefined if it had ended already. */
 export async function preemptSession(
-  context: Pick<SessionContext, 'changed'>,
+  context: Pick<SessionContext, 'changed' | 'log'>,
   tx: Transaction,
   session: Session,
   identity: string,
   successorId: string,
 ): Promise<readonly NewEvent[] | undefined> {
   if (!(await endSession(tx, session.id, 'preempted', successorId))) return undefined
+  logEnd(context, tx, session, { agent: identity, reason: 'preempted', successorId })
   return [
     ...(await pauseSubscriptions(context, tx, session, 'preempted')),
     sessionEvent('master.preempted', gatewayIdentity, session, { identity, newMasterSession: successorId }),
@@ -50,7 +51,7 @@ export async function preemptSession(
 
 /** Ends a session whose key has ended. Returns the events to append; undefined if it had ended already. */
 export async function endSessionOfKey(
-  context: Pick<SessionContext, 'changed'>,
+  context: Pick<SessionContext, 'changed' | 'log'>,
   tx: Transaction,
   session: Session,
   identity: string,
@@ -58,6 +59,7 @@ export async function endSessionOfKey(
 ): Promise<readonly NewEvent[] | undefined> {
   if (!(await endSession(tx, session.id, reason))) return undefined
   const left = sessionEvent('peer.left', gatewayIdentity, session, { identity, reason })
+  logEnd(context, tx, session, { agent: identity, reason })
   return [...(await pauseSubscriptions(context, tx, session, reason)), left]
 }
 
@@ -82,8 +84,21 @@ async function announceEnd(
   const identity = await identityOf(tx, session.agentId)
   const paused = await pauseSubscriptions(context, tx, session, reason)
   const left = sessionEvent('peer.left', actor, session, { identity, reason })
+  logEnd(context, tx, session, { agent: identity, reason })
   await context.append(tx, session.projectId, [...paused, left])
   await announceLeft(context, tx, session, identity, reason)
+}
+
+/** One line for each session that ends, `preempted` included. */
+function logEnd(
+  { log }: Pick<SessionContext, 'log'>,
+  tx: Transaction,
+  { id: sessionId, projectId: project, surface }: Session,
+  about: { readonly agent: string; readonly reason: EndReason; readonly successorId?: string },
+): void {
+  const isPreempted = about.reason === 'preempted'
+  const line = { sessionId, project, surface, ...about }
+  tx.onCommit(() => log.info(line, isPreempted ? 'session.preempted' : 'session.ended'))
 }
 
 /** Announces to the other agents of the project that a session has ended. Called last in its transaction. */

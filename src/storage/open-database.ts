@@ -10,6 +10,8 @@ export async function openDatabase(
     const { PostgresDatabase } = await import('./postgres/postgres-database.ts')
     return PostgresDatabase.open(where.databaseUrl, clock)
   }
+  const { requireNotMigrated } = await import('./sqlite/migrated.ts')
+  requireNotMigrated(where.dataDir)
   const { SqliteDatabase } = await import('./sqlite/sqlite-database.ts')
   return SqliteDatabase.open(where.dataDir, clock)
 }

@@ -1,3 +1,4 @@
+import type { SubscriptionStatus } from '../registry/subscriptions/status.ts'
 import { isIdle, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { type HarnessTarget, isDeliverable, targets } from '../registry/subscriptions/targets.ts'
 
@@ -12,12 +13,22 @@ export interface ChangeOfTarget {
   readonly needsKey: boolean
 }
 
-/** Returns what it changes for a subscription when its wakes go to `harnessTarget` from now on. Pure. Source: D24. */
-export function changeOfTarget(before: WakeSubscription, harnessTarget: HarnessTarget): ChangeOfTarget {
+/** Whether anything is sent for a subscription: its target has a channel, and that is connected where it has to be. */
+function isSentFor({ harnessTarget, status }: WakeSubscription): boolean {
+  return isDeliverable(harnessTarget) && status !== 'waiting'
+}
+
+/** Returns what it changes for a subscription when its wakes go to `harnessTarget` from now on, and it has a status. Pure. Source: D24. */
+export function changeOfTarget(
+  before: WakeSubscription,
+  harnessTarget: HarnessTarget,
+  status: SubscriptionStatus,
+): ChangeOfTarget {
+  const isOther = harnessTarget !== before.harnessTarget
   return {
-    isOther: harnessTarget !== before.harnessTarget,
-    opensChannel: !isDeliverable(before.harnessTarget) && isDeliverable(harnessTarget),
-    closesIdle: isIdle(before) && !isDeliverable(harnessTarget),
+    isOther,
+    opensChannel: !isSentFor(before) && isDeliverable(harnessTarget) && isOther,
+    closesIdle: isIdle(before) && (!isDeliverable(harnessTarget) || status === 'waiting'),
     needsKey: targets[harnessTarget].isSigned && before.signingKey === null,
   }
 }

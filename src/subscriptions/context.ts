@@ -1,5 +1,6 @@
 import type { Core } from '../core.ts'
 import type { SecretBox } from '../security/secret.ts'
+import type { Reader } from '../storage/database.ts'
 import type { Channels } from '../wakes/channel.ts'
 
 export interface SubscriptionContext extends Core {
@@ -8,6 +9,8 @@ export interface SubscriptionContext extends Core {
   readonly newSigningKey: () => string
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
   readonly checkUrl: (url: string, field: string) => void
+  /** Whether unread mail or open tasks wait for an agent. */
+  readonly hasWaiting: (db: Reader, agentId: string) => Promise<boolean>
   /** Notifies the dispatcher that a subscription has changed: its run ends, and a new one may be due. */
   readonly changed: (subscriptionId: string) => void
 }

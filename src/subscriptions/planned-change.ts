@@ -2,9 +2,15 @@ import { Problem } from '../errors.ts'
 import type { Trigger } from '../log/event.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isGrantee } from '../registry/permissions/grants.ts'
-import { mayBecome, type SubscriptionStatus, subscriptionTransitions } from '../registry/subscriptions/status.ts'
+import {
+  isOn,
+  mayBecome,
+  notConnected,
+  type SubscriptionStatus,
+  subscriptionTransitions,
+} from '../registry/subscriptions/status.ts'
 import type { DeliveryState, Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import type { HarnessTarget } from '../registry/subscriptions/targets.ts'
+import { type HarnessTarget, liveStatus } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type ChangeOfTarget, changeOfTarget } from './change-of-target.ts'
 import { cursorAfter, nextDueAt } from './next-cursor.ts'
@@ -39,13 +45,16 @@ export interface PlannedChange {
 
 /** Returns what a change means. Pure. Errors: `invalid-request` for the status, `forbidden` for a grantee that rotates the key. */
 export function planChange(caller: Caller, before: WakeSubscription, input: UpdateInput): PlannedChange {
-  const { harnessTarget = before.harnessTarget, status = before.status } = input
+  const { harnessTarget = before.harnessTarget } = input
+  const streamId = harnessTarget === before.harnessTarget ? before.streamId : null
+  const wanted = input.status ?? before.status
+  const status = isOn(wanted) ? liveStatus(harnessTarget, streamId) : wanted
   requireTransition(before.status, status)
   const isByGrant = isGrantee(caller, before.agentId)
   if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
   const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
-  const target = changeOfTarget(before, harnessTarget)
-  const resumes = status === 'active' && before.status !== 'active'
+  const target = changeOfTarget(before, harnessTarget, status)
+  const resumes = isOn(status) && !isOn(before.status)
   const reselects = input.trigger !== undefined || input.filters !== undefined
   const points = metadata.url !== before.target.url || target.isOther || resumes
   const startsAtHead = isByGrant && points
@@ -68,7 +77,7 @@ export async function stateAfter(
   const isNewGeneration = resumes || reselects || startsAtHead || target.opensChannel
   return {
     status,
-    reason: resumes ? null : before.reason,
+    reason: reasonAfter(before, status, resumes),
     failedInARow: resumes ? 0 : before.failedInARow,
     failing: resumes || startsAtHead ? null : before.failing,
     lastEmittedLogId: from.lastEmittedLogId,
@@ -78,6 +87,11 @@ export async function stateAfter(
     resumeWithDigest: !startsAtHead && (resumes || target.opensChannel || before.resumeWithDigest),
     dueAt: status === 'active' && !startsAtHead ? nextDueAt(before, harnessTarget, coalesceMs, tx.now) : null,
   }
+}
+
+function reasonAfter(before: WakeSubscription, status: SubscriptionStatus, resumes: boolean): string | null {
+  if (status === 'waiting') return notConnected
+  return resumes || before.status === 'waiting' ? null : before.reason
 }
 
 function keyIsTheOwners(): Problem {

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
@@ -36,7 +37,7 @@ export async function replayDeliveries(
 ): Promise<{ subscriptionId: string; eventsReplayed: number; earliestLogId?: number }> {
   const replayed = await context.db.transaction(async (tx) => {
     const subscription = await requireOwnSubscription(tx, caller, id)
-    if (subscription.status !== 'active') {
+    if (!isOn(subscription.status)) {
       throw new Problem(subscription.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
         detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
       })

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import { isDeliverable } from '../registry/subscriptions/targets.ts'
@@ -25,7 +26,7 @@ export async function resyncSubscription(
   const result = await context.db.transaction(async (tx) => {
     await lockSubscription(tx, id)
     const before = await requireOwnSubscription(tx, caller, id)
-    if (before.status !== 'active') {
+    if (!isOn(before.status)) {
       throw new Problem(before.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
         detail: `The subscription is ${before.status}${before.reason ? ` (${before.reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
       })
@@ -42,7 +43,7 @@ export async function resyncSubscription(
       generationAt: tx.now,
       // One digest in `leading` mode too: no quiet spell begins with what is sent again.
       resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
-      dueAt: replay.eventsReplayed > 0 ? tx.now : null,
+      dueAt: replay.eventsReplayed > 0 && before.status === 'active' ? tx.now : null,
     })
     await context.append(tx, before.projectId, [
       subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, ...replay }),

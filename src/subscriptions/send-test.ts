@@ -35,6 +35,7 @@ export async function sendTest(
     prevLogId: subscription.lastEmittedLogId,
     eventCount: 0,
     emittedAt,
+    firstAt: emittedAt,
     messageIds: [],
     payload: { requestedBy: caller.identity },
   }

@@ -9,10 +9,17 @@ import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { isGrantee, managerOf, requireMayManage } from '../registry/permissions/grants.ts'
 import { newestLiveSession } from '../registry/sessions/session-store.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
-import { type Filters, initialState } from '../registry/subscriptions/subscription.ts'
-import { countSubscriptions, insertSubscription } from '../registry/subscriptions/subscription-store.ts'
-import { type HarnessTarget, targets } from '../registry/subscriptions/targets.ts'
-import type { Reader } from '../storage/database.ts'
+import { notConnected } from '../registry/subscriptions/status.ts'
+import { type Filters, initialWakeState, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import {
+  countSubscriptions,
+  insertSubscription,
+  listSubscriptions,
+} from '../registry/subscriptions/subscription-store.ts'
+import { type HarnessTarget, liveStatus, targets } from '../registry/subscriptions/targets.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
+import { announceWaiting } from '../wakes/store/announce-waiting.ts'
 import type { SubscriptionContext } from './context.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
@@ -26,23 +33,29 @@ export interface SubscribeInput {
   agentIdentity?: string
   /** The live session that opens it: when that ends, the subscription is paused. */
   sessionId?: string
+  /** `now`: nothing is said about what waits already. Source: D29. */
+  startFrom?: 'now' | undefined
 }
 
+/** A harness gets the answer, and with it the signing key, before the first wake. */
+const announceAfterMs = 1_000
+
 /**
- * Makes a subscription that starts after the head of the log. Returns the signing key once, to the operator and to the agent that
+ * Makes a subscription that starts after the head of the log. What waits already, unread mail and open tasks, comes as one digest
+ * after a second, unless it starts from `now`. Without a channel that is connected it is `waiting`. Returns the signing key once, to the operator and to the agent that
  * owns the subscription. A grantee does not get it: the owner rotates the key to get one.
  * Errors: `agent-not-found`, `forbidden`, `limit-exceeded`, `session-not-found`, `invalid-request`, `url-not-allowed`.
- * Source: S1-36, S1-44, D21.
+ * Source: S1-36, S1-44, D21, D28, D29.
  */
-export function subscribe(
+export async function subscribe(
   context: SubscriptionContext,
   caller: Caller,
   input: SubscribeInput,
 ): Promise<{ subscriptionId: string; harnessTarget: HarnessTarget; signingKey?: string }> {
-  const { trigger, filters = {}, harnessTargetMetadata: metadata = {}, sessionId } = input
+  const { trigger, filters = {}, harnessTargetMetadata: metadata = {}, sessionId, startFrom } = input
   const harnessTarget = input.harnessTarget ?? defaultTarget(metadata)
   requireTarget(context, harnessTarget, metadata)
-  return context.db.transaction(async (tx) => {
+  const result = await context.db.transaction(async (tx) => {
     const agentId = await ownerId(tx, caller, trigger, input.agentIdentity)
     if (agentId !== operatorAudience && !(await lockAgent(tx, agentId))) {
       throw new Problem('agent-not-found', { detail: 'The agent was removed meanwhile.' })
@@ -52,8 +65,8 @@ export function subscribe(
     if (sessionId !== undefined) await requireSessionOf(tx, agentId, sessionId)
     const id = newSubscriptionId()
     const signingKey = targets[harnessTarget].isSigned ? context.newSigningKey() : undefined
-    await insertSubscription(tx, {
-      ...initialState,
+    const subscription: WakeSubscription = {
+      ...initialWakeState,
       id,
       kind: 'wake',
       projectId: caller.projectId,
@@ -64,24 +77,38 @@ export function subscribe(
       harnessTarget,
       ...targetSettings(metadata),
       signingKey: signingKey ? context.secrets.seal(signingKey, id) : null,
-      previousKey: null,
-      previousKeyUntil: null,
-      status: 'active',
-      reason: null,
+      status: liveStatus(harnessTarget, null),
+      reason: targets[harnessTarget].connects ? notConnected : null,
       cursorLogId: await lockLog(tx, caller.projectId),
-      resumeWithDigest: false,
       sessionId: sessionId ?? null,
       keyId: caller.keyId,
       managedBy: managerOf(caller, agentId),
       createdAt: tx.now,
       updatedAt: tx.now,
-    })
+    }
+    await insertSubscription(tx, subscription)
+    if (startFrom !== 'now') await announceWhatWaits(context, tx, caller, subscription)
     await context.append(tx, caller.projectId, [
       subscriptionEvent('subscription.created', caller, { id, agentId }, { harnessTarget }),
     ])
     const getsKey = signingKey !== undefined && !isGrantee(caller, agentId)
     return { subscriptionId: id, harnessTarget, ...(getsKey ? { signingKey } : {}) }
   })
+  context.changed(result.subscriptionId)
+  return result
+}
+
+/** A grantee hears nothing from before. Of several subscriptions of one target, one says what waits. Source: D21, D29. */
+async function announceWhatWaits(
+  { hasWaiting }: SubscriptionContext,
+  tx: Transaction,
+  caller: Caller,
+  subscription: WakeSubscription,
+): Promise<void> {
+  const { id, agentId } = subscription
+  if (!mayAnnounce(subscription) || isGrantee(caller, agentId) || !(await hasWaiting(tx, agentId))) return
+  if (isAnnounced(subscription, await listSubscriptions(tx, agentId))) return
+  await announceWaiting(tx, id, tx.now + announceAfterMs)
 }
 
 /** What an operator listens to itself: the status of what it sent, its tasks, and the signals of the engine. */

@@ -18,6 +18,8 @@ export interface TargetMetadata {
   maxInFlight?: number
   /** Wakes the agent for what it did itself too. Default: no. Source: D17. */
   includeOwn?: boolean
+  /** How long the receiver may be away before an event fails, in seconds, at most three days. Default: 1, 2 and 4 s. Source: D31. */
+  retryForSeconds?: number
 }
 
 /** Returns the target of a subscription that names none. Source: S1-4. */
@@ -42,13 +44,14 @@ export function requireTarget(
 
 /** Returns what metadata says about the target: the columns of a subscription that hold it. */
 export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
-  const { url, coalesceMode, daemonSocketPath, maxInFlight, includeOwn, coalesceWindow } = metadata
+  const { url, coalesceMode, daemonSocketPath, maxInFlight, includeOwn, retryForSeconds, coalesceWindow } = metadata
   const target: WakeTarget = {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
     ...(daemonSocketPath === undefined ? {} : { daemonSocketPath }),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
     ...(includeOwn === undefined ? {} : { includeOwn }),
+    ...(retryForSeconds === undefined ? {} : { retryForSeconds }),
   }
   return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
 }

@@ -43,6 +43,13 @@ export interface DeliveryOrder<To extends Subscription = Subscription> {
   readonly signal: AbortSignal
   /** Records the attempts, then waits until the next one is due. False: stop, another run goes on from the record. */
   retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
+  /**
+   * Keeps the emission as it is until its outcome is recorded: for one that may be open for long. False: the lease was lost, stop.
+   * What gathers behind it is one digest.
+   */
+  keep(attempts: readonly Attempt[]): Promise<boolean>
+  /** Waits for a value, however long, and renews the lease meanwhile. Undefined: the run stops, or the lease was lost. */
+  waitFor<Value>(value: Promise<Value>): Promise<Value | undefined>
   /** Waits before an attempt without taking a place from other runs. False: the lease was lost meanwhile, stop. */
   idle(wait: Promise<unknown>): Promise<boolean>
 }
@@ -52,6 +59,15 @@ export type TestOrder<To extends Subscription = Subscription> = Pick<
   DeliveryOrder<To>,
   'subscription' | 'agentIdentity' | 'emission' | 'signal'
 >
+
+/** A wake as it is sent: the exact bytes that are signed, and the headers that sign them. */
+export interface SignedWake {
+  readonly body: string
+  readonly headers: Record<string, string>
+}
+
+/** Returns what signs a wake. Each call of the result has a timestamp of its own: one for each attempt. Source: S1-33. */
+export type SignWake = (order: Omit<TestOrder<WakeSubscription>, 'signal'>) => () => SignedWake
 
 /**
  * `delivered`: a receiver took it. `failed`: there are no attempts left. `rejected`: the receiver says that no retry will help.

@@ -7,6 +7,7 @@ import type { Database } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
 import { createEventWriter } from './commit/event-writer.ts'
 import type { FindDelivered } from './read/pending.ts'
+import type { FindWaiting } from './read/waiting.ts'
 import { Dispatcher } from './run/dispatcher.ts'
 import { type OnDelivered, Recorder } from './run/recorder.ts'
 
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly onDelivered?: OnDelivered
   /** Finds mail that its recipient already has: it wakes nobody any more. */
   readonly findDelivered?: FindDelivered
+  /** Finds what waits for an agent. */
+  readonly findWaiting?: FindWaiting
 }
 
 /** The delivery engine: writes events to the log, and sends each to the subscriptions that it wakes. */
@@ -38,13 +41,15 @@ export interface Engine extends AsyncDisposable {
   changed(subscriptionId: string): void
   /** Whether it leases and sends. */
   readonly isRunning: boolean
+  /** Whether the store lets it lease what is due. */
+  readonly isClaiming: boolean
   /** How many subscriptions it sends for now. */
   readonly runCount: number
 }
 
 /** Builds the engine of one gateway. Disposing it is the same as `stop`. */
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered } = options
+  const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered, findWaiting } = options
   const writer = createEventWriter(notifier)
   const { append } = writer
   const { areLeasesSafe, hasPeers } = cluster
@@ -59,6 +64,7 @@ export function createEngine(options: EngineOptions): Engine {
     notifier,
     recorder,
     findDelivered,
+    findWaiting,
     identities,
     areLeasesSafe,
     hasPeers,
@@ -91,6 +97,9 @@ export function createEngine(options: EngineOptions): Engine {
     },
     get isRunning() {
       return dispatcher.isRunning
+    },
+    get isClaiming() {
+      return dispatcher.isClaiming
     },
     get runCount() {
       return dispatcher.runCount

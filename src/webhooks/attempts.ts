@@ -5,9 +5,11 @@ import type { Logger } from '../logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
 import { NameError, OutboundError } from '../security/outbound-error.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
+import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
 import type { AttemptGate } from './attempt-gate.ts'
-import { type AttemptOutcome, afterAttempt, attemptsMax } from './retry-policy.ts'
+import { type AttemptOutcome, afterAttempt } from './retry-policy.ts'
 
 /** What one attempt sends. */
 export interface WebhookRequest {
@@ -25,6 +27,7 @@ export interface WebhookTools {
   readonly random: () => number
   readonly gate: AttemptGate
   readonly log: Logger
+  readonly attempts: AttemptLog
   /** The deadline of one attempt: connecting, sending and the whole answer. */
   readonly timeoutMs: number
 }
@@ -51,11 +54,15 @@ export async function deliverWithRetries(
     if (!tried) return stopped()
     const { attempt, outcome } = tried
     if (attempt.error === 'aborted') return stopped()
-    attempts = [...attempts, attempt]
-    const step = afterAttempt(outcome, attempts.length, { now: clock.now(), random })
+    attempts = trimmed([...attempts, attempt])
+    tools.attempts.note(order, attempt, attempts.length)
+    const firstAt = Date.parse(attempts[0]!.at)
+    const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(order.subscription), random }
+    const step = afterAttempt(outcome, attempts.length, context)
     if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
     if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
     if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
+    if (isLong(attempts) && !(await order.keep(attempts))) return stopped()
     if (!(await order.retryAt(attempts, clock.now() + step.delayMs))) return stopped()
     throw new AnotherTry()
   }
@@ -67,7 +74,8 @@ export async function deliverWithRetries(
   }
   // The retry policy sets the wait, not p-retry: it may come from Retry-After, and it is recorded before it begins.
   return pRetry(tryUntilDecided, {
-    retries: attemptsMax,
+    // Longer waits than a few seconds end the run: the next one goes on from the record.
+    retries: attemptsKept,
     minTimeout: 0,
     factor: 1,
     shouldRetry: ({ error }) => error instanceof AnotherTry,

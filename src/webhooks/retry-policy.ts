@@ -1,5 +1,5 @@
 import type { OutboundErrorKind } from '../security/outbound-error.ts'
-import { retryWaitMaxMs } from '../wakes/channel.ts'
+import { attemptsMax, retryDelayMs } from '../wakes/rules/retry-schedule.ts'
 
 export type AttemptOutcome = { status: number; retryAfter?: string } | { error: OutboundErrorKind }
 
@@ -13,25 +13,26 @@ export type NextStep =
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
 
-/** The wait after the first, the second and the third attempt, before jitter. */
-const retryDelaysMs = [1000, 2000, 4000] as const
-export const attemptsMax = retryDelaysMs.length + 1
+/** What a retry depends on: the time (for a Retry-After that is a date), and how long the receiver may be away. Instants in ms. */
+interface RetryContext {
+  readonly now: number
+  /** When the first attempt was made. Default: now. */
+  readonly firstAt?: number
+  readonly retryForSeconds?: number | undefined
+  /** In [0, 1). */
+  readonly random: () => number
+}
 
-/**
- * What follows from the outcome of attempt number `attempt` (from 1).
- * `now` is in milliseconds since the epoch (for a Retry-After that is a date), `random` is in [0, 1).
- */
-export function afterAttempt(
-  outcome: AttemptOutcome,
-  attempt: number,
-  { now, random }: { now: number; random: () => number },
-): NextStep {
+/** Returns what follows from the outcome of attempt number `attempt` (from 1). Source: S1-34, D4, D31. */
+export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: RetryContext): NextStep {
   const { rule, reason } = judge(outcome)
   if (rule === 'delivered') return { next: 'delivered' }
   if (rule === 'rejected' || rule === 'failed' || rule === 'unfit') return { next: rule, reason }
-  if (rule === 'retry' && attempt >= attemptsMax) return { next: 'failed', reason }
-  const requested = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0
-  return { next: 'retry', delayMs: delayMs(attempt, requested, random) }
+  const requestedMs = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, context.now) : 0
+  // What does not count as an attempt waits as after the third one at most.
+  const counted = rule === 'again' ? Math.min(attempt, attemptsMax - 1) : attempt
+  const delayMs = retryDelayMs({ firstAt: context.now, ...context, attempt: counted, requestedMs })
+  return delayMs === undefined ? { next: 'failed', reason } : { next: 'retry', delayMs }
 }
 
 /** `retry` counts against `attemptsMax`, `again` does not. */
@@ -69,13 +70,6 @@ function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
   const { status } = outcome
   const found = statusRules.find(({ from, to }) => from <= status && status <= to)
   return { rule: found?.rule ?? 'retry', reason: found?.reason ?? `http-${status}` }
-}
-
-/** Jitter only adds, up to a tenth, so that receivers that failed together are not all tried together. */
-function delayMs(attempt: number, requestedMs: number, random: () => number): number {
-  const scheduled = retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1]!
-  const wait = Math.max(scheduled, Math.min(requestedMs, retryWaitMaxMs))
-  return Math.min(Math.ceil(wait * (1 + 0.1 * random())), retryWaitMaxMs)
 }
 
 /** Retry-After is seconds or a date (RFC 9110 section 10.2.3). Anything else counts as absent. */

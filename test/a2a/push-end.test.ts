@@ -129,9 +129,12 @@ test('a receiver that refuses degrades only its config: the task continues, and 
   const warned = { taskId: id, configId: 'mine', reason: 'http-403' }
   await until(
     () => warnings.length,
-    (count) => count === 1,
+    (count) => count === 2,
   )
-  expect(warnings).toEqual([['subscription.degraded', expect.objectContaining(warned)]])
+  expect(warnings).toEqual([
+    ['wake.attempted', expect.objectContaining({ status: 403 })],
+    ['subscription.degraded', expect.objectContaining(warned)],
+  ])
   expect(await push.get(id)).toMatchObject({ id: 'mine' })
   expect((await gateway.move(donna, id, 'input-required')).status).toBe(200)
 

@@ -36,7 +36,7 @@ key is read. A request without a row is refused. Over REST a route is declared w
 
 - **scope**: what the key must be allowed to do. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
   takes \`manage\` too. Mail that waits (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
-  \`any\` is about the key itself: each may revoke itself. Another key takes \`mint\`, another token \`manage\`.
+  \`any\` is about the key itself: each may ask whose it is, and revoke itself. Another key takes \`mint\`, another token \`manage\`.
 - **operator**: whether an operator may, of its projects or only one of all projects. A viewer has the scope \`read\` alone.
 - **agent**, **agent of another project**: on what it may, of this project. What a caller may not see answers as what does not exist.
 - **audited**: when the audit has it once it was done. What is refused (\`unauthenticated\`, \`forbidden\`) is audited for every operation, and each other failure of

@@ -40,6 +40,7 @@ export const restCases: Record<string, RestCase> = {
       return { path: `/v1/agents/donna/keys/${keyId}` }
     },
   },
+  'key.whoami': { atHome: true, plant: async () => ({ path: '/v1/whoami' }) },
   'catalog.search': { atHome: true, plant: async () => ({ path: '/v1/catalog' }) },
 
   'subscription.list': { plant: async () => ({ path: '/v1/wake-subscriptions?agent=donna' }) },
@@ -57,6 +58,20 @@ export const restCases: Record<string, RestCase> = {
   'subscription.test': ofSubscription('/test'),
   'subscription.deliveries': ofSubscription('/deliveries'),
   'subscription.held': ofSubscription('/held'),
+
+  // A stream would go on: the subscription's wakes go elsewhere, which only its owner is told.
+  'wake_stream.open': {
+    answers: 400,
+    plant: async (world) => {
+      const made = { ...subscription(world), agentIdentity: '@donna' }
+      const { body } = await world.gateway.call('POST', '/v1/wake-subscriptions', made)
+      return { path: `/v1/wake-stream?subscription=${body.subscriptionId}` }
+    },
+  },
+  'wake_stream.report': {
+    atHome: true,
+    plant: async () => ({ path: '/v1/wake-stream/receipts', body: [{ eventId: 'none', step: 'delivered' }] }),
+  },
 
   'task.list': { atHome: true, plant: async () => ({ path: '/v1/tasks' }) },
   'task.read': { plant: async (world) => ({ path: `/v1/tasks/${await plantTask(world)}` }) },

@@ -95,7 +95,7 @@ test('agent update sends only the given fields', async () => {
 
 test('agent rm, key add and key rm', async () => {
   await using gateway = await startStubGateway({
-    'DELETE /v1/agents/:handle': { status: 204 },
+    'DELETE /v1/agents/:handle': { json: { agent: '@donna', tasksRejected: 2 } },
     'POST /v1/agents/:handle/keys': {
       status: 201,
       json: { keyId: 'k1', apiKey: 'rk_second', scopes: ['read'], expiresAt: null },
@@ -107,5 +107,6 @@ test('agent rm, key add and key rm', async () => {
   expect(gateway.last().body).toEqual({ label: 'laptop' })
   expect((await run(['agent', 'key', 'rm', '@donna', 'k1', ...at])).stdout).toBe('Key k1 is revoked.\n')
   const removed = await run(['agent', 'rm', '@donna', '--json', ...at])
-  expect(JSON.parse(removed.stdout)).toEqual({ handle: '@donna', status: 'removed' })
+  expect(JSON.parse(removed.stdout)).toEqual({ handle: '@donna', status: 'removed', tasksRejected: 2 })
+  expect((await run(['agent', 'rm', '@donna', ...at])).stdout).toBe('@donna is removed. 2 open tasks were rejected.\n')
 })

@@ -36,7 +36,7 @@ export function presentAgent(fields: Partial<AgentView> = {}): PresentAgentView 
     lastSeenAt: null,
     capabilities: [],
   } as const
-  return { ...agent(fields), presence, session: null }
+  return { ...agent(fields), presence, session: null, lastSeenAt: null }
 }
 
 export function agentPage(...agents: PresentAgentView[]) {

@@ -7,21 +7,26 @@ import { until } from '../support/until.ts'
 
 const forged = '{"level":50,"time":1,"msg":"FORGED admin login"}'
 
-/** A v0.3 message whose push config holds a line of its own: the SDK warns of several schemes, and names them as they came. */
-const forging = (scheme: string) => {
-  const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] }
-  const authentication = { schemes: [scheme, 'y'] }
-  const configuration = { pushNotificationConfig: { url: 'https://harness.example/push', authentication } }
-  return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message, configuration } }
-}
+/** A push config of v0.3 with two schemes: the SDK warns that it keeps the first one, with the text of both. */
+const forging = (scheme: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'message/send',
+  params: {
+    message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
+    configuration: {
+      pushNotificationConfig: { url: 'http://127.0.0.1:9/', authentication: { schemes: ['Bearer', scheme] } },
+    },
+  },
+})
 
 test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', async (level) => {
   await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: level })
   const donna = await gateway.addAgent('@donna')
-  for (const scheme of [`x\n${forged}\n`, `\u202e\n${forged}`]) {
+  for (const scheme of [`x\n${forged}\n`, '\u202e']) {
     await fetch(`http://127.0.0.1:${gateway.port}/agents/donna`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${donna.key}`, 'A2A-Version': '0.3', 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${donna.key}`, 'content-type': 'application/json' },
       body: JSON.stringify(forging(scheme)),
     })
   }
@@ -31,7 +36,7 @@ test.each(['debug', 'warn'])('no client writes a line of the log (level %s)', as
   expect(lines.map((line) => JSON.parse(line).msg)).not.toContain('FORGED admin login')
   expect(stderr.split('\n').filter((line) => line.startsWith(forged))).toEqual([])
   expect(printed.length > 0).toBe(level === 'debug')
-  for (const { text } of printed) expect(text).toMatch(/Multiple schemes declared \((x|\\u\{202e\})\\u\{a\}\{/)
+  for (const { text } of printed) expect(text).toMatch(/Multiple schemes declared \(Bearer, (x\\u\{a\}\{|\\u\{202e\})/)
 })
 
 test('each output of a library becomes one line of bounded length', () => {
@@ -53,7 +58,18 @@ test('each output of a library becomes one line of bounded length', () => {
 
 test('serve warns of a port beyond loopback without TLS, as a line for people and as one for machines', async () => {
   using directory = dataDirectory()
-  const places = ['--host', '0.0.0.0', '--port', '0', '--grpc-port', 'off', '--data-dir', directory.path]
+  const places = [
+    '--host',
+    '0.0.0.0',
+    '--public-url',
+    'http://localhost:4520',
+    '--port',
+    '0',
+    '--grpc-port',
+    'off',
+    '--data-dir',
+    directory.path,
+  ]
   await using child = runRouse(['serve', '--json', ...places])
   await until(child.output, ({ stdout }) => stdout.includes('"url"'), 30_000)
   child.kill('SIGTERM')

@@ -17,7 +17,7 @@ test('an uncaught fault is logged, counted and ends the process once', () => {
   process.emit('uncaughtException', 'a text', 'uncaughtException')
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     {
-      level: 60,
+      level: 'fatal',
       msg: 'process.failed',
       origin: 'unhandledRejection',
       count: 1,

@@ -9,6 +9,19 @@ test('a gateway that is ready is a silent success', async () => {
   expect(await run(['health', gateway.url])).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
+test('with --json it prints the state, and a failure as JSON', async () => {
+  await using gateway = await startGateway()
+  const { code, stdout, stderr } = await run(['health', gateway.url, '--json'])
+  expect([code, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toMatchObject({ url: gateway.url, status: 'ready' })
+  const gone = await run(['health', 'http://127.0.0.1:1', '--json'])
+  expect([gone.code, gone.stdout, JSON.parse(gone.stderr)]).toEqual([
+    1,
+    '',
+    expect.objectContaining({ code: 'failed' }),
+  ])
+})
+
 test.each([
   [{ status: 503, json: { status: 'not-ready', store: false, dispatcher: true } }, 'is not ready: store down.'],
   [{ status: 502, text: '<html>Bad gateway</html>' }, 'is not ready: it answered 502.'],

@@ -51,7 +51,7 @@ test('a removed agent’s names are freed by name', async () => {
   await run(['agent', 'rm', '@donna'], as(gateway))
   await gateway.addAgent('mike')
   const alias = ['agent', 'update', '@mike', '--alias', 'donna']
-  expect((await run(alias, as(gateway))).stderr).toContain('freeNames=true')
+  expect((await run(alias, as(gateway))).stderr).toContain('rouse agent rm donna --free-names')
   expect((await run(['agent', 'rm', '@donna', '--free-names'], as(gateway))).code).toBe(0)
   expect((await run(alias, as(gateway))).code).toBe(0)
 })

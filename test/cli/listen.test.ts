@@ -192,7 +192,17 @@ test('--subscribe registers its own address, receives its wakes and removes the 
     },
     'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
-  const terminal = start(['listen', '--subscribe', 'sent_to_me', '--url', gateway.url, '--key', 'rk_donna'])
+  const terminal = start([
+    'listen',
+    '--port',
+    '0',
+    '--subscribe',
+    'sent_to_me',
+    '--url',
+    gateway.url,
+    '--key',
+    'rk_donna',
+  ])
   await terminal.until(/Subscribed to SENT_TO_ME as WAKE_SUB:1/)
   expect(await early).toBe(200)
   await terminal.until(/Review PR 7/)
@@ -217,7 +227,17 @@ test('a refused subscription ends it and removes the earlier ones', async () => 
         : problem(403, 'forbidden', 'This key is not allowed to do that'),
     'DELETE /v1/wake-subscriptions/:id': { json: removed },
   })
-  const argv = ['listen', '--subscribe', 'SENT_TO_ME', '--subscribe', 'PERMISSION_GRANTED', '--url', gateway.url]
+  const argv = [
+    'listen',
+    '--port',
+    '0',
+    '--subscribe',
+    'SENT_TO_ME',
+    '--subscribe',
+    'PERMISSION_GRANTED',
+    '--url',
+    gateway.url,
+  ]
   const terminal = start(argv)
   expect(await terminal.code).toBe(1)
   expect(terminal.stderr()).toContain('This key is not allowed to do that (forbidden)')

@@ -111,13 +111,3 @@ test.each([
   const { code, stderr } = await run(argv)
   expect([code, stderr]).toEqual([2, expect.stringContaining(hint)])
 })
-
-// S4-13
-test('mail that came along with an answer is reported', async () => {
-  await using gateway = await startGateway()
-  const donna = await gateway.addAgent('donna')
-  await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
-  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello' })
-  const { stderr } = await run(['claim', 'list'], as(gateway, donna))
-  expect(stderr).toBe('1 new message: rouse inbox --unread\n')
-})

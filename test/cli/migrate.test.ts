@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -102,6 +102,23 @@ test('another encryption key than that of the signing keys is refused before any
   expect(stderr).toContain('encrypted with a key that ROUSE_ENCRYPTION_KEY does not list')
   const own = readFileSync(join(directory.path, 'encryption.key'), 'utf8').trim()
   expect(await run(migrate, { ...env, ROUSE_ENCRYPTION_KEY: `${other} ${own}` })).toMatchObject({ code: 0 })
+})
+
+test('a directory whose store was moved starts no gateway, and says where the store is and how to start it anyway', async () => {
+  using directory = dataDirectory()
+  await using empty = await emptyPostgres()
+  await (await startGateway({ dataDir: directory.path, env: embedded })).stop()
+  const env = { ROUSE_DATA_DIR: directory.path, ROUSE_DATABASE_URL: empty.url }
+  expect(await run([...migrate, '--json'], env)).toMatchObject({ code: 0 })
+  const again = startGateway({ dataDir: directory.path, env: embedded })
+  await expect(again).rejects.toThrow(
+    /was copied to PostgreSQL at 127\.0\.0\.1:\d+.*Set ROUSE_DATABASE_URL.*remove .*migrated/,
+  )
+  const encryptionKey = readFileSync(join(directory.path, 'encryption.key'), 'utf8').trim()
+  const moved = { ...embedded, ROUSE_DATABASE_URL: empty.url, ROUSE_ENCRYPTION_KEY: encryptionKey }
+  await (await startGateway({ dataDir: directory.path, env: moved })).stop()
+  rmSync(join(directory.path, 'migrated'))
+  await (await startGateway({ dataDir: directory.path, env: embedded })).stop()
 })
 
 test('a second move is refused, and later data of the target is not lost', async () => {

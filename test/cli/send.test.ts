@@ -72,7 +72,7 @@ test('a JSON-RPC error is a refusal', async () => {
   await using gateway = await startStubGateway({ 'POST /agents/donna': { json: { jsonrpc: '2.0', id: 1, error } } })
   const { code, stderr } = await run(['send', '@donna', 'x', '--task', 'nope', '--url', gateway.url])
   expect(code).toBe(1)
-  expect(stderr).toContain('Task not found (TASK_NOT_FOUND)')
+  expect(stderr).toContain('No such task (task-not-found)\n  Task not found')
 })
 
 test('send --json prints the result of the call', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPrinter } from '../../src/cli/printer.ts'
 import { serveGateway } from '../../src/cli/serve-gateway.ts'
+import { silentLogger } from '../../src/logger.ts'
 
 const config = { http: { host: '127.0.0.1', port: 4520 }, dataDir: '/data/rouse' }
 
@@ -25,11 +26,17 @@ function stubGateway(failure?: object) {
 }
 
 let notes = ''
+let lines: [string, object][] = []
 
-async function serve(gateway: ReturnType<typeof stubGateway>, json = false) {
+async function serve(gateway: ReturnType<typeof stubGateway>, { json = false, terminal = false } = {}) {
   const interruption = new AbortController()
   let stdout = ''
   notes = ''
+  lines = []
+  const info = (fields: object, event: string) => {
+    lines.push([event, fields])
+    interruption.abort()
+  }
   const io = {
     stdout: (text: string) => {
       stdout += text
@@ -40,22 +47,42 @@ async function serve(gateway: ReturnType<typeof stubGateway>, json = false) {
     },
     env: {},
   }
-  await serveGateway(() => gateway, config, { print: createPrinter(io, json), signal: interruption.signal })
+  const { signal } = interruption
+  await serveGateway(() => gateway, config, {
+    print: createPrinter(io, json),
+    log: { ...silentLogger, info },
+    terminal,
+    signal,
+  })
   return stdout
 }
 
-test('serve prints its addresses in one line, and stops gracefully', async () => {
+test('serve says on a terminal where it is, in one line, and stops gracefully', async () => {
   const gateway = stubGateway()
-  const stdout = await serve(gateway)
+  const stdout = await serve(gateway, { terminal: true })
   expect(stdout).toBe(
     'Rouse is up at http://127.0.0.1:4520 · gRPC at 127.0.0.1:4521 · data in /data/rouse · admin key in /data/rouse/admin.key\n',
   )
   expect(gateway.calls).toEqual(['start', 'stop'])
-  expect(notes).toContain('Warning: Rouse listens to everybody.\n')
+  expect(notes).toBe('Stopping … (Ctrl-C again stops at once)\n')
+  expect(lines).toEqual([])
+})
+
+test('where nobody reads, start and stop are lines of the log and nothing else is written', async () => {
+  expect(await serve(stubGateway())).toBe('')
+  expect(notes).toBe('')
+  expect(lines).toMatchObject([
+    [
+      'gateway.started',
+      { url: 'http://127.0.0.1:4520', dataDir: '/data/rouse', store: 'sqlite', version: expect.stringMatching(/^\d/) },
+    ],
+    ['gateway.stopping', {}],
+    ['gateway.stopped', { upSeconds: 0 }],
+  ])
 })
 
 test('serve --json prints one object', async () => {
-  expect(JSON.parse(await serve(stubGateway(), true))).toEqual({
+  expect(JSON.parse(await serve(stubGateway(), { json: true }))).toEqual({
     url: 'http://127.0.0.1:4520',
     grpcTarget: '127.0.0.1:4521',
     dataDir: '/data/rouse',

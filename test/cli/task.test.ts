@@ -65,3 +65,20 @@ test('task artifact appends to an artifact by its name', async () => {
     lastChunk: true,
   })
 })
+
+// D20, D33
+test('task move says how the parties are woken, and what a waiting caller gets', async () => {
+  await using gateway = await startStubGateway({ 'POST /v1/tasks/:id/transitions': { json: task() } })
+  const argv = ['task', 'move', 't1', 'completed', '--version', '3', '--message', 'Yes']
+  const { code } = await run([...argv, '--answer-as', 'message', '--wake-policy', 'silent', '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(gateway.last().body).toMatchObject({ to: 'completed', answerAs: 'message', wakePolicy: 'silent' })
+})
+
+// D18
+test('task show says to whom a task was sent that has been handed over', async () => {
+  const handed = task({ agent: '@donna', assignee: '@mike' })
+  await using gateway = await startStubGateway({ 'GET /v1/tasks/:id': { json: handed } })
+  const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
+  expect(stdout).toMatch(/to: +@mike\nsent to: +@donna\n/)
+})

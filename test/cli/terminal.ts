@@ -1,6 +1,9 @@
 import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 
+/** What a test replaces beside the environment; `columns` makes it a terminal. */
+type World = Pick<Io, 'fetch' | 'stdin' | 'ask' | 'askSecret' | 'columns'>
+
 export interface Terminal {
   readonly code: Promise<number>
   stdout(): string
@@ -14,7 +17,7 @@ export interface Terminal {
 export function start(
   argv: readonly string[],
   env: Record<string, string | undefined> = {},
-  world: Pick<Io, 'fetch' | 'stdin'> = {},
+  world: World = {},
 ): Terminal {
   const printed = { out: '', err: '' }
   const interruption = new AbortController()
@@ -54,11 +57,7 @@ export function start(
 }
 
 /** Runs a command line to its end. */
-export async function run(
-  argv: readonly string[],
-  env: Record<string, string | undefined> = {},
-  world: Pick<Io, 'fetch' | 'stdin'> = {},
-) {
+export async function run(argv: readonly string[], env: Record<string, string | undefined> = {}, world: World = {}) {
   const terminal = start(argv, env, world)
   const code = await terminal.code
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() }

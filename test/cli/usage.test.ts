@@ -17,6 +17,9 @@ test.each([
   'tail',
   'listen',
   'health',
+  'login',
+  'completion',
+  'logout',
   'migrate',
   'rekey',
   'mail',
@@ -25,6 +28,7 @@ test.each([
   'thread',
   'mark',
   'who',
+  'whoami',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
@@ -33,11 +37,15 @@ test.each([
 
 test.each([
   ['agent', ['add', 'list', 'show', 'update', 'rm']],
-  ['agent key', ['add', 'rm']],
-  ['sub', ['add', 'list', 'show', 'update', 'rm', 'resync', 'test', 'deliveries']],
+  ['agent key', ['add', 'list', 'rm']],
+  ['sub', ['add', 'list', 'show', 'update', 'rm', 'resync', 'replay', 'test', 'deliveries', 'held']],
   ['task', ['list', 'show', 'move', 'artifact']],
   ['claim', ['take', 'release', 'handoff', 'list']],
   ['permission', ['add', 'list', 'rm']],
+  ['grant', ['add', 'list', 'rm']],
+  ['session', ['start', 'list', 'beat', 'end']],
+  ['presence', ['set', 'show']],
+  ['profile', ['list', 'use']],
   ['project', ['add', 'limits', 'list']],
   ['admin-key', ['rotate']],
   ['card-key', ['rotate']],

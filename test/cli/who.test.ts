@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
@@ -21,7 +22,7 @@ test('who shows agents, their sessions, what they do and what they work on', asy
   expect(code).toBe(0)
   const short = `s${sessionId.slice(-6)}`
   expect(stdout).toMatch(new RegExp(`@donna +Sintra +${short} +codex +\\w+ +\\S+Z +has-telegram +issue-7\n`))
-  expect(stdout).toMatch(/@mike +- +- +- +away/)
+  expect(stdout).toMatch(/@mike +- +- +- +no session +never/)
   const json = JSON.parse((await run(['who', '--json'], as(gateway, donna))).stdout)
   expect(json).toMatchObject({ agents: [{ handle: '@donna' }, { handle: '@mike' }], claims: [{ owner: '@donna' }] })
   const mail = await run(['mail', short, 'Hello'], as(gateway))
@@ -84,4 +85,25 @@ test('permissions are granted, listed and revoked', async () => {
   const argv = ['permission', 'add', 'mike', 'CAN_REPLY_TO', '--grantor', 'donna']
   expect((await run(argv, as(gateway))).code).toBe(0)
   expect((await run(['permission', 'add', 'mike', 'CAN_FLY'])).code).toBe(2)
+})
+
+// S1-8
+test('who says of an agent without a session that it has none, and when its key was last used', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await gateway.addAgent('mike')
+  await run(['task', 'list'], as(gateway, donna))
+  // The use of a key is written within a second.
+  const row = /@donna +- +- +- +no session +(\d+ s ago|now) /
+  const { stdout } = await until(
+    () => run(['who'], as(gateway), { columns: 100 }),
+    ({ stdout }) => row.test(stdout),
+  )
+  expect(stdout).toMatch(/@mike +- +- +- +no session +never/)
+  expect(stdout).not.toContain('away')
+  const { body } = await gateway.call('GET', '/v1/agents/donna')
+  expect(Date.now() - Date.parse(body.lastSeenAt)).toBeLessThan(60_000)
+  await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, donna)
+  const present = await gateway.call('GET', '/v1/agents/donna')
+  expect(present.body.lastSeenAt >= present.body.session.lastSeenAt).toBe(true)
 })

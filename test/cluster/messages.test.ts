@@ -14,8 +14,11 @@ class TestBus implements Bus {
   /** While it is set, a publish waits for it. */
   busy: Promise<void> | undefined
 
-  start(heard: (message: string) => void): void {
+  connected: Promise<void> = Promise.resolve()
+
+  async start(heard: (message: string) => void): Promise<void> {
     this.#heard = heard
+    await this.connected
   }
 
   async publish(message: string): Promise<void> {
@@ -214,4 +217,30 @@ test('a bus that loses messages is noticed, and everything is checked until it w
   one.clock.advance(5_000)
   await turn()
   expect(one.heard).toHaveLength(heardBy)
+})
+
+test('a bus that is still connecting is not lost; one that does not connect in time is', async () => {
+  const bus = new TestBus()
+  let connect = () => {}
+  bus.connected = new Promise((resolve) => {
+    connect = resolve
+  })
+  const clock = new FakeClock()
+  const events: string[] = []
+  const log = { ...silentLogger, warn: (_fields: object, event: string) => void events.push(event) }
+  const quiet = { grown() {}, changed() {}, revoked() {}, due() {}, missed() {} }
+  await using nudges = new ClusterMessages(bus, 'me', quiet, clock, log)
+  nudges.start()
+  await turn()
+  clock.advance(4_999)
+  await turn()
+  expect([events, bus.published]).toEqual([[], []])
+  clock.advance(1)
+  await turn()
+  expect(events).toEqual(['bus.lost'])
+  connect()
+  await turn()
+  clock.advance(5_000)
+  await turn()
+  expect(events).toEqual(['bus.lost', 'bus.back'])
 })

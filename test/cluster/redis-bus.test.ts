@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 function listenOn(url: string, channel: string) {
   const heard: string[] = []
   const bus = new RedisBus(url, channel, silentLogger)
-  bus.start((message) => heard.push(message))
+  void bus.start((message) => heard.push(message))
   /** Publishes if it can. Returns how many messages have arrived until then. */
   const tell = async (message: string) => {
     await bus.publish(message).catch(() => {})
@@ -40,6 +40,20 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
     await one.publish('hello')
     for (const { heard } of [one, two]) await until(() => heard.includes('hello'), Boolean)
     expect(other.heard).not.toContain('hello')
+  })
+
+  test('it is connected when its own messages arrive, so a start is no false alarm', async () => {
+    await using redis = await redisServer()
+    await redis.start()
+    const heard: string[] = []
+    await using bus = new RedisBus(redis.url, 'rouse:start', silentLogger)
+    await bus.start((message) => heard.push(message))
+    await bus.publish('mine')
+    await until(
+      () => heard,
+      (all) => all.length > 0,
+    )
+    expect(heard).toEqual(['mine'])
   })
 
   test('strangers on the channel end no gateway', async () => {

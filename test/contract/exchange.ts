@@ -66,7 +66,7 @@ export function exchange(arrange: Arrange): Promise<Files> {
 
 /** Headers of the transport and headers for browsers (test/fronts/edge.test.ts) are not part of the contract. */
 const transportHeaders = new Set(
-  'strict-transport-security content-security-policy cross-origin-resource-policy referrer-policy x-content-type-options accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent'.split(
+  'strict-transport-security content-security-policy cross-origin-resource-policy referrer-policy x-content-type-options accept accept-encoding accept-language connection content-length date host keep-alive sec-fetch-mode transfer-encoding user-agent x-request-id'.split(
     ' ',
   ),
 )

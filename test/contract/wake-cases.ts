@@ -78,11 +78,11 @@ export function single(event: LogEvent, prevLogId: number | null = null): Emissi
 function digest(events: readonly LogEvent[]): Emission {
   const builder = new DigestBuilder()
   for (const event of events) builder.add(event)
-  return digestEmission(subscription, agentIdentity, builder, null, emittedAt)
+  return digestEmission({ subscription, identity: agentIdentity }, builder, null, emittedAt)
 }
 
 /** An emission that covers no event of the log, under an id that is random otherwise. */
 function made(fields: Pick<Emission, 'eventType' | 'payload' | 'logId' | 'prevLogId'>): Emission {
   const eventId = `${newUlid(emittedAt).slice(0, 10)}0123456789ABCDEF`
-  return { ...fields, eventId, fromLogId: fields.logId, eventCount: 0, emittedAt, messageIds: [] }
+  return { ...fields, eventId, fromLogId: fields.logId, eventCount: 0, emittedAt, firstAt: emittedAt, messageIds: [] }
 }

@@ -37,6 +37,10 @@ export const subscription: WakeSubscription = {
   generation: 0,
   generationAt: 0,
   resumeWithDigest: false,
+  announcesWaiting: false,
+  streamId: null,
+  streamGateway: null,
+  streamSpawns: false,
   windowUntil: 0,
   dueAt: null,
   leaseOwner: null,
@@ -71,6 +75,7 @@ export const messageSent = (logId = 12345, secondsBefore = 0, fields: JsonObject
     taggedConcepts: ['code-review'],
     isReplyTo: null,
     isBroadcast: false,
+    taskId,
     ...fields,
   })
 

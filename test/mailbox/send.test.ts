@@ -26,7 +26,7 @@ test('a message is stored for a name, and counts as delivered only after a chann
   })
   expect(sent.headers.get('location')).toBe(`/v1/messages/${sent.body.messageId}`)
 
-  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', startFrom: 'now' })
   const second = await post(gateway, lola, { to: 'donna', subject: 'Dinner?' })
   expect(second.body.recipients).toEqual([{ agent: '@donna', status: 'sent', receipt: 'routed' }])
   const [wake] = await receiver.waitFor(1)

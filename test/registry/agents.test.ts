@@ -24,7 +24,10 @@ test('an agent is registered, read by any of its names, changed and removed', as
     version: 2,
   })
   expect((await gateway.call('GET', '/v1/agents/reviewer')).status).toBe(404)
-  expect((await gateway.call('DELETE', '/v1/agents/checker')).status).toBe(204)
+  expect((await gateway.call('DELETE', '/v1/agents/checker')).body).toEqual({
+    agent: '@donna',
+    tasksRejected: 0,
+  })
   expect((await gateway.call('GET', '/v1/agents/donna')).body).toMatchObject({ status: 404, code: 'agent-not-found' })
   expect((await gateway.call('GET', '/v1/agents')).body).toEqual({ agents: [], nextPageToken: '' })
 })

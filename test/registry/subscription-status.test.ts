@@ -12,7 +12,7 @@ test.each<[SubscriptionStatus, SubscriptionStatus[]]>([
 })
 
 test('the statuses before one are those that may become it, without itself', () => {
-  expect(statusesBefore('active')).toEqual(['degraded', 'paused'])
+  expect(statusesBefore('active')).toEqual(['waiting', 'degraded', 'paused'])
   expect(statusesBefore('degraded')).toEqual(['active'])
-  expect(statusesBefore('paused')).toEqual(['active', 'degraded'])
+  expect(statusesBefore('paused')).toEqual(['active', 'waiting', 'degraded'])
 })

@@ -4,12 +4,13 @@ import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { restAs } from '../support/rest.ts'
 import { besideStore } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
 test('health needs no key, reports what is ready, and answers HEAD', async () => {
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await rest.get('/healthz').expect(200, { status: 'ok' })
-  await rest.get('/readyz').expect(200, { status: 'ready', store: true, dispatcher: true })
+  await rest.get('/readyz').expect(200, { status: 'ready', store: true, writes: true, dispatcher: true })
   await rest.head('/healthz').expect(200)
 })
 
@@ -17,10 +18,14 @@ test('a gateway whose store cannot be read is alive, but not ready', async () =>
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await besideStore(gateway.dataDir, 'alter table project rename to misplaced')
-  await rest.get('/readyz').expect(503, { status: 'not-ready', store: false, dispatcher: true })
+  const { body } = await rest.get('/readyz').expect(503)
+  expect(body).toMatchObject({ status: 'not-ready', store: false, writes: true })
   await rest.get('/healthz').expect(200)
   await besideStore(gateway.dataDir, 'alter table misplaced rename to project')
-  await rest.get('/readyz').expect(200, { status: 'ready', store: true, dispatcher: true })
+  await until(
+    () => rest.get('/readyz'),
+    ({ status }) => status === 200,
+  )
 })
 
 test('OPTIONS and a wrong method list the methods of a path', async () => {

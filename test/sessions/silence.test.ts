@@ -150,6 +150,7 @@ test('of several gateways that sweep at once only one announces the end', async 
     append: async () => [],
     timeoutMs: 5 * minute,
     drain: async () => [],
+    hasWaiting: async () => false,
     announce: async (_: unknown, announcement: Announcement) => void told.push(announcement),
     changed: () => {},
   }

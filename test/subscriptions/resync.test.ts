@@ -151,6 +151,6 @@ test('a target without a channel keeps its cursor and sends nothing again', asyn
   expect((await resync(gateway, donna, body.subscriptionId, 0)).body).toMatchObject({ eventsReplayed: 0 })
   await patch(gateway, donna, body.subscriptionId, { filters: {} })
   await gateway.send('donna', 'kept too')
-  expect(await stateOf(gateway, donna, body.subscriptionId)).toMatchObject({ status: 'active', failedInARow: 0 })
+  expect(await stateOf(gateway, donna, body.subscriptionId)).toMatchObject({ status: 'waiting', failedInARow: 0 })
   expect(await deliveriesOf(gateway, donna, body.subscriptionId)).toEqual([])
 })

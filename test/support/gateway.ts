@@ -37,7 +37,7 @@ export interface TestGateway extends AsyncDisposable {
   subscribe(
     agent: TestAgent,
     url: string,
-    input?: { trigger?: string; filters?: JsonObject; harnessTargetMetadata?: JsonObject },
+    input?: { trigger?: string; filters?: JsonObject; harnessTargetMetadata?: JsonObject; startFrom?: 'now' },
   ): Promise<{ id: string; signingKey: string }>
   /** Sends an A2A v1.0 message over JSON-RPC without waiting and answers the task. */
   send(

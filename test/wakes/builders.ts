@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
 import {
   initialState,
+  initialWakeState,
   type PushSubscription,
   type WakeSubscription,
 } from '../../src/registry/subscriptions/subscription.ts'
@@ -58,7 +59,7 @@ export function permissionGranted(logId: number, data: JsonObject = {}, createdA
 
 export function subscriptionOf(fields: Partial<WakeSubscription> = {}): WakeSubscription {
   return {
-    ...initialState,
+    ...initialWakeState,
     id: 'WAKE_SUB:1',
     kind: 'wake',
     projectId: 'default',

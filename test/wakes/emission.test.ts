@@ -48,7 +48,8 @@ describe('the eventId of an emission', () => {
   const single = (fields = {}, logId = 5, emittedAt = noon) =>
     singleEmission(subscriptionOf(fields), messageSent(logId), null, emittedAt).eventId
   const digest = (fields: object, ...logIds: number[]) =>
-    digestEmission(subscriptionOf(fields), '@donna', digestOf(...logIds), null, noon).eventId
+    digestEmission({ subscription: subscriptionOf(fields), identity: '@donna' }, digestOf(...logIds), null, noon)
+      .eventId
 
   // S1-34
   test('is the same however often and whenever it is sent', () => {

@@ -37,7 +37,7 @@ test('a filter by the message or the thread that is answered', async () => {
   const task = await gateway.send('donna', 'first')
   const [first] = await all.waitFor(1)
   const inReplyToFilter = [first!.body.payload.messageId]
-  await gateway.subscribe(donna, answers.url, { trigger: 'SENT_TO_ME', filters: { inReplyToFilter } })
+  await gateway.subscribe(donna, answers.url, { trigger: 'SENT_TO_ME', filters: { inReplyToFilter }, startFrom: 'now' })
   await gateway.send('donna', 'something else')
   await gateway.send('donna', 'second', { message: { taskId: task.id } })
   await gateway.send('donna', 'third', { message: { taskId: task.id } })

@@ -9,6 +9,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
+import { readWakes } from '../support/wake-reader.ts'
 import { advanceUntil, patch, remove } from './acts.ts'
 import { messageSent, noon, subscriptionOf } from './builders.ts'
 import { arrived, openEngine } from './engine.ts'
@@ -119,6 +120,7 @@ describe('a bridge', () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await listen(gateway, donna, 'bridge-daemon')
+    await using _reader = await readWakes(gateway, donna, [id], [])
     await begin(gateway, donna)
     if (presence) await say(gateway, donna, presence)
     await mail(gateway, { wakePolicy: 'immediate' })
@@ -133,6 +135,7 @@ describe('a bridge', () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await listen(gateway, donna, 'bridge-daemon')
+    await using _reader = await readWakes(gateway, donna, [id], [])
     const session = await begin(gateway, donna)
     await mail(gateway, { wakePolicy: 'immediate' })
     await beat(gateway, donna, session, { source: 'codex-app-server', ...presence })

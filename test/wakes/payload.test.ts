@@ -101,9 +101,11 @@ describe('the body', () => {
   test('of a digest has the logId of its last event', () => {
     const digest = new DigestBuilder()
     for (const logId of [3, 5, 8]) digest.add(messageSent(logId))
-    const emission = digestEmission(subscriptionOf(), '@donna', digest, null, noon)
+    const emission = digestEmission({ subscription: subscriptionOf(), identity: '@donna' }, digest, null, noon)
     expect(emission).toMatchObject({ eventType: 'wake/digest', fromLogId: 3, logId: 8, eventCount: 3, prevLogId: null })
-    expect(() => digestEmission(subscriptionOf(), '@donna', new DigestBuilder(), null, noon)).toThrow()
+    expect(() =>
+      digestEmission({ subscription: subscriptionOf(), identity: '@donna' }, new DigestBuilder(), null, noon),
+    ).toThrow()
   })
 
   test('a push has its event and no payload of ours', () => {

@@ -115,6 +115,7 @@ function routeWith(kind: RouteKind, can: string): Route {
   return {
     kind,
     canStartTurn: can.includes('start'),
+    spawns: can.includes('spawn'),
     canSteer: can.includes('steer'),
     appendOnly: can.includes('append'),
   }

@@ -210,3 +210,76 @@ describe('a wait between two tries', () => {
     expect(world.clock.timerCount).toBe(0)
   })
 })
+
+// D31
+describe('a receiver that may be away for long', () => {
+  test('gets the event that waited, then one digest of what gathered, and nothing overtakes', async () => {
+    const clock = new FakeClock()
+    await using gateway = await startGateway({ overrides: { clock } })
+    const receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const sub = await gateway.subscribe(donna, receiver.url, {
+      trigger: 'SENT_TO_ME',
+      harnessTargetMetadata: { retryForSeconds: 86_400 },
+    })
+    await receiver[Symbol.asyncDispose]()
+    for (const text of ['one', 'two', 'three', 'four']) await gateway.send('donna', text)
+    const since = clock.now()
+    await advanceUntil(
+      clock,
+      20_000,
+      () => clock.now() - since,
+      (awayMs) => awayMs > 3 * 3_600_000,
+    )
+    const state = await stateOf(gateway, donna, sub.id)
+    expect(state).toMatchObject({ status: 'active', failedInARow: 0, lastEmittedLogId: null })
+    const [pending] = await deliveriesOf(gateway, donna, sub.id)
+    expect(pending).toMatchObject({ outcome: 'pending', eventCount: 1 })
+    // The first attempt, which says since when it is away, and the latest.
+    expect(pending.attempts.length).toBe(12)
+    expect(Date.parse(pending.attempts[0].at) - since).toBeLessThan(60_000)
+    await using back = await startReceiver(200, receiver.port)
+    await advanceUntil(
+      clock,
+      20_000,
+      () => back.wakes.length,
+      (count) => count === 2,
+    )
+    expect(back.wakes.map(({ body }) => body)).toMatchObject([
+      { eventType: 'wake/sent_to_me', eventId: pending.eventId, payload: { subject: 'one' } },
+      { eventType: 'wake/digest', prevLogId: back.wakes[0]!.body.logId, payload: { eventCount: 3 } },
+    ])
+  })
+
+  test('fails when it has been away for longer than that', async () => {
+    const clock = new FakeClock()
+    await using gateway = await startGateway({ overrides: { clock } })
+    const receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    const sub = await gateway.subscribe(donna, receiver.url, {
+      trigger: 'SENT_TO_ME',
+      harnessTargetMetadata: { retryForSeconds: 600 },
+    })
+    await receiver[Symbol.asyncDispose]()
+    const since = clock.now()
+    await gateway.send('donna', 'one')
+    const failed = await advanceUntil(
+      clock,
+      10_000,
+      async () => (await deliveriesOf(gateway, donna, sub.id))[0],
+      (delivery) => delivery?.outcome === 'failed',
+    )
+    expect(Date.parse(failed.updatedAt) - since).toBeGreaterThanOrEqual(600_000)
+    expect(await stateOf(gateway, donna, sub.id)).toMatchObject({ status: 'active', failedInARow: 1 })
+  })
+
+  test.each([-1, 1.5, 259_201, 'long'])('cannot be away for %s seconds', async (retryForSeconds) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const harnessTargetMetadata = { url: 'http://127.0.0.1:9/', retryForSeconds }
+    const request = { trigger: 'SENT_TO_ME', harnessTargetMetadata }
+    const { status, body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: donna.key })
+    expect(status).toBe(400)
+    expect(body.detail).toContain('harnessTargetMetadata.retryForSeconds')
+  })
+})

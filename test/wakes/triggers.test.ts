@@ -37,6 +37,7 @@ test('a message wakes its recipient', async () => {
       taggedConcepts: ['review'],
       isReplyTo: null,
       isBroadcast: false,
+      taskId: expect.any(String),
     },
     emittedAt: expect.stringMatching(instant),
   })
@@ -172,12 +173,13 @@ test.each([
   expect(told.map(({ body }) => body.eventType).sort()).toEqual(expected)
 })
 
-test('a subscription starts after the log head', async () => {
+// D29
+test('a subscription that starts from now starts after the log head', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
   await gateway.send('donna', 'before')
-  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', startFrom: 'now' })
   expect(await stateOf(gateway, donna, id)).toMatchObject({ lastEmittedLogId: null })
   await gateway.send('donna', 'after')
   const wakes = await receiver.waitFor(1)

@@ -12,8 +12,10 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = true) {
   const orders: DeliveryOrder[] = []
   const letGo: (() => void)[] = []
+  let isEnding = false
   const deliver = (order: DeliveryOrder): Promise<DeliveryResult> => {
     orders.push(order)
+    if (isEnding) return Promise.resolve(arrived)
     return new Promise((resolve) => letGo.push(() => resolve(arrived)))
   }
   const cluster = { ...singleGateway(), id, hasPeers: () => hasPeers, notifyDue: notifyPeers }
@@ -36,6 +38,7 @@ function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = tr
       letGo[count - 1]!()
     },
     async [Symbol.asyncDispose]() {
+      isEnding = true
       for (const go of letGo) go()
       await gateway.stop()
     },

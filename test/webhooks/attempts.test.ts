@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
+import { AttemptLog } from '../../src/wakes/attempt-log.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
@@ -22,6 +23,8 @@ function orderOf(agentId: string, retryAt: DeliveryOrder['retryAt'] = async () =
     attempts: [],
     signal: new AbortController().signal,
     retryAt,
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true
@@ -39,7 +42,15 @@ test('an attempt without a place for its name look-up is postponed, and does not
     names: { ...server.names, lookupWaitMs: 50 },
   })
   const gate = createAttemptGate()
-  const tools = { outbound, clock, random: () => 0, log: silentLogger, gate, timeoutMs: 10_000 }
+  const tools = {
+    outbound,
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    attempts: new AttemptLog(silentLogger),
+    gate,
+    timeoutMs: 10_000,
+  }
   const request = (name: string) => () => ({ url: `http://${name}.test:${receiver.port}/`, headers: {}, body: '{}' })
   const slow = Array.from({ length: 8 }, (_, i) => deliverWithRetries(tools, orderOf('donna'), request(`slow${i}`)))
   await until(

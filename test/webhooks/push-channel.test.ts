@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/logger.ts'
 import type { PushSubscription, PushTarget } from '../../src/registry/subscriptions/subscription.ts'
 import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'
+import { AttemptLog } from '../../src/wakes/attempt-log.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { createAttemptGate } from '../../src/webhooks/attempt-gate.ts'
@@ -38,6 +39,7 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
     random: () => 0,
     gate: createAttemptGate(),
     log: silentLogger,
+    attempts: new AttemptLog(silentLogger),
     timeoutMs: 10_000,
   }
   const secrets = new SecretBox([Buffer.alloc(32).toString('base64')])
@@ -62,6 +64,8 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
       clock.advance(at - clock.now())
       return true
     },
+    keep: async () => true,
+    waitFor: (value) => value,
     idle: async (wait) => {
       await wait
       return true

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { retryWaitMaxMs } from '../../src/wakes/channel.ts'
-import { type AttemptOutcome, afterAttempt, attemptsMax } from '../../src/webhooks/retry-policy.ts'
+import { attemptsMax } from '../../src/wakes/rules/retry-schedule.ts'
+import { type AttemptOutcome, afterAttempt } from '../../src/webhooks/retry-policy.ts'
 
 const now = Date.UTC(2026, 3, 26, 10, 0, 0)
 const plain = { now, random: () => 0 }

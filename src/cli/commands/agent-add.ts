@@ -1,9 +1,17 @@
 import type { Command } from 'commander'
-import type { Access, ContactPolicy } from '../../registry/agents/agent.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { agentPath, bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
+import {
+  access,
+  collect,
+  collectSkill,
+  contactPolicy,
+  type SkillOption,
+  wakePolicy,
+  wakePolicyHelp,
+} from '../option-values.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
 import { paint, plain } from '../terminal-text.ts'
 
@@ -15,6 +23,7 @@ interface AgentAddOptions {
   alias?: string[]
   access?: Access
   contact?: ContactPolicy
+  defaultWakePolicy?: WakePolicy
 }
 
 export function registerAgentAdd(parent: Command, io: Io): void {
@@ -33,6 +42,7 @@ export function registerAgentAdd(parent: Command, io: Io): void {
       'whose mail it accepts: everybody in the project, or only listed agents',
       contactPolicy,
     )
+    .option('--default-wake-policy <policy>', wakePolicyHelp, wakePolicy)
     .action(async (handle: string, options: AgentAddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const body = {
@@ -43,16 +53,17 @@ export function registerAgentAdd(parent: Command, io: Io): void {
         aliases: options.alias,
         access: options.access,
         contactPolicy: options.contact,
+        defaultWakePolicy: options.defaultWakePolicy,
       }
       const answer = await savingKey(options.saveKey, () => gateway.call('POST /v1/agents', { body }))
       const name = plain(answer.agent.handle)
       print.result(
         answer,
         () =>
-          `${name} is registered. Its address: ${gateway.url}${agentPath(gateway, bareHandle(name))}\n` +
+          `${name} is registered. Its address: ${gateway.url}${agentPath(gateway, bareHandle(name))}/\n` +
           (answer.keyFile === undefined
             ? `key: ${paint(io, 'bold', plain(answer.apiKey))}\nKeep this key: it is shown only now. The agent uses it as ROUSE_KEY, or from a file with ROUSE_KEY_FILE.\n`
-            : `key: in ${plain(answer.keyFile)}. The agent uses it with ROUSE_KEY_FILE, or --key-file.\n`),
+            : `key: in ${plain(answer.keyFile)}. The agent uses it with ROUSE_KEY_FILE, --key-file, or rouse login --key-file ${plain(answer.keyFile)}.\n`),
       )
     })
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Scope } from '../../registry/callers/scopes.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { bareHandle } from '../gateway-client.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { collectScopes, duration } from '../key-options.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
@@ -75,8 +76,9 @@ function registerRemove(parent: Command, io: Io): void {
   ])
     .option('--minted', 'also revoke the keys that it made, and those that they made')
     .option('--keep', 'keep its sessions, subscriptions and push configs: for a key that is only replaced')
-    .action(async (name: string, keyId: string, { minted, keep }: RemoveOptions, command: Command) => {
+    .action(async (name: string, given: string, { minted, keep }: RemoveOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const keyId = await ownIds(gateway).key(name, given)
       const params = { handle: bareHandle(name), keyId }
       const query = { minted: minted ? 'true' : undefined, keep: keep ? 'true' : undefined }
       await gateway.call('DELETE /v1/agents/:handle/keys/:keyId', { params, query })

@@ -1,10 +1,18 @@
 import type { Command } from 'commander'
-import type { Access, ContactPolicy } from '../../registry/agents/agent.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import { bareHandle } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
-import { access, collect, collectSkill, contactPolicy, type SkillOption } from '../option-values.ts'
+import {
+  access,
+  collect,
+  collectSkill,
+  contactPolicy,
+  type SkillOption,
+  wakePolicy,
+  wakePolicyHelp,
+} from '../option-values.ts'
 import { agentText } from '../views/agent-view.ts'
 
 interface AgentUpdateOptions {
@@ -14,6 +22,7 @@ interface AgentUpdateOptions {
   alias?: string[]
   access?: Access
   contact?: ContactPolicy
+  defaultWakePolicy?: WakePolicy
 }
 
 export function registerAgentUpdate(parent: Command, io: Io): void {
@@ -31,6 +40,7 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
       'whose mail it accepts: everybody in the project, or only listed agents',
       contactPolicy,
     )
+    .option('--default-wake-policy <policy>', wakePolicyHelp, wakePolicy)
     .action(async (handle: string, options: AgentUpdateOptions, command: Command) => {
       const body = {
         displayName: options.name,
@@ -39,12 +49,15 @@ export function registerAgentUpdate(parent: Command, io: Io): void {
         aliases: options.alias,
         access: options.access,
         contactPolicy: options.contact,
+        defaultWakePolicy: options.defaultWakePolicy,
       }
       if (Object.values(body).every((value) => value === undefined)) {
-        throw new UsageError('Nothing to change: give --name, --description, --skill, --alias, --access or --contact.')
+        throw new UsageError(
+          'Nothing to change: give --name, --description, --skill, --alias, --access, --contact or --default-wake-policy.',
+        )
       }
       const { gateway, print } = connect(io, command)
       const agent = await gateway.call('PATCH /v1/agents/:handle', { params: { handle: bareHandle(handle) }, body })
-      print.result(agent, () => agentText(agent))
+      print.result(agent, () => agentText(io, agent))
     })
 }

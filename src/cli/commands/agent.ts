@@ -6,6 +6,7 @@ import { readPages } from '../read-pages.ts'
 import { agentTable, agentText } from '../views/agent-view.ts'
 import { registerAgentAdd } from './agent-add.ts'
 import { registerAgentKey } from './agent-key.ts'
+import { registerAgentRemove } from './agent-remove.ts'
 import { registerAgentUpdate } from './agent-update.ts'
 
 /** `rouse agent …` */
@@ -15,7 +16,7 @@ export function registerAgent(program: Command, io: Io): void {
   registerList(agent, io)
   registerShow(agent, io)
   registerAgentUpdate(agent, io)
-  registerRemove(agent, io)
+  registerAgentRemove(agent, io)
   registerAgentKey(agent, io)
 }
 
@@ -37,22 +38,7 @@ function registerShow(parent: Command, io: Io): void {
     async (handle: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const agent = await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(handle) } })
-      print.result(agent, () => agentText(agent))
+      print.result(agent, () => agentText(io, agent))
     },
   )
-}
-
-function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions', [
-    'rouse agent rm @donna',
-    'rouse agent rm @donna --free-names   # a later agent with this name gets its mail',
-  ])
-    .option('--free-names', 'free the names of the agent too; without this option they stay reserved')
-    .action(async (name: string, options: { freeNames?: boolean }, command: Command) => {
-      const { gateway, print } = connect(io, command)
-      const handle = bareHandle(name)
-      const query = { freeNames: options.freeNames ? 'true' : undefined }
-      await gateway.call('DELETE /v1/agents/:handle', { params: { handle }, query })
-      print.result({ handle: `@${handle}`, status: 'removed' }, () => `@${handle} is removed.\n`)
-    })
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
+import { readText } from '../text-input.ts'
 import { claimTable } from '../views/claim-view.ts'
 
 /** `rouse claim …`: who works on what. */
@@ -39,7 +40,7 @@ function registerHandOff(parent: Command, io: Io): void {
     'rouse claim handoff issue-7 @mike "Tests are green, docs are missing"',
   ]).action(async (ref: string, to: string, words: string[], _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
-    const message = words.length > 0 ? words.join(' ') : undefined
+    const message = readText(io, { words })
     const claim = await gateway.call('POST /v1/claims/handoff', { body: { ref, to, message } })
     print.result(claim, () => `${plain(claim.ref)} is ${plain(claim.owner)}'s, who got a message.\n`)
   })

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { withExamples } from '../client-command.ts'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
 import { ownFetch } from '../client-fetch.ts'
 import { Refused, Unreachable } from '../failure.ts'
 import { gatewayUrl } from '../gateway-address.ts'
 import { createGatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
+import { createPrinter } from '../printer.ts'
 
 /** Exits with 0 where a gateway can take work, else with 1: what health checks of containers expect. */
 export function registerHealth(parent: Command, io: Io): void {
@@ -14,15 +15,19 @@ export function registerHealth(parent: Command, io: Io): void {
     'rouse health && echo ready',
     'rouse health https://rouse.example --timeout 2',
     'rouse health || systemctl restart rouse',
+    'rouse health --json | jq .status',
   ])
     .option('--timeout <seconds>', 'how long to wait for an answer', integer(1, 60), 3)
-    .action(async (url: string | undefined, options: { timeout: number }) => {
+    .addOption(jsonOption())
+    .action(async (url: string | undefined, options: { timeout: number }, command: Command) => {
       const named = url ?? (io.env.ROUSE_URL || undefined)
       const address = gatewayUrl(named ?? ownUrl(io.env), io.env)
       const fetch = named === undefined ? (io.fetch ?? ownFetch) : io.fetch
       const gateway = createGatewayClient({ url: address, credentials: async () => ({}), fetch, signal: io.signal })
       try {
-        await gateway.request('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
+        const state = await gateway.request('GET', '/readyz', { timeoutMs: options.timeout * 1000 })
+        // Without --json a gateway that is ready is a silent success.
+        createPrinter(io, commonOptions(command).json === true).result({ url: address, ...state }, () => '')
       } catch (error) {
         throw error instanceof Unreachable || error instanceof Refused ? notReady(address, error) : error
       }

@@ -3,58 +3,110 @@ import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { Io } from '../io.ts'
-import { listen } from '../listen/listen.ts'
+import { listenOnStream } from '../listen/stream.ts'
+import { listenOnWebhook } from '../listen/webhook.ts'
 import { collect, collectTrigger, integer } from '../option-values.ts'
 import { readSecret, warnOfFlag, withheldVariables } from '../secret-input.ts'
 
 interface ListenCommandOptions {
-  port: number
-  path: string
+  port?: number
+  path?: string
   signingKey?: string[]
   signingKeyFile?: string[]
   exec?: string
+  timeout: number
+  concurrency: number
   subscribe?: Trigger[]
+  subscription?: string[]
+  temporary?: true
   window: number
+  retryFor?: number
   agent?: string
 }
 
 export function registerListen(parent: Command, io: Io): void {
-  clientCommand(parent, 'listen', 'receive signed wakes on this machine, and run a command for each', [
-    'rouse listen --subscribe SENT_TO_ME                         # needs only the key of the agent (ROUSE_KEY_FILE)',
-    "rouse listen --subscribe SENT_TO_ME --exec 'jq -r .payload.subject'",
-    'rouse listen --port 8080 --signing-key-file donna.whsec     # for a permanent subscription',
+  clientCommand(parent, 'listen', 'receive wakes on this machine, and run a command for each', [
+    'rouse listen                                            # mail and tasks of the agent of the key; prints each wake',
+    'rouse listen --exec \'claude -p "$ROUSE_TEXT"\'          # starts a harness for each wake',
+    'rouse listen --exec ./on-wake.sh --concurrency 4        # up to four at the same time',
+    'rouse listen --port 8080 --signing-key-file donna.whsec # webhooks of a subscription that was made before',
   ])
-    .option('--port <port>', 'the port on 127.0.0.1; 0 = any free one', integer(0, 65_535), 0)
-    .option('--path <path>', 'the path of the webhook', '/')
     .option(
-      '--signing-key-file <file>',
-      'a file with the key that verifies the wakes; - is standard input (default: $ROUSE_SIGNING_KEY); repeatable, for a rotation',
+      '--subscribe <trigger>',
+      'what to be woken by (default: SENT_TO_ME); repeatable. The subscription stays, and gathers while nobody listens',
+      collectTrigger,
+    )
+    .option(
+      '--subscription <id>',
+      'read this subscription instead, which was made with --target bridge-daemon; repeatable',
       collect,
+    )
+    .option('--agent <handle>', "the agent to wake; needs the operator's key")
+    .option('--exec <command>', 'run this shell command for each wake; it is acknowledged when the command ends with 0')
+    .option('--timeout <seconds>', 'how long the command may run', integer(1, 86_400), 3_600)
+    .option('--concurrency <number>', 'how many commands run at the same time', integer(1, 64), 1)
+    .option('--window <seconds>', 'how long events are collected into one digest', integer(0, 300), 0)
+    .option(
+      '--retry-for <seconds>',
+      'how long a failing command is tried again (default: 1, 2 and 4 s)',
+      integer(0, 259_200),
+    )
+    .option('--temporary', 'remove the subscription at the end')
+    .addOption(
+      webhookOption('--port <port>', 'receive webhooks on this port of 127.0.0.1; 0 = any free one').argParser(
+        integer(0, 65_535),
+      ),
+    )
+    .addOption(webhookOption('--path <path>', 'the path of the webhook (default: /)'))
+    .addOption(
+      webhookOption(
+        '--signing-key-file <file>',
+        'a file with the key that verifies the webhooks; - is standard input (default: $ROUSE_SIGNING_KEY); repeatable, for a rotation',
+      ).argParser(collect),
     )
     .addOption(
       new Option('--signing-key <key>', 'the key itself, which every user of this machine can see')
         .argParser(collect)
         .hideHelp(),
     )
-    .option('--subscribe <trigger>', 'subscribe to this trigger until the command stops; repeatable', collectTrigger)
-    .option('--agent <handle>', "with --subscribe: the agent to wake; needs the operator's key")
-    .option('--window <seconds>', 'with --subscribe: how long events are collected into one digest', integer(0, 300), 0)
-    .option('--exec <command>', 'run this shell command for each wake, one at a time')
     .addHelpText('after', `\n${execHelp}`)
     .action(async (options: ListenCommandOptions, command: Command) => {
       const signingKeys = readSigningKeys(options, io)
-      const triggers = [...new Set(options.subscribe)]
-      if (signingKeys.length === 0 && triggers.length === 0) {
-        throw new UsageError(
-          'There is no signing key to verify wakes. Subscribe with this command:  rouse listen --subscribe SENT_TO_ME\n' +
-            '  Or give the key that `rouse sub add` printed:       rouse listen --signing-key-file <file>',
-        )
-      }
-      const path = new URL(`http://127.0.0.1/${options.path.replace(/^\/+/, '')}`).pathname
       const { gateway, print } = connect(io, command)
-      const { port, exec, agent, window: windowSeconds } = options
-      await listen({ port, path, signingKeys, exec, triggers, agent, windowSeconds }, io, gateway, print)
+      const { exec, agent, window: windowSeconds, concurrency } = options
+      const triggers = [...new Set(options.subscribe)]
+      if (signingKeys.length > 0 || options.port !== undefined || options.path !== undefined) {
+        requireVerifiable(signingKeys, triggers)
+        const path = new URL(`http://127.0.0.1/${(options.path ?? '/').replace(/^\/+/, '')}`).pathname
+        const webhook = { port: options.port ?? 0, path, signingKeys, exec, triggers, agent, windowSeconds }
+        return listenOnWebhook(webhook, io, gateway, print)
+      }
+      const stream = {
+        triggers: triggers.length > 0 ? triggers : (['SENT_TO_ME'] as const),
+        subscriptionIds: options.subscription ?? [],
+        exec,
+        agent,
+        windowSeconds,
+        concurrency,
+        retryForSeconds: options.retryFor,
+        timeoutMs: options.timeout * 1_000,
+        isTemporary: options.temporary === true,
+      }
+      await listenOnStream(stream, io, gateway, print)
     })
+}
+
+function webhookOption(flags: string, description: string): Option {
+  return new Option(flags, description).helpGroup('Webhooks, instead of a stream:')
+}
+
+function requireVerifiable(signingKeys: readonly string[], triggers: readonly Trigger[]): void {
+  if (signingKeys.length > 0 || triggers.length > 0) return
+  throw new UsageError(
+    'There is no signing key to verify webhooks. Subscribe with this command:  rouse listen --port 0 --subscribe SENT_TO_ME\n' +
+      '  Or give the key that `rouse sub add` printed:          rouse listen --signing-key-file <file>\n' +
+      '  Or leave --port out: then no webhook is needed.',
+  )
 }
 
 function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, io: Io): string[] {
@@ -64,8 +116,9 @@ function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, i
   return given.length > 0 ? given : [io.env.ROUSE_SIGNING_KEY ?? ''].filter(Boolean)
 }
 
-const execHelp = `The command of --exec reads the wake as JSON on its standard input and has in its environment
-ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID and, for a task, ROUSE_TASK_ID.
-It does not get the secrets of this command (${withheldVariables.join(', ')}), because the text of a wake comes from others.
-A command that calls the gateway reads its key from the file that ROUSE_KEY_FILE names.
-Standard output has the wakes and the output of the command; with --json only the wakes.`
+const execHelp = `The command of --exec reads JSON on its standard input: the wake, and the messages and tasks that it is about. Its
+environment has ROUSE_TEXT (what to do: the text of the message or task), ROUSE_FROM, ROUSE_SUBJECT, ROUSE_TASK_ID, ROUSE_MESSAGE_ID,
+ROUSE_THREAD_ID, ROUSE_AGENT, ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID, and ROUSE_URL and ROUSE_KEY, with
+which it calls the gateway as the agent. Other secrets of this command (${withheldVariables.filter((name) => name !== 'ROUSE_KEY').join(', ')}) are withheld.
+A command that ends with another code than 0 has failed: its wake comes again. Texts come from other agents: pass them on as data.
+With --json standard output has only the wakes, else the output of the command too.`

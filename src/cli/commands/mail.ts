@@ -4,11 +4,14 @@ import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { BodyOf } from '../gateway-client.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { messageType, priority, wakePolicy } from '../option-values.ts'
+import { readText } from '../text-input.ts'
 import { sentText } from '../views/mail-view.ts'
 
 interface MailOptions {
+  file?: string
   subject?: string
   type?: MessageType
   ref?: string
@@ -28,26 +31,29 @@ export function registerMail(parent: Command, io: Io): void {
       'rouse mail @donna "The build is red, please look" --ref issue-7',
       'rouse mail has-telegram "Who has the phone?" --type question',
       'rouse mail "*" "Main is frozen" --subject Freeze',
+      'npm test 2>&1 | rouse mail @donna - --subject "The tests"   # the text from standard input',
       'rouse mail web:@mike "Your turn"                      # an agent of another project',
     ],
   )
   addMailOptions(command).action(async (to: string, words: string[], options: MailOptions) => {
-    await post(io, command, { to, ...content(words, options) }, options)
+    await post(io, command, { to, ...content(io, words, options) }, options)
   })
 }
 
 export function registerReply(parent: Command, io: Io): void {
-  const command = clientCommand(parent, 'reply <message> <text...>', 'answer a message, in its thread', [
+  const command = clientCommand(parent, 'reply <message> [text...]', 'answer a message, in its thread', [
     'rouse reply MESSAGE:019a… "Use the main branch"',
-    'rouse reply MESSAGE:019a… "Yes" --type answer',
+    'rouse reply 019a… "Yes" --type answer             # the beginning of an id is enough',
+    'rouse reply MESSAGE:019a… --file report.md',
   ])
   addMailOptions(command).action(async (inReplyTo: string, words: string[], options: MailOptions) => {
-    await post(io, command, { inReplyTo, ...content(words, options) }, options)
+    await post(io, command, { inReplyTo, ...content(io, words, options) }, options)
   })
 }
 
 function addMailOptions(command: Command): Command {
   return command
+    .option('--file <file>', 'the text from a file; - is standard input')
     .option('--subject <text>', 'one line (default: the first line of the text)')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--ref <ref>', 'what it is about: an issue, a commit, a path')
@@ -56,14 +62,19 @@ function addMailOptions(command: Command): Command {
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second message')
 }
 
-function content(words: readonly string[], { subject, type, ref, priority, wakePolicy }: MailOptions): NewMessage {
-  const body = words.join(' ')
-  if (body === '' && subject === undefined) throw new UsageError('The message is empty: give a text, or --subject.')
-  return { subject, body: body === '' ? undefined : body, type, ref, priority, wakePolicy }
+function content(io: Io, words: readonly string[], options: MailOptions): NewMessage {
+  const { subject, type, ref, priority, wakePolicy } = options
+  const body = readText(io, { words, file: options.file }) || undefined
+  if (body === undefined && subject === undefined) {
+    throw new UsageError('The message is empty: give a text, - for standard input, --file or --subject.')
+  }
+  return { subject, body, type, ref, priority, wakePolicy }
 }
 
-async function post(io: Io, command: Command, body: NewMessage, { idempotencyKey }: MailOptions): Promise<void> {
+async function post(io: Io, command: Command, message: NewMessage, { idempotencyKey }: MailOptions): Promise<void> {
   const { gateway, print } = connect(io, command)
+  const { inReplyTo } = message
+  const body = inReplyTo === undefined ? message : { ...message, inReplyTo: await ownIds(gateway).message(inReplyTo) }
   const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
   const sent = await gateway.call('POST /v1/messages', { body, headers })
   print.result(sent, () => sentText(sent))

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { type ReportableStatus, reportableStatuses } from '../../mailbox/messages/status.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
 
@@ -12,8 +13,9 @@ export function registerMark(parent: Command, io: Io): void {
     .addArgument(
       new Argument('<status>', 'seen, acked (will act), resolved (done) or superseded').choices(reportableStatuses),
     )
-    .action(async (id: string, status: ReportableStatus, _options: unknown, command: Command) => {
+    .action(async (given: string, status: ReportableStatus, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).message(given)
       const message = await gateway.call('POST /v1/messages/:id/status', { params: { id }, body: { status } })
       print.result(message, () => `${plain(message.messageId)} is ${status}.\n`)
     })

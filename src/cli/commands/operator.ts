@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { OperatorRole } from '../../registry/callers/operator-role.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { duration, operatorRole } from '../key-options.ts'
 import { collect } from '../option-values.ts'
@@ -57,8 +58,9 @@ export function registerOperator(program: Command, io: Io): void {
   )
   clientCommand(key, 'rm <keyId>', 'revoke an operator key', ['rouse operator key rm 01J9ZK4R8Q6W2T5X7Y0B3C1D2E'])
     .option('--minted', 'also revoke the keys that it made, of operators and agents')
-    .action(async (keyId: string, options: { minted?: boolean }, command: Command) => {
+    .action(async (given: string, options: { minted?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const keyId = await ownIds(gateway).operatorKey(given)
       const query = { minted: options.minted ? 'true' : undefined }
       await gateway.call('DELETE /v1/operator-keys/:keyId', { params: { keyId }, query })
       print.result({ keyId, status: 'revoked' }, () => `Key ${plain(keyId)} is revoked.\n`)

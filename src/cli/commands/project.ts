@@ -3,6 +3,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { when } from '../when.ts'
 import { registerProjectLimits } from './project-limits.ts'
 
 /** `rouse project …`: the tenants of a gateway, for its operator. */
@@ -23,7 +24,7 @@ export function registerProject(program: Command, io: Io): void {
     async (_options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('GET /v1/projects')
-      const rows = answer.projects.map(({ project, createdAt }) => [project, createdAt])
+      const rows = answer.projects.map(({ project, createdAt }) => [project, when(io, createdAt)])
       print.result(answer, () => table(io, ['PROJECT', 'CREATED'], rows, 'No projects.'))
     },
   )

@@ -7,6 +7,7 @@ import { readConfig } from '../read-config.ts'
 import { warnOfPassword } from '../secret-input.ts'
 import { serveGateway } from '../serve-gateway.ts'
 import { keepHeapSmall } from '../small-heap.ts'
+import { unknownVariables } from '../unknown-variables.ts'
 
 /** Each flag and its variable. Secrets have no flag: other users can read a command line. */
 const flags = [
@@ -28,6 +29,7 @@ const flags = [
   ['--webhook-allow <cidrs>', 'ROUSE_WEBHOOK_ALLOW', 'networks that webhooks may reach besides public addresses'],
   ['--session-timeout <seconds>', 'ROUSE_SESSION_TIMEOUT', 'how long a session may be silent (default: 300)'],
   ['--blocking-timeout <seconds>', 'ROUSE_BLOCKING_TIMEOUT', 'how long a blocking SendMessage waits (default: 55)'],
+  ['--log-level <level>', 'ROUSE_LOG_LEVEL', 'silent, error, warn, info or debug (default: info)'],
   [
     '--jwt-issuers <issuers>',
     'ROUSE_JWT_ISSUERS',
@@ -52,7 +54,7 @@ export function registerServe(program: Command, io: Io): void {
       const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
         import('../../config.ts'),
         import('../../app.ts'),
-        import('../../logger.ts'),
+        import('../../logging/create-logger.ts'),
       ])
       warnOfPassword(io, '--database-url', 'ROUSE_DATABASE_URL', options.databaseUrl)
       warnOfPassword(io, '--bus-url', 'ROUSE_BUS_URL', options.busUrl)
@@ -60,7 +62,10 @@ export function registerServe(program: Command, io: Io): void {
       const print = createPrinter(io, commonOptions(command).json === true)
       const log = createLogger(config.logLevel)
       logConsole(console, log)
-      await serveGateway(() => createApp(config, { log }), config, { print, signal: io.signal })
+      for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
+      process.once('exit', () => log.flush())
+      const terminal = io.isTerminal === true
+      await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
     })
 }
 

@@ -1,63 +1,70 @@
 import { type Command, Option } from 'commander'
-import { type Trigger, triggers } from '../../log/event.ts'
-import { type Priority, priorities } from '../../registry/agents/agent.ts'
+import type { Trigger } from '../../log/event.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
-import { collect, integer, trigger } from '../option-values.ts'
+import { trigger } from '../option-values.ts'
+import {
+  addFilterOptions,
+  addTargetOptions,
+  filtersOf,
+  metadataOf,
+  type SelectionOptions,
+  triggerList,
+} from '../subscription-options.ts'
 import { paint, plain } from '../terminal-text.ts'
 
-interface SubAddOptions {
+interface SubAddOptions extends SelectionOptions {
   trigger: Trigger
   agent?: string
-  targetUrl?: string
-  urlTarget?: string
-  window?: number
-  priority?: Priority
-  concept?: string[]
-  sender?: string[]
-  inReplyTo?: string[]
+  session?: string
+  startFrom?: 'now'
 }
 
 export function registerSubAdd(parent: Command, io: Io): void {
-  clientCommand(parent, 'add', 'make a wake subscription for the agent of the key; prints the signing key once', [
-    'rouse sub add --trigger SENT_TO_ME --target-url https://donna.example/wake',
-    'rouse sub add --trigger TASK_STATE_CHANGED --target-url http://127.0.0.1:8080/ --window 0 --sender @boss',
-  ])
-    .requiredOption('--trigger <trigger>', `one of ${triggers.join(', ')}`, trigger)
-    .option('--target-url <url>', 'the URL of the webhook')
-    .addOption(new Option('--url-target <url>').hideHelp())
-    .option(
-      '--window <seconds>',
-      'how long events are collected into one digest; 0 = each is sent at once (default: 30)',
-      integer(0, 300),
-    )
-    .addOption(new Option('--priority <priority>', 'only mail of this priority').choices(priorities))
+  const command = clientCommand(
+    parent,
+    'add',
+    'make a wake subscription for the agent of the key; prints the signing key once',
+    [
+      'rouse sub add --trigger SENT_TO_ME --target-url https://donna.example/wake',
+      'rouse sub add --trigger TASK_STATE_CHANGED --target-url http://127.0.0.1:8080/ --window 0 --sender @boss',
+      'rouse sub add --trigger SENT_TO_ME --target disabled        # wakes nobody; its events are in rouse sub held',
+    ],
+  ).requiredOption('--trigger <trigger>', `one of ${triggerList}`, trigger)
+  addTargetOptions(command, { target: ' (default: a2a-webhook)', window: ' (default: 30)' })
+  addFilterOptions(command)
     .option('--agent <handle>', "the agent to wake; needs the operator's key (default: the agent of the key)")
-    .option('--concept <concept>', 'only mail with this tagged concept; repeatable', collect)
-    .option('--sender <handle>', 'only mail and changes of this sender; repeatable', collect)
-    .option('--in-reply-to <messageId>', 'only replies to this message; repeatable', collect)
+    .addOption(
+      new Option('--start-from <point>', 'now: leave out the mail and the tasks that wait already').choices(['now']),
+    )
+    .option('--session <id>', 'the live session that it belongs to: when that ends, it is paused')
     .action(async (options: SubAddOptions, command: Command) => {
-      const url = options.targetUrl ?? options.urlTarget
-      if (!url)
+      const metadata = metadataOf(options)
+      const { target = 'a2a-webhook' } = options
+      if (target === 'a2a-webhook' && metadata?.url === undefined) {
         throw new UsageError(
-          'Give the webhook with --target-url <url>. To try it without a webhook, see: rouse listen --help',
+          'Give the webhook with --target-url <url>, or another --target. To try it without a webhook: rouse listen --help',
         )
+      }
       const { gateway, print } = connect(io, command)
       const answer = await gateway.call('POST /v1/wake-subscriptions', {
         body: {
           trigger: options.trigger,
           agentIdentity: options.agent,
           filters: filtersOf(options),
-          harnessTarget: 'a2a-webhook',
-          harnessTargetMetadata: { url, coalesceWindow: options.window },
+          harnessTarget: target,
+          harnessTargetMetadata: metadata,
+          startFrom: options.startFrom,
+          sessionId: options.session && (await ownIds(gateway).session(options.session)),
         },
       })
       const id = plain(answer.subscriptionId)
-      print.result(
-        answer,
-        () => `${id} is active.\n${signingKeyText(io, answer.signingKey)}Try it: rouse sub test ${id}\n`,
-      )
+      const key = targets[target].isSigned ? signingKeyText(io, answer.signingKey) : ''
+      const test = target === 'a2a-webhook' ? `Try it: rouse sub test ${id}\n` : ''
+      print.result(answer, () => `${id} is made.\n${key}${whenText(options)}\n${test}`)
     })
 }
 
@@ -70,12 +77,21 @@ function signingKeyText(io: Io, key: string | undefined): string {
   )
 }
 
-function filtersOf(options: SubAddOptions) {
-  const filters = {
-    taggedConcepts: options.concept,
-    priority: options.priority,
-    senderFilter: options.sender,
-    inReplyToFilter: options.inReplyTo,
-  }
-  return Object.values(filters).some((value) => value !== undefined) ? filters : undefined
+const windowDefault = 30
+
+/** When the first wake comes, and what follows it. Source: D3, D25, D28, D29. */
+function whenText(options: SubAddOptions): string {
+  const text = firstEventText(options)
+  const isSent = targets[options.target ?? 'a2a-webhook'].route !== 'none'
+  return isSent && options.startFrom === undefined ? `${text}\nWhat waits already comes first, as one digest.` : text
+}
+
+function firstEventText(options: SubAddOptions): string {
+  const { target = 'a2a-webhook', window = windowDefault, coalesceMode = 'leading' } = options
+  if (target === 'disabled' || target === 'none') return 'It wakes nobody: rouse sub held lists what it matched.'
+  if (target !== 'a2a-webhook') return 'The first wake comes when something that receives it has connected.'
+  if (window === 0) return 'Each event is sent at once, from now on.'
+  return coalesceMode === 'window'
+    ? `The first wake comes ${window} s after its event, as one digest with all others of that time. --window 0 sends each at once.`
+    : `The first wake comes at once; what follows within ${window} s is one digest. --window 0 sends each at once.`
 }

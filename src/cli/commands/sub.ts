@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
 import type { BodyOf } from '../gateway-client.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 import { readPages } from '../read-pages.ts'
@@ -48,18 +49,20 @@ function registerList(parent: Command, io: Io): void {
 
 function registerShow(parent: Command, io: Io): void {
   clientCommand(parent, 'show <id>', 'show one subscription (never its key)', ['rouse sub show WAKE_SUB:…']).action(
-    async (id: string, _options: unknown, command: Command) => {
+    async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const subscription = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })
-      print.result(subscription, () => subscriptionText(subscription))
+      print.result(subscription, () => subscriptionText(io, subscription))
     },
   )
 }
 
 function registerRemove(parent: Command, io: Io): void {
   clientCommand(parent, 'rm <id>', 'remove a subscription', ['rouse sub rm WAKE_SUB:…']).action(
-    async (id: string, _options: unknown, command: Command) => {
+    async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const answer = await gateway.call('DELETE /v1/wake-subscriptions/:id', { params: { id } })
       print.result(answer, () => `${plain(id)} is removed.\n`)
     },
@@ -71,8 +74,9 @@ function registerResync(parent: Command, io: Io): void {
     'rouse sub resync WAKE_SUB:… --since 120   # 120 is the last logId that you have seen',
   ])
     .requiredOption('--since <logId>', 'send the events after this logId again; 0 = from the beginning', integer(0))
-    .action(async (id: string, { since }: { since: number }, command: Command) => {
+    .action(async (given: string, { since }: { since: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const body = { sinceLogId: since }
       const answer = await gateway.call('POST /v1/wake-subscriptions/:id/resync', { params: { id }, body })
       print.result(answer, () => `${answer.eventsReplayed} events are sent again, up to logId ${answer.lastLogId}.\n`)
@@ -89,9 +93,10 @@ function registerReplay(parent: Command, io: Io): void {
     .option('--from <logId>', 'with --to: the first event of a range', integer(1))
     .option('--to <logId>', 'with --from: the last event of a range', integer(1))
     .option('--failed-since <instant>', 'every delivery that failed since this instant')
-    .action(async (id: string, options: ReplayOptions, command: Command) => {
+    .action(async (given: string, options: ReplayOptions, command: Command) => {
       const body = replayOf(options)
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const answer = await gateway.call('POST /v1/wake-subscriptions/:id/replay', { params: { id }, body })
       const { eventsReplayed, earliestLogId } = answer
       const lost = earliestLogId === undefined ? '' : `Events up to logId ${earliestLogId} are no longer kept.\n`
@@ -112,13 +117,14 @@ function replayOf({ event, from, to, failedSince }: ReplayOptions): BodyOf<'POST
 function registerTest(parent: Command, io: Io): void {
   clientCommand(parent, 'test <id>', 'send a signed test wake now and show what the webhook answered', [
     'rouse sub test WAKE_SUB:…',
-  ]).action(async (id: string, _options: unknown, command: Command) => {
+  ]).action(async (given: string, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
+    const id = await ownIds(gateway).subscription(given)
     const answer = await gateway.call('POST /v1/wake-subscriptions/:id/test', { params: { id } })
     const { error, status } = answer.attempt
     const accepted = error === null && status !== null && status >= 200 && status < 300
     const verdict = accepted ? 'The webhook accepted the test wake' : 'The webhook did not accept the test wake'
-    print.result(answer, () => `${verdict}: ${plain(attemptText(answer.attempt))}\n`)
+    print.result(answer, () => `${verdict}: ${plain(attemptText(io, answer.attempt))}\n`)
   })
 }
 
@@ -127,8 +133,9 @@ function registerDeliveries(parent: Command, io: Io): void {
     'rouse sub deliveries WAKE_SUB:… --limit 10',
   ])
     .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))
-    .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
+    .action(async (given: string, { limit }: { limit?: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const answer = await gateway.call('GET /v1/wake-subscriptions/:id/deliveries', {
         params: { id },
         query: { limit },
@@ -142,8 +149,9 @@ function registerHeld(parent: Command, io: Io): void {
     'rouse sub held WAKE_SUB:… --limit 10',
   ])
     .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))
-    .action(async (id: string, { limit }: { limit?: number }, command: Command) => {
+    .action(async (given: string, { limit }: { limit?: number }, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).subscription(given)
       const answer = await gateway.call('GET /v1/wake-subscriptions/:id/held', { params: { id }, query: { limit } })
       print.result(answer, () => heldTable(io, answer.held))
     })

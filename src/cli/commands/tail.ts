@@ -25,5 +25,6 @@ export function registerTail(parent: Command, io: Io): void {
         ? followEvents(gateway, { since: options.since, signal: io.signal, note: print.note })
         : readEvents(gateway, options.since ?? 0)
       for await (const event of events) print.item(event, () => eventLine(event))
+      print.noteMail()
     })
 }

@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import type { WakePolicy } from '../../registry/agents/agent.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
-import { integer } from '../option-values.ts'
+import { integer, wakePolicy } from '../option-values.ts'
 import { plain } from '../terminal-text.ts'
+import { optionText } from '../text-input.ts'
 
 interface TaskMoveOptions {
   version?: number
   message?: string
+  file?: string
   artifactText?: string
+  artifactFile?: string
+  wakePolicy?: WakePolicy
+  answerAs?: 'task' | 'message'
 }
 
 export function registerTaskMove(parent: Command, io: Io): void {
@@ -17,19 +24,33 @@ export function registerTaskMove(parent: Command, io: Io): void {
     'rouse task move 0b6f… working',
     'rouse task move 0b6f… completed --artifact-text "All tests pass." --message "Done"',
     'rouse task move 0b6f… input-required --message "Which branch?"',
+    'rouse task move 0b6f… completed --artifact-file report.md',
   ])
     .option('--version <n>', 'move only if the task is still at this version (default: reads it first)', integer(1))
-    .option('--message <text>', 'a message of the move')
-    .option('--artifact-text <text>', 'a text that is added as an artifact')
-    .action(async (id: string, to: string, options: TaskMoveOptions, command: Command) => {
+    .option('--message <text>', 'a message of the move; - is standard input')
+    .option('--file <file>', 'the message from a file')
+    .option('--artifact-text <text>', 'a text that is added as an artifact; - is standard input')
+    .option('--artifact-file <file>', 'the text of the artifact from a file')
+    .option('--wake-policy <policy>', "immediate, next_turn or silent (default: each party's setting)", wakePolicy)
+    .addOption(
+      new Option(
+        '--answer-as <form>',
+        'with completed: what a caller that waits gets, the task or its message',
+      ).choices(['task', 'message']),
+    )
+    .action(async (given: string, to: string, options: TaskMoveOptions, command: Command) => {
+      const message = optionText(io, options.message, options.file)
+      const artifactText = optionText(io, options.artifactText, options.artifactFile)
       const { gateway, print } = connect(io, command)
-      const params = { id }
+      const params = { id: await ownIds(gateway).task(given) }
       const body = {
         // The gateway refuses other words, and says which there are.
         to: to as TaskState,
         expectedVersion: options.version ?? (await gateway.call('GET /v1/tasks/:id', { params })).version,
-        message: options.message === undefined ? undefined : { parts: [{ text: options.message }] },
-        artifacts: options.artifactText === undefined ? undefined : [artifactOf(options.artifactText)],
+        message: message === undefined ? undefined : { parts: [{ text: message }] },
+        answerAs: options.answerAs,
+        wakePolicy: options.wakePolicy,
+        artifacts: artifactText === undefined ? undefined : [artifactOf(artifactText)],
       }
       const task = await gateway.call('POST /v1/tasks/:id/transitions', { params, body })
       print.result(task, () => `${plain(task.id)} is ${plain(task.state)}, version ${task.version}.\n`)

@@ -2,19 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { plain } from '../terminal-text.ts'
+import { optionText } from '../text-input.ts'
 import { taskTable, taskText } from '../views/task-view.ts'
 import { registerTaskMove } from './task-move.ts'
 
 interface ListOptions {
+  agent?: string
   role?: string
   state?: string
   pageToken?: string
 }
 
 interface ArtifactOptions {
-  text: string
+  text?: string
+  file?: string
   id?: string
   name?: string
   append?: true
@@ -31,10 +35,12 @@ export function registerTask(program: Command, io: Io): void {
 }
 
 function registerList(parent: Command, io: Io): void {
-  clientCommand(parent, 'list', "list tasks of the key's agent", [
+  clientCommand(parent, 'list', "list tasks of the key's agent; with the operator's key, of the project", [
     'rouse task list --role assignee --state submitted   # tasks that wait for this agent',
     'rouse task list --role originator                   # tasks that this agent started',
+    "rouse task list --agent @donna                      # with the operator's key: tasks that donna works on",
   ])
+    .option('--agent <handle>', "only tasks of this agent; needs the operator's key")
     .addOption(
       new Option('--role <role>', 'only tasks in which the caller is assignee or originator').choices([
         'assignee',
@@ -43,9 +49,9 @@ function registerList(parent: Command, io: Io): void {
     )
     .option('--state <state>', 'submitted, working, input-required, completed, …')
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')
-    .action(async ({ role, state, pageToken }: ListOptions, command: Command) => {
+    .action(async ({ agent, role, state, pageToken }: ListOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const answer = await gateway.call('GET /v1/tasks', { query: { role, state, pageToken } })
+      const answer = await gateway.call('GET /v1/tasks', { query: { agent, role, state, pageToken } })
       const { tasks, nextPageToken, totalSize } = answer
       print.result(answer, () => {
         const more = `${tasks.length} of ${totalSize} shown; more with --page-token ${plain(nextPageToken)}\n`
@@ -56,10 +62,11 @@ function registerList(parent: Command, io: Io): void {
 
 function registerShow(parent: Command, io: Io): void {
   clientCommand(parent, 'show <id>', 'show a task: state, messages, artifacts', ['rouse task show 0b6f…']).action(
-    async (id: string, _options: unknown, command: Command) => {
+    async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).task(given)
       const task = await gateway.call('GET /v1/tasks/:id', { params: { id } })
-      print.result(task, () => taskText(task))
+      print.result(task, () => taskText(io, task))
     },
   )
 }
@@ -69,17 +76,21 @@ function registerArtifact(parent: Command, io: Io): void {
     'rouse task artifact 0b6f… --text "# Report …" --name report.md',
     'rouse task artifact 0b6f… --text "more of it" --name report.md --append --last',
   ])
-    .requiredOption('--text <text>', 'the content')
+    .option('--text <text>', 'the content; - is standard input')
+    .option('--file <file>', 'the content from a file')
     .option('--name <name>', 'its name')
     .option('--id <artifactId>', 'its id (default: its name, else a new one)')
     .option('--append', 'append to the artifact; without this option the artifact is replaced')
     .option('--last', 'this is the last piece')
-    .action(async (id: string, { text, name, append, last, ...options }: ArtifactOptions, command: Command) => {
+    .action(async (given: string, { name, append, last, ...options }: ArtifactOptions, command: Command) => {
       if (append && !options.id && !name) {
         throw new UsageError('--append needs to know what to add to: give --name or --id.')
       }
+      const text = optionText(io, options.text, options.file)
+      if (text === undefined) throw new UsageError('Give the content with --text or --file.')
       const artifactId = options.id ?? name ?? randomUUID()
       const { gateway, print } = connect(io, command)
+      const id = await ownIds(gateway).task(given)
       const artifact = { artifactId, name, parts: [{ text }] }
       const body = { artifact, append, lastChunk: last }
       const answer = await gateway.call('POST /v1/tasks/:id/artifacts', { params: { id }, body })

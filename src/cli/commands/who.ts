@@ -13,13 +13,15 @@ export function registerWho(parent: Command, io: Io): void {
     'rouse who --json',
   ]).action(async (_options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
-    const answer = await gateway.call('GET /v1/agents')
-    const { agents } = answer
+    const agents = await readPages(
+      (pageToken) => gateway.call('GET /v1/agents', { query: { pageToken } }),
+      (page) => page.agents,
+    )
     const claims = await readPages(
       (pageToken) => gateway.call('GET /v1/claims', { query: { limit: 200, pageToken } }),
       (page) => page.claims,
       claimPagesMax,
     )
-    print.result({ ...answer, claims }, () => whoTable(io, agents, claims))
+    print.result({ agents, claims }, () => whoTable(io, agents, claims))
   })
 }

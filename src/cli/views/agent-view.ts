@@ -2,6 +2,7 @@ import type { AgentView } from '../../fronts/rest/agents/view.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { whenLong } from '../when.ts'
 
 export function agentTable(io: Io, agents: readonly AgentView[]): string {
   return table(
@@ -18,7 +19,7 @@ export function agentTable(io: Io, agents: readonly AgentView[]): string {
   )
 }
 
-export function agentText(agent: AgentView): string {
+export function agentText(io: Io, agent: AgentView): string {
   const text = fields({
     handle: agent.handle,
     name: agent.displayName,
@@ -27,8 +28,8 @@ export function agentText(agent: AgentView): string {
     access: agent.access,
     contact: agent.contactPolicy,
     'wake policy': agent.defaultWakePolicy,
-    created: agent.createdAt,
-    updated: agent.updatedAt,
+    created: whenLong(io, agent.createdAt),
+    updated: whenLong(io, agent.updatedAt),
   })
   const skills = agent.skills.map(
     ({ id, name, tags = [] }) =>

@@ -1,13 +1,14 @@
 import type { AuditRecordView } from '../../fronts/rest/audit.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
+import { when } from '../when.ts'
 
 export function auditTable(io: Io, records: readonly AuditRecordView[]): string {
   return table(
     io,
     ['AT', 'WHO', 'KEY', 'FROM', 'BY', 'OPERATION', 'OUTCOME', 'TIMES', 'TARGET'],
     records.map((record) => [
-      record.at,
+      when(io, record.at),
       record.actor || 'nobody',
       record.keyId,
       record.address,

@@ -1,6 +1,7 @@
 import type { ClaimView } from '../../fronts/rest/claims.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
+import { when } from '../when.ts'
 
 export function claimTable(io: Io, claims: readonly ClaimView[]): string {
   return table(
@@ -9,8 +10,8 @@ export function claimTable(io: Io, claims: readonly ClaimView[]): string {
     claims.map((claim) => [
       claim.ref,
       claim.owner,
-      claim.claimedAt,
-      claim.lastSeenAt,
+      when(io, claim.claimedAt),
+      when(io, claim.lastSeenAt),
       claim.stale ? `stale: ${claim.reason}` : 'held',
     ]),
     'Nothing is claimed.',

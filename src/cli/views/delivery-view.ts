@@ -1,6 +1,7 @@
 import type { AttemptView, DeliveryView, HeldView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
+import { when } from '../when.ts'
 
 export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): string {
   return table(
@@ -12,7 +13,7 @@ export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): stri
       logRange(delivery),
       delivery.outcome,
       delivery.attempts.length,
-      delivery.attempts.length > 0 ? attemptText(delivery.attempts.at(-1)!) : undefined,
+      delivery.attempts.length > 0 ? attemptText(io, delivery.attempts.at(-1)!) : undefined,
     ]),
     'Nothing has been delivered yet. Try: rouse sub test <id>',
   )
@@ -29,15 +30,15 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
       reason,
       presence,
       messageId ?? taskId,
-      createdAt,
+      when(io, createdAt),
     ]),
     'Nothing was held.',
   )
 }
 
-export function attemptText({ error, status, durationMs, at }: AttemptView): string {
+export function attemptText(io: Io, { error, status, durationMs, at }: AttemptView): string {
   const answer = error ?? (status === null ? 'no answer' : `HTTP ${status}`)
-  return `${answer} after ${Math.round(durationMs)} ms at ${at}`
+  return `${answer} after ${Math.round(durationMs)} ms${io.columns === undefined ? ' at' : ','} ${when(io, at)}`
 }
 
 function logRange({ logIds }: DeliveryView): string {

@@ -2,18 +2,21 @@ import type { ApiKeyView } from '../../fronts/rest/agent-keys.ts'
 import type { OperatorKeyView } from '../../fronts/rest/operator-keys.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
+import { when } from '../when.ts'
 
 export function keyTable(io: Io, keys: readonly ApiKeyView[]): string {
   const rows = keys.map((key) => [
     key.keyId,
     key.label,
     key.scopes.join(','),
-    key.expiresAt,
-    key.lastUsedAt,
+    when(io, key.createdAt),
+    when(io, key.expiresAt),
+    when(io, key.lastUsedAt),
     key.createdBy,
-    key.revokedAt,
+    when(io, key.revokedAt),
   ])
-  return table(io, ['ID', 'LABEL', 'SCOPES', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED'], rows, 'No keys.')
+  const headings = ['ID', 'LABEL', 'SCOPES', 'MADE', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED']
+  return table(io, headings, rows, 'No keys.')
 }
 
 export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): string {
@@ -22,9 +25,9 @@ export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): stri
     key.label,
     key.role,
     key.projects?.join(',') ?? 'all',
-    key.expiresAt,
-    key.lastUsedAt,
-    key.revokedAt,
+    when(io, key.expiresAt),
+    when(io, key.lastUsedAt),
+    when(io, key.revokedAt),
   ])
   const headings = ['ID', 'LABEL', 'ROLE', 'PROJECTS', 'EXPIRES', 'LAST USED', 'REVOKED']
   return table(io, headings, rows, 'No operator keys: the admin key is the only one.')

@@ -2,6 +2,7 @@ import type { InboxMessageView, MessageView, RecipientView, SentView } from '../
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { clip, paint, plain } from '../terminal-text.ts'
+import { when, whenLong } from '../when.ts'
 
 export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: boolean): string {
   return table(
@@ -12,7 +13,7 @@ export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: b
       mail.from,
       mail.signalType ?? mail.type,
       mail.status,
-      mail.createdAt,
+      when(io, mail.createdAt),
       clip(plain(mail.subject), 60),
     ]),
     unread ? 'Nothing unread.' : 'No mail yet.',
@@ -35,16 +36,16 @@ function messageText(io: Io, mail: MessageView): string {
       type: mail.signalType ?? mail.type,
       ref: mail.ref,
       task: mail.taskId,
-      sent: mail.createdAt,
+      sent: whenLong(io, mail.createdAt),
     }) +
     (said ? `\n${plain(said, 'lines')}\n\n` : '') +
-    mail.recipients.map((recipient) => `  → ${progressText(recipient)}\n`).join('') +
+    mail.recipients.map((recipient) => `  → ${progressText(io, recipient)}\n`).join('') +
     (more > 0 ? `  → and ${more} more\n` : '')
   )
 }
 
 /** `@donna: seen 10:00 · acked 10:05`, or the status and receipt before the first step. */
-function progressText(recipient: RecipientView): string {
+function progressText(io: Io, recipient: RecipientView): string {
   const steps = [
     ['delivered', recipient.deliveredAt],
     ['seen', recipient.seenAt],
@@ -52,7 +53,7 @@ function progressText(recipient: RecipientView): string {
     ['resolved', recipient.resolvedAt],
     ['superseded', recipient.supersededAt],
   ].filter(([, at]) => at)
-  const known = steps.map(([name, at]) => `${name} ${plain(at)}`).join(' · ')
+  const known = steps.map(([name, at]) => `${name} ${when(io, at)}`).join(' · ')
   return `${plain(recipient.agent)}: ${known || `${plain(recipient.status)}, ${plain(recipient.receipt)}`}`
 }
 

@@ -2,6 +2,7 @@ import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { whenLong } from '../when.ts'
 
 export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
   return table(
@@ -19,7 +20,7 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
   )
 }
 
-export function subscriptionText(subscription: SubscriptionView): string {
+export function subscriptionText(io: Io, subscription: SubscriptionView): string {
   const { filters, harnessTargetMetadata: target } = subscription
   const text = fields({
     subscription: subscription.subscriptionId,
@@ -35,8 +36,8 @@ export function subscriptionText(subscription: SubscriptionView): string {
     status: statusText(subscription),
     cursor: subscription.cursorLogId,
     'last wake': subscription.lastEmittedLogId,
-    created: subscription.createdAt,
-    updated: subscription.updatedAt,
+    created: whenLong(io, subscription.createdAt),
+    updated: whenLong(io, subscription.updatedAt),
   })
   if (subscription.status !== 'degraded') return text
   return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
+import { when, whenLong } from '../when.ts'
 
 export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
   return table(
@@ -14,23 +15,25 @@ export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
       task.version,
       task.originator,
       task.assignee,
-      task.lastModifiedAt,
+      when(io, task.lastModifiedAt),
       plain(partsText(task.history[0]?.parts).split('\n')[0]).slice(0, 60),
     ]),
     'No tasks. Send one with: rouse send @donna "Please review this"',
   )
 }
 
-export function taskText(task: TaskView): string {
+export function taskText(io: Io, task: TaskView): string {
   const head = fields({
     task: task.id,
     state: task.state,
     version: task.version,
     from: task.originator,
     to: task.assignee,
+    // Handed over since: A2A clients still reach it at the agent that it was sent to.
+    'sent to': task.agent === task.assignee ? undefined : task.agent,
     context: task.contextId,
-    created: task.createdAt,
-    changed: task.lastModifiedAt,
+    created: whenLong(io, task.createdAt),
+    changed: whenLong(io, task.lastModifiedAt),
   })
   const messages = [...task.history, ...(task.status.message ? [task.status.message] : [])]
   const unique = new Map(messages.map((message) => [message.messageId, message]))

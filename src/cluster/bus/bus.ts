@@ -3,8 +3,11 @@
  * publisher receives its own messages too, which is how it knows that the bus works.
  */
 export interface Bus extends AsyncDisposable {
-  /** Connects, and reconnects whenever the connection is lost. Calls `onMessage` for each message. */
-  start(onMessage: (message: string) => void): void
+  /**
+   * Connects, and reconnects whenever the connection is lost. Calls `onMessage` for each message. Resolves when it is connected
+   * for the first time, which may be never.
+   */
+  start(onMessage: (message: string) => void): Promise<void>
   /** Sends a message to every gateway, this one included. At most `busLimits.message` bytes. Rejects when it cannot be sent. */
   publish(message: string): Promise<void>
 }

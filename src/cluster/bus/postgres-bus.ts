@@ -28,8 +28,10 @@ export class PostgresBus implements Bus {
     this.#log = log
   }
 
-  start(onMessage: (message: string) => void): void {
-    this.#loop ??= this.#run(onMessage)
+  start(onMessage: (message: string) => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.#loop ??= this.#run(onMessage, resolve)
+    })
   }
 
   async publish(message: string): Promise<void> {
@@ -43,11 +45,11 @@ export class PostgresBus implements Bus {
     await this.#loop
   }
 
-  async #run(onMessage: (message: string) => void): Promise<void> {
+  async #run(onMessage: (message: string) => void, connected: () => void): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        await this.#listenUntilLost(onMessage)
+        await this.#listenUntilLost(onMessage, connected)
       } catch (error) {
         this.#log.debug({ err: error }, 'bus.disconnected')
       }
@@ -55,7 +57,7 @@ export class PostgresBus implements Bus {
     }
   }
 
-  async #listenUntilLost(onMessage: (message: string) => void): Promise<void> {
+  async #listenUntilLost(onMessage: (message: string) => void, connected: () => void): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: 'rouse bus',
@@ -73,6 +75,7 @@ export class PostgresBus implements Bus {
       await client.query(`listen ${client.escapeIdentifier(this.#channel)}`)
       if (this.#stopping.signal.aborted) return
       this.#client = client
+      connected()
       await lost
     } finally {
       this.#client = undefined

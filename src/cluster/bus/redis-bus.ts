@@ -3,6 +3,8 @@ import type { Logger } from '../../logger.ts'
 import type { Bus } from './bus.ts'
 
 const reconnectMaxMs = 2_000
+/** A client reports its failures as events. */
+const ignored = (): void => {}
 
 /** Redis pub/sub. Redis does not store messages: a gateway that is not connected misses them. */
 export class RedisBus implements Bus {
@@ -31,11 +33,15 @@ export class RedisBus implements Bus {
     this.#subscriber = connection('subscriber')
   }
 
-  start(onMessage: (message: string) => void): void {
+  async start(onMessage: (message: string) => void): Promise<void> {
     this.#subscriber.on('message', (_channel, message) => onMessage(message))
-    // ioredis resubscribes on its own, but only to channels that were subscribed before the connection was lost.
-    this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).catch(() => {}))
-    for (const redis of [this.#publisher, this.#subscriber]) redis.connect().catch(() => {})
+    const heard = new Promise<void>((resolve) => {
+      // ioredis resubscribes on its own, but only to channels that were subscribed before the connection was lost.
+      this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).then(() => resolve(), ignored))
+    })
+    const speaks = new Promise<void>((resolve) => this.#publisher.once('ready', () => resolve()))
+    for (const redis of [this.#publisher, this.#subscriber]) redis.connect().catch(ignored)
+    await Promise.all([heard, speaks])
   }
 
   async publish(message: string): Promise<void> {

@@ -130,10 +130,10 @@ function admit(context: AgentFrontContext): RequestHandler {
 
 function beginCall(context: AgentFrontContext): RequestHandler {
   return (req, res, next) => {
-    calls.set(
-      req,
-      new HttpCall(req, res, context, context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))),
-    )
+    const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
+    const call = new HttpCall(req, res, context, address)
+    calls.set(req, call)
+    res.locals.call = call
     next()
   }
 }

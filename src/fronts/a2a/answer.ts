@@ -4,6 +4,7 @@ import type { Logger } from '../../logger.ts'
 import { bearerKey } from '../auth.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { fromBodyParser, retrySecondsOf } from '../problem.ts'
+import { requestIdOf } from '../request-log.ts'
 import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
@@ -93,7 +94,8 @@ export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries:
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = failedTries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromBodyParser(error) ?? judged)
-    if (problem.status >= 500) log.error({ err: error, path: req.path }, 'a2a.failed')
+    if (problem.status >= 500) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
+    res.locals.problem = problem.code
     answerA2aProblem(req, res, problem)
   }
 }

@@ -51,6 +51,8 @@ export abstract class A2aCall {
   readonly pageAsked: PageAsked
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
+  /** The code of what the operation threw. */
+  problem: string | undefined
   /** What the operation threw, for a transport with a form of its own for it. */
   failure: unknown
   protected readonly context: CallContext

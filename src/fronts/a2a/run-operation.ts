@@ -71,7 +71,8 @@ async function refused(
   error: unknown,
 ): Promise<A2AError> {
   call.failure = error
-  await recordCall(tools, call, toProblem(error).code, target || call.agent.handle)
+  call.problem = toProblem(error).code
+  await recordCall(tools, call, call.problem, target || call.agent.handle)
   return tools.toError(error, tools.log, call.operation.name)
 }
 

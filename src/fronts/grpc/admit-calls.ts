@@ -17,6 +17,7 @@ import {
   trailersFor,
 } from './admission.ts'
 import { RefusedMessage } from './bounded-messages.ts'
+import { type CallLine, CallLines } from './call-line.ts'
 import { refusal, sendableStatus } from './failure.ts'
 import { bytesOf, MeteredCall, type Responder } from './metered-call.ts'
 
@@ -31,9 +32,11 @@ export function admitCalls(
   onAuthenticated: (peer: string) => void,
 ): ServerInterceptor {
   const { unsent, log } = context
+  const lines = new CallLines(log)
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
   return (method, call) => {
-    const gate = new CallGate(context, call, method.path, (keyId) => {
+    const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
+    const gate = new CallGate(context, call, { incoming, line: lines.begin(incoming) }, (keyId) => {
       onAuthenticated(call.getPeer())
       metered.count(keyId)
     })
@@ -50,6 +53,7 @@ class CallGate {
   readonly #call: ServerInterceptingCallInterface
   readonly #onAuthenticated: (keyId: string) => void
   readonly #incoming: IncomingCall
+  readonly #line: CallLine
   readonly #canceled = new AbortController()
   #bearer: string | undefined
   #forwardedFor: string | undefined
@@ -59,13 +63,14 @@ class CallGate {
   constructor(
     context: AgentFrontContext,
     call: ServerInterceptingCallInterface,
-    path: string,
+    { incoming, line }: { incoming: IncomingCall; line: CallLine },
     onAuthenticated: (keyId: string) => void,
   ) {
     this.#context = context
     this.#call = call
     this.#onAuthenticated = onAuthenticated
-    this.#incoming = { path, address: '', caller: undefined, agent: undefined }
+    this.#incoming = incoming
+    this.#line = line
   }
 
   /** What the call does with its events. */
@@ -81,12 +86,14 @@ class CallGate {
           onCancel: () => {
             this.#canceled.abort('cancelled')
             this.#end()
+            this.#line.end(status.CANCELLED)
           },
         }),
     }
   }
 
   async #onMetadata(metadata: Metadata, next: (metadata: Metadata) => void): Promise<void> {
+    this.#line.name(metadataText(metadata, 'x-request-id'))
     this.#bearer = bearerKeyOf(metadataText(metadata, 'authorization'))
     this.#forwardedFor = metadataText(metadata, 'x-forwarded-for')
     const address = this.#context.clientAddress(hostOf(this.#call.getPeer()), this.#forwardedFor)
@@ -116,6 +123,7 @@ class CallGate {
   /** The final status of the call: with the trailers that were set for it, and in a form that can be sent. */
   #finish(status: Status): Status {
     this.#end()
+    this.#line.end(status.code ?? 0)
     const trailers = this.#admitted && trailersFor(this.#admitted.metadata)
     return sendableStatus(trailers ? { ...status, metadata: trailers } : status)
   }
@@ -138,11 +146,14 @@ class CallGate {
     const { shares, failedTries, log } = this.#context
     const { caller } = this.#incoming
     if (caller && isRateLimit(error) && !(await shares.mayRefuse(caller, this.#canceled.signal))) {
+      this.#line.end(status.RESOURCE_EXHAUSTED)
       return this.#call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: 'Too many calls are refused.' })
     }
     recordRefused(this.#context, error, this.#incoming)
     const from = { remote: hostOf(this.#call.getPeer()), forwardedFor: this.#forwardedFor }
-    this.#call.sendStatus(refusal(failedTries.judge(error, from, this.#bearer), log))
+    const answer = refusal(failedTries.judge(error, from, this.#bearer), log)
+    this.#line.end(answer.code)
+    this.#call.sendStatus(answer)
   }
 }
 

@@ -32,6 +32,7 @@ async function answer<Context>(
     query: route.query && parse(route.query, req.query),
   }
   res.status(route.status)
+  if (!route.operation) res.locals.route = route.route
   const view = await route.handle(call as never, context)
   if (res.headersSent) return
   if (route.status === 204) res.end()

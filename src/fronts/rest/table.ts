@@ -18,13 +18,17 @@ import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { tokenRoutes } from './tokens.ts'
+import { wakeStreamRoutes } from './wake-stream/routes.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
+import { whoamiRoutes } from './whoami.ts'
 
 const routes = [
   ...agentRoutes,
   ...agentKeyRoutes,
+  ...whoamiRoutes,
   ...catalogRoutes,
   ...wakeSubscriptionRoutes,
+  ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,
   ...inboxRoutes,

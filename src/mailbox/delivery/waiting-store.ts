@@ -13,6 +13,9 @@ export interface WaitingMail extends MailMessage {
 const any = statement<{ agentId: string }, { one: number }>(
   sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and pending = 1 limit 1`,
 )
+const counted = statement<{ agentId: string; limit: number }, { total: number }>(
+  sql`select count(*) as "total" from (select 1 from message_recipient where agent_id = ${p('agentId')} and pending = 1 ${limited}) as waiting`,
+)
 const oldest = statement<
   { agentId: string; after: string; limit: number },
   MessageRow & { from: string | null }
@@ -48,6 +51,11 @@ const deliverByWake = new RowsStatement(
 /** Whether any mail waits. One look into an index, because every call of an agent asks. */
 export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> {
   return (await db.get(any, { agentId })) !== undefined
+}
+
+/** Returns how many messages wait, at most `max`. Marks nothing. */
+export async function countWaiting(db: Reader, agentId: string, max: number): Promise<number> {
+  return (await db.get(counted, { agentId, limit: max }))?.total ?? 0
 }
 
 /** Returns waiting mail, oldest first, up to a number of messages or of characters. */

@@ -141,6 +141,17 @@ export function noteKeyUse(tx: Transaction, keyIds: readonly string[], at: numbe
   return use.run(tx, { at }, keyIds)
 }
 
+const lastUses = new ListStatement<object, { agentId: string; at: number }>(
+  (ids) => sql`select agent_id as "agentId", max(last_used_at) as "at" from api_key
+    where agent_id in (${ids}) and last_used_at is not null group by agent_id`,
+)
+
+/** Reads when any key of each agent was last used, to the minute, ms since the epoch. Agents that never used one are missing. */
+export async function findLastUses(db: Reader, agentIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await lastUses.all(db, {}, agentIds)
+  return new Map(rows.map(({ agentId, at }) => [agentId, at]))
+}
+
 /** Lists the keys of an agent after a key, in the order of their creation. */
 export async function listApiKeys(db: Reader, agentId: string, after: string, limit: number): Promise<ApiKey[]> {
   const rows = await db.all(byAgent, { agentId, after, limit })

@@ -1,11 +1,15 @@
-/** `active`: it is sent for. `degraded`: the engine gave up on its receiver. `paused`: it was stopped by hand, or with what it depended on. */
-export type SubscriptionStatus = 'active' | 'degraded' | 'paused'
+/**
+ * `active`: it is sent for. `waiting`: it is sent for as soon as a channel is connected. `degraded`: the engine gave up on its
+ * receiver. `paused`: it was stopped by hand, or with what it depended on. Source: D5, D28.
+ */
+export type SubscriptionStatus = 'active' | 'waiting' | 'degraded' | 'paused'
 
 /** Which status may follow which. A removed subscription has no row, so it has no status either. */
 export const subscriptionTransitions = {
-  active: ['degraded', 'paused'],
-  degraded: ['active', 'paused'], // back to active only by hand: D5
-  paused: ['active'],
+  active: ['degraded', 'paused', 'waiting'],
+  waiting: ['active', 'paused'],
+  degraded: ['active', 'paused', 'waiting'], // by hand, or by a sign of life of its agent: D5, D31
+  paused: ['active', 'waiting'],
 } as const satisfies Record<SubscriptionStatus, readonly SubscriptionStatus[]>
 
 type Transitions = typeof subscriptionTransitions
@@ -26,6 +30,12 @@ export function mayBecome(from: SubscriptionStatus, to: SubscriptionStatus): boo
   const next: readonly SubscriptionStatus[] = subscriptionTransitions[from]
   return from === to || next.includes(to)
 }
+
+/** Whether its agent wants wakes from it: it is sent for, or would be if its channel were connected. */
+export const isOn = (status: SubscriptionStatus): boolean => status === 'active' || status === 'waiting'
+
+/** Why a subscription waits: nothing is connected that its wakes could be written to. */
+export const notConnected = 'no channel is connected'
 
 /** Why a push subscription is paused for good: its task is in a final state. */
 export const taskFinished = 'task finished'

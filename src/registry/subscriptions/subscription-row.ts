@@ -38,12 +38,16 @@ export interface SubscriptionRow {
   generation: number
   generationAt: number
   resumeWithDigest: number
+  announcesWaiting: number
   windowUntil: number
   dueAt: number | null
   leaseOwner: string | null
   sessionId: string | null
   keyId: string | null
   managedBy: string | null
+  streamId: string | null
+  streamGateway: string | null
+  streamSpawns: number
   createdAt: number
   updatedAt: number
 }
@@ -56,6 +60,7 @@ export const subscriptionColumns =
   last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
+  announces_waiting as "announcesWaiting", stream_id as "streamId", stream_gateway as "streamGateway", stream_spawns as "streamSpawns",
   session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
 export function subscriptionFromRow(row: SubscriptionRow): Subscription {
@@ -73,6 +78,8 @@ export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }:
     target: JSON.parse(row.target) as WakeTarget,
     status: row.status as SubscriptionStatus,
     resumeWithDigest: row.resumeWithDigest === 1,
+    announcesWaiting: row.announcesWaiting === 1,
+    streamSpawns: row.streamSpawns === 1,
   }
 }
 
@@ -125,6 +132,10 @@ const noWake = {
   previousKey: null,
   previousKeyUntil: null,
   resumeWithDigest: 0,
+  announcesWaiting: 0,
+  streamId: null,
+  streamGateway: null,
+  streamSpawns: 0,
   sessionId: null,
   managedBy: null,
 } as const satisfies Partial<SubscriptionRow>
@@ -143,5 +154,7 @@ export function toRow({ failing, ...subscription }: Subscription): SubscriptionR
     filters: JSON.stringify(subscription.filters),
     target: JSON.stringify(subscription.target),
     resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
+    announcesWaiting: subscription.announcesWaiting ? 1 : 0,
+    streamSpawns: subscription.streamSpawns ? 1 : 0,
   }
 }

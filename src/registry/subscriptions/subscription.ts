@@ -20,6 +20,8 @@ export interface WakeTarget {
   readonly maxInFlight?: number
   /** Whether its agent is woken by what it did itself too. Source: D17. */
   readonly includeOwn?: boolean
+  /** How long a receiver may be away before an event fails, in seconds. Source: D31. */
+  readonly retryForSeconds?: number
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */
@@ -86,6 +88,14 @@ export interface WakeSubscription extends CommonFields {
   readonly previousKeyUntil: number | null
   /** After a recovery: what gathered meanwhile is sent as one digest. */
   readonly resumeWithDigest: boolean
+  /** The next digest also has the unread mail and the open tasks from before the cursor. Source: D29. */
+  readonly announcesWaiting: boolean
+  /** The stream that its wakes are written to; null: none is connected. */
+  readonly streamId: string | null
+  /** The gateway of that stream: no other one sends for it. */
+  readonly streamGateway: string | null
+  /** Whether the reader of that stream starts a process for each wake, so that presence does not matter. Source: D34. */
+  readonly streamSpawns: boolean
   /** The session that opened it: when that ends, it is paused. */
   readonly sessionId: string | null
   /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
@@ -118,9 +128,24 @@ export const initialState = {
   leaseOwner: null,
 } as const satisfies Partial<DeliveryState>
 
+/** The state of a new wake subscription. */
+export const initialWakeState = {
+  ...initialState,
+  previousKey: null,
+  previousKeyUntil: null,
+  resumeWithDigest: false,
+  announcesWaiting: false,
+  streamId: null,
+  streamGateway: null,
+  streamSpawns: false,
+} as const satisfies Partial<WakeSubscription>
+
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */
 export const coalesceWindowDefault = 30
 export const coalesceWindowMax = 300
+
+/** The longest `retryForSeconds`: three days. Source: D31. */
+export const retryForMax = 259_200
 
 /** Whether a subscription waits for its next event: everything before it was looked at. */
 export function isIdle({ status, dueAt, harnessTarget }: WakeSubscription): boolean {

@@ -11,6 +11,8 @@ interface Target {
   readonly isSigned: boolean
   /** Whether this gateway sends to it: then `Channels` must have a channel of this name. Else the cursor waits for one. */
   readonly hasChannel: boolean
+  /** Whether its receiver connects to the gateway: until it does, the subscription is `waiting`. Source: D28. */
+  readonly connects: boolean
   /** The fields of `harnessTargetMetadata` that it cannot do without, each with what it is for. */
   readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
 }
@@ -22,6 +24,7 @@ export const targets = {
     isGated: false,
     isSigned: false,
     hasChannel: false,
+    connects: true,
     needs: {},
   },
   'a2a-webhook': {
@@ -29,17 +32,19 @@ export const targets = {
     isGated: false,
     isSigned: true,
     hasChannel: true,
+    connects: false,
     needs: { url: 'the address to POST wakes to' },
   },
   'bridge-daemon': {
     route: 'bridge',
     isGated: true,
-    isSigned: false,
-    hasChannel: false,
+    isSigned: true,
+    hasChannel: true,
+    connects: true,
     needs: {},
   },
-  disabled: { route: 'none', isGated: false, isSigned: false, hasChannel: false, needs: {} },
-  none: { route: 'none', isGated: false, isSigned: false, hasChannel: false, needs: {} },
+  disabled: { route: 'none', isGated: false, isSigned: false, hasChannel: false, connects: false, needs: {} },
+  none: { route: 'none', isGated: false, isSigned: false, hasChannel: false, connects: false, needs: {} },
 } as const satisfies Record<string, Target>
 
 /** How a subscription's wakes are sent. It never changes by itself. Source: S1-43, D1. */
@@ -52,9 +57,16 @@ export type DeliverableTarget = {
 
 export const harnessTargets = Object.keys(targets) as [HarnessTarget, ...HarnessTarget[]]
 export const deliverableTargets: readonly DeliverableTarget[] = harnessTargets.filter(isDeliverable)
+/** The targets whose receiver connects to the gateway. */
+export const connectingTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].connects)
 export const gatedTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].isGated)
 
 /** Whether this gateway sends to a target. */
 export function isDeliverable(target: HarnessTarget): target is DeliverableTarget {
   return targets[target].hasChannel
+}
+
+/** Returns what a subscription that is wanted is: `waiting` where nothing is connected for its target. Source: D28. */
+export function liveStatus(target: HarnessTarget, streamId: string | null): 'active' | 'waiting' {
+  return targets[target].connects && streamId === null ? 'waiting' : 'active'
 }

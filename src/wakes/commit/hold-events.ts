@@ -5,11 +5,14 @@ import type { PushSubscription, WakeSubscription } from '../../registry/subscrip
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
-import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
+import { decide, isWake, ownAct, routeOf, spawning } from '../rules/policy.ts'
 import { insertHeld } from '../store/held-store.ts'
 
 type Subject =
-  | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience'>
+  | Pick<
+      WakeSubscription,
+      'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience' | 'streamSpawns'
+    >
   | Pick<PushSubscription, 'kind'>
 
 /** Whether the policy of an event for an audience may hold it: then busy subscriptions are looked at too. */
@@ -27,10 +30,11 @@ export async function holdEvents(
 ): Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => concerns(subject, event))
   if (subject.kind === 'push' || matching.length === 0) return matching
-  const { harnessTarget, audience } = subject
-  const isGated = targets[harnessTarget].isGated && !matching.every((event) => mayBeHeld(event, audience))
+  const { harnessTarget, audience, streamSpawns } = subject
+  const isGated =
+    targets[harnessTarget].isGated && !streamSpawns && !matching.every((event) => mayBeHeld(event, audience))
   const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
-  const route = routeOf(harnessTarget, presence.capabilities)
+  const route = routeOf(harnessTarget, streamSpawns ? spawning : presence.capabilities)
   const waking: LogEvent[] = []
   for (const event of matching) {
     const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event, audience), route, presence)

@@ -65,6 +65,8 @@ export async function findCandidates(
 /** A subscription that falls due with an event. */
 interface DueWithEvent extends Due {
   readonly agentId: string
+  /** The gateway that its stream is connected to; null: every gateway can send. */
+  readonly streamGateway: string | null
   readonly event: LogEvent
 }
 
@@ -89,7 +91,7 @@ export async function scheduleWakes(
   const later: DueWithEvent[] = []
   for (const due of await Promise.all(looking)) {
     if (!due) continue
-    const owner = due.dueAt <= tx.now ? sending.offer(due.agentId) : undefined
+    const owner = due.dueAt <= tx.now ? offer(sending, due) : undefined
     if (owner === undefined) later.push(due)
     else offered.set(due.id, { ...due, owner })
   }
@@ -100,21 +102,37 @@ export async function scheduleWakes(
   tx.onCommit(() => {
     for (const subscription of leased) sending.begin({ subscription, ...offered.get(subscription.id)! })
     if (later.length > 0) sending.notifyDue(Math.min(...later.map((due) => due.dueAt)))
+    if (later.some(({ streamGateway }) => streamGateway !== null)) sending.notifyYielded()
   })
   return pipelined(leasing, makeDue(tx, later))
+}
+
+/** Returns an owner to lease a subscription with at once: not one whose stream is connected to another gateway. */
+function offer(sending: Scheduler, { agentId, streamGateway }: DueWithEvent): string | undefined {
+  const owner = sending.offer(agentId)
+  return streamGateway === null || owner?.startsWith(`${streamGateway}.`) ? owner : undefined
 }
 
 function parse(candidate: Candidate) {
   if (candidate.kind === 'push') return candidate
   const filters = JSON.parse(candidate.filters) as Filters
-  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget }
+  const streamSpawns = candidate.streamSpawns === 1
+  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget, streamSpawns }
 }
 
 type ParsedCandidate = ReturnType<typeof parse>
 
 function dueWith(candidate: ParsedCandidate, event: LogEvent, now: number): DueWithEvent {
   const { id, agentId } = candidate
-  return { id, agentId, event, dueAt: dueAt(candidate, event.createdAt, now), skippedTo: event.logId - 1 }
+  const streamGateway = candidate.kind === 'push' ? null : candidate.streamGateway
+  return {
+    id,
+    agentId,
+    streamGateway,
+    event,
+    dueAt: dueAt(candidate, event.createdAt, now),
+    skippedTo: event.logId - 1,
+  }
 }
 
 /** Returns the first event that is to be sent to an idle subscription, and keeps why others are not. */

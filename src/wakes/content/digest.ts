@@ -9,6 +9,16 @@ const refsMax = 100
 
 const kindNames = Object.keys(digestKinds) as DigestKind[]
 
+/** What a digest says beside its events. */
+interface DigestOf {
+  readonly agentIdentity: string
+  readonly subscriptionId: string
+  readonly emittedAt: number
+  /** Default: the last event. */
+  readonly toLogId?: number
+  readonly reason?: 'waiting' | undefined
+}
+
 /** Summarises a range of events without keeping it: counts, the newest event of each kind, the first references. Add in log order. */
 export class DigestBuilder {
   #count = 0
@@ -50,17 +60,21 @@ export class DigestBuilder {
     return this.#last
   }
 
-  /** Returns the payload of `wake/digest`: the text of S1-40 as `summary`, its numbers as fields. Throws when nothing was added. */
-  payload(digest: { agentIdentity: string; subscriptionId: string; emittedAt: number }): JsonObject {
+  /**
+   * Returns the payload of `wake/digest`: the text of S1-40 as `summary`, its numbers as fields. `toLogId`: where the receiver is after
+   * it. `reason`: `waiting` where it is about what waited for its reader. Throws when nothing was added. Source: S1-40, D29.
+   */
+  payload(digest: DigestOf): JsonObject {
     const first = this.#first
     const last = this.#last
     if (!first || !last) throw new Error('A digest needs at least one event.')
     return {
       summary: this.#summary(digest, first.createdAt),
       eventCount: this.#count,
+      ...(digest.reason === undefined ? {} : { reason: digest.reason }),
       ...this.#numbers(),
       fromLogId: first.logId,
-      toLogId: last.logId,
+      toLogId: digest.toLogId ?? last.logId,
       windowStart: new Date(first.createdAt).toISOString(),
       refs: this.#refs,
       ...(this.#count > this.#refs.length ? { refsTruncated: true } : {}),
@@ -82,7 +96,7 @@ export class DigestBuilder {
     return fields
   }
 
-  #summary(digest: { agentIdentity: string; subscriptionId: string; emittedAt: number }, windowStart: number): string {
+  #summary(digest: DigestOf, windowStart: number): string {
     const parts: string[] = []
     const lines: string[] = []
     for (const name of kindNames) {

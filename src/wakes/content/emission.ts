@@ -17,6 +17,8 @@ export interface Emission {
   readonly prevLogId: number | null
   readonly eventCount: number
   readonly emittedAt: number
+  /** When the first event that it covers happened, ms since the epoch. */
+  readonly firstAt: number
   readonly payload: JsonObject
   /** The mail that it is about: once it is acknowledged, no other route delivers that. */
   readonly messageIds: readonly string[]
@@ -60,31 +62,36 @@ export function singleEmission(
     prevLogId,
     eventCount: 1,
     emittedAt,
+    firstAt: event.createdAt,
     payload,
     messageIds: messageId === undefined ? noMessages : [messageId],
     event,
   }
 }
 
+/** `reason`: `waiting` where the digest is about what waited for its reader. */
 export function digestEmission(
-  subscription: Subscription,
-  agentIdentity: string,
+  { subscription, identity: agentIdentity }: { readonly subscription: Subscription; readonly identity: string },
   digest: DigestBuilder,
   prevLogId: number | null,
   emittedAt: number,
+  reason?: 'waiting',
 ): Emission {
   const { first, last } = digest
   if (!first || !last) throw new Error('A digest needs at least one event.')
+  // What waited may be older than what was sent last: the receiver's watermark does not go back.
+  const logId = reason === 'waiting' ? Math.max(last.logId, prevLogId ?? 0) : last.logId
   return {
     eventId: emissionId(subscription, first, last, 'digest'),
     eventType: 'wake/digest',
-    logId: last.logId,
+    logId,
     fromLogId: first.logId,
     prevLogId,
     eventCount: digest.count,
     emittedAt,
+    firstAt: first.createdAt,
     messageIds: digest.messageIds,
-    payload: digest.payload({ agentIdentity, subscriptionId: subscription.id, emittedAt }),
+    payload: digest.payload({ agentIdentity, subscriptionId: subscription.id, emittedAt, toLogId: logId, reason }),
   }
 }
 

@@ -77,6 +77,8 @@ const shapes: Record<WakingEvent, Shape> = {
     eventType: 'wake/sent_to_me', // S1-24
     payload: (data) => ({
       messageId: data.messageId,
+      // Of the mail of a task only: what its reader works on.
+      ...(data.taskId === undefined ? {} : { taskId: data.taskId }),
       from: data.from,
       subject: subjectOf(data.subject),
       priority: data.priority,

@@ -127,8 +127,9 @@ export async function withoutDelivered(
   if (messageIds.length === 0) return events
   const delivered = await findDelivered(subscription.agentId, messageIds)
   if (delivered.size === 0) return events
+  const appears = subscription.resumeWithDigest || subscription.announcesWaiting
   return events.filter((event) => {
     const route = delivered.get(messageIdOf(event) ?? '')
-    return route === undefined || (subscription.resumeWithDigest && route === 'startup_drain')
+    return route === undefined || (appears && route === 'startup_drain')
   })
 }

@@ -7,6 +7,8 @@ export interface Route {
   readonly kind: RouteKind
   /** Begins a turn in an idle harness. */
   readonly canStartTurn: boolean
+  /** Starts a process of its own for each wake: there is no turn that it could disturb. Source: D34. */
+  readonly spawns: boolean
   /** Adds to a running turn, guarded by its id. */
   readonly canSteer: boolean
   /** Adds to the context and touches neither the prompt nor an approval. */
@@ -17,7 +19,7 @@ export type WakeAction = 'deliver' | 'steer' | 'hold_for_next_turn' | 'store_onl
 
 /** Each action with its possible reasons: one word for each cell of the table. */
 const reasons = {
-  deliver: ['receiver_decides', 'starts_turn', 'append_only'],
+  deliver: ['receiver_decides', 'starts_turn', 'starts_process', 'append_only'],
   steer: ['steers_turn'],
   hold_for_next_turn: [
     'next_turn',
@@ -39,6 +41,7 @@ type Rule = Decision & { readonly where?: (route: Route, activeTurnId: string | 
 
 const deliver: Rule = { action: 'deliver', reason: 'receiver_decides' }
 const noRoute: Rule = { action: 'hold_for_next_turn', reason: 'no_route' }
+const spawns: Rule = { action: 'deliver', reason: 'starts_process', where: (route) => route.spawns }
 const starts: Rule = { action: 'deliver', reason: 'starts_turn', where: (route) => route.canStartTurn }
 const appends: Rule = { action: 'deliver', reason: 'append_only', where: (route) => route.appendOnly }
 const steers: Rule = {
@@ -58,11 +61,11 @@ const immediate = {
   webhook: always(deliver),
   'mcp-notifications': always(deliver),
   bridge: {
-    unknown: [appends, { action: 'hold_for_next_turn', reason: 'presence_unknown' }],
-    idle: [starts, appends, { action: 'hold_for_next_turn', reason: 'cannot_start_turn' }],
-    active: [steers, appends, { action: 'hold_for_next_turn', reason: 'turn_active' }],
-    waitingOnApproval: [steersBeside, appends, { action: 'hold_for_next_turn', reason: 'waiting_on_approval' }],
-    userTyping: [{ action: 'hold_for_next_turn', reason: 'user_typing' }],
+    unknown: [spawns, appends, { action: 'hold_for_next_turn', reason: 'presence_unknown' }],
+    idle: [spawns, starts, appends, { action: 'hold_for_next_turn', reason: 'cannot_start_turn' }],
+    active: [spawns, steers, appends, { action: 'hold_for_next_turn', reason: 'turn_active' }],
+    waitingOnApproval: [spawns, steersBeside, appends, { action: 'hold_for_next_turn', reason: 'waiting_on_approval' }],
+    userTyping: [spawns, { action: 'hold_for_next_turn', reason: 'user_typing' }],
   },
   none: always(noRoute),
 } as const satisfies Record<RouteKind, Record<PresenceState, Cell>>
@@ -91,11 +94,15 @@ export const ownAct: Decision = { action: 'store_only', reason: 'own_act' }
 /** Whether an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
 
+/** What a stream can do whose reader starts a process for each wake. */
+export const spawning = ['spawn'] as const
+
 /** Returns the route to a target, with what the harness says that it can do: `turn/start`, `turn/steer`, `append-only`. */
 export function routeOf(target: HarnessTarget, capabilities: readonly string[] = []): Route {
   return {
     kind: targets[target].route,
     canStartTurn: capabilities.includes('turn/start'),
+    spawns: capabilities.includes('spawn'),
     canSteer: capabilities.includes('turn/steer'),
     appendOnly: capabilities.includes('append-only'),
   }

@@ -38,6 +38,7 @@ export class Dispatcher implements AsyncDisposable {
   #loop: Promise<void> | undefined
   #wake = () => {}
   #isNotified = false
+  #isStalled = false
   #cancelHeadStart: (() => void) | undefined
   #waitingUntil = 0
   /** The latest reading of the clock. It starts at infinity: the clock may have been set back while no gateway ran. */
@@ -85,9 +86,14 @@ export class Dispatcher implements AsyncDisposable {
     this.#runs.get(subscriptionId)?.controller.abort()
   }
 
-  /** Whether the loop is alive: what readiness reports. */
+  /** Whether the loop is alive. */
   get isRunning(): boolean {
     return this.#loop !== undefined && !this.#stopping.signal.aborted
+  }
+
+  /** Whether it claims what is due: what readiness reports. A loop whose claims the store refuses does not. */
+  get isClaiming(): boolean {
+    return this.isRunning && !this.#isStalled
   }
 
   get runCount(): number {
@@ -116,8 +122,9 @@ export class Dispatcher implements AsyncDisposable {
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
-        else if ((await this.#lease(wanted)) < wanted) await this.#idle()
+        else if ((await this.#claim(wanted)) < wanted) await this.#idle()
       } catch (error) {
+        this.#isStalled = true
         this.#context.log.error({ err: error }, 'dispatcher.stalled')
         await this.#wait(outageMs)
       }
@@ -132,6 +139,12 @@ export class Dispatcher implements AsyncDisposable {
     const now = this.#context.clock.now()
     if (now < this.#clockSeen) await pullForward(this.#context.db)
     this.#clockSeen = now
+  }
+
+  async #claim(limit: number): Promise<number> {
+    const count = await this.#lease(limit)
+    this.#isStalled = false
+    return count
   }
 
   async #lease(limit: number): Promise<number> {
@@ -180,7 +193,7 @@ export class Dispatcher implements AsyncDisposable {
 
   async #idle(): Promise<void> {
     if (this.#isNotified) return
-    const dueAt = await nextDueAt(this.#context.db, this.#runsOfAgents.full)
+    const dueAt = await nextDueAt(this.#context.db, this.#id, this.#runsOfAgents.full)
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
     if (this.#isNotified || delayMs <= 0) return
     await this.#wait(delayMs)

@@ -25,7 +25,7 @@ export class InFlight {
   }
 
   start(emission: Emission, cursorLogId: number): void {
-    const result = this.#sender.start(emission)
+    const result = this.#sender.start(emission, cursorLogId)
     result.catch(() => {}) // finishOldest() rejects with it
     this.#started.push({ emission, cursorLogId, result })
   }

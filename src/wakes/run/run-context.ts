@@ -5,6 +5,7 @@ import type { Logger } from '../../logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Channels } from '../channel.ts'
 import type { FindDelivered } from '../read/pending.ts'
+import type { FindWaiting } from '../read/waiting.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What all runs of a gateway share. */
@@ -18,6 +19,8 @@ export interface RunContext {
   readonly recorder: Recorder
   /** Mail that it finds has already reached its recipient: no wake is sent for it. */
   readonly findDelivered?: FindDelivered
+  /** Finds the unread mail and the open tasks of an agent: what waits for it. */
+  readonly findWaiting?: FindWaiting
   /** Handles by agent id: a handle never changes. */
   readonly identities: Map<string, string>
   /** False when another gateway may have taken over from this one: then a run renews its lease before each send. */

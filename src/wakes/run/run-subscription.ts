@@ -4,7 +4,9 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { formOf } from '../rules/window.ts'
 import { Lease } from '../store/lease.ts'
 import { requeueLease } from '../store/lease-store.ts'
+import { finishUnfinished } from './finish-unfinished.ts'
 import { PendingReader } from './pending-reader.ts'
+import { readWaiting } from './read-waiting.ts'
 import type { Run, RunControl } from './run.ts'
 import type { RunContext } from './run-context.ts'
 import { sendDigest, sendLeading } from './send-digest.ts'
@@ -41,7 +43,7 @@ async function work(run: Run): Promise<number | undefined> {
   const sender = new Sender(run)
   const reader = new PendingReader(run)
   // A subscription that was leased for one event was idle: nobody had asked for a replay.
-  let isHeld = event !== undefined || (await sendReplays(run, sender))
+  let isHeld = event !== undefined || ((await finishUnfinished(run, sender)) && (await sendReplays(run, sender)))
   while (isHeld && (await sendPending(run, sender, reader))) {
     const end = await context.recorder.end(lease, subscription)
     if (end.end === 'released') return end.dueAt ?? undefined
@@ -54,7 +56,9 @@ async function work(run: Run): Promise<number | undefined> {
 }
 
 /** Sends what is in front of the cursor, in the form that the subscription asks for. False: the lease has ended. */
-function sendPending(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+async function sendPending(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+  const waiting = await readWaiting(run)
+  if (waiting.length > 0) return sendDigest(run, sender, waiting)
   switch (formOf(run.subscription)) {
     case 'each':
       return sendEach(run, sender, reader)

@@ -1,15 +1,21 @@
+import type { LogEvent } from '../../log/event.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, singleEmission } from '../content/emission.ts'
 import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
 import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
-/** Sends everything in the lease's range as one digest. False: the lease has ended. */
-export async function sendDigest(run: Run, sender: Sender): Promise<boolean> {
-  const { context, subscription, identity, lease } = run
+/**
+ * Sends everything in the lease's range as one digest, after what waited for its reader from before it. False: the lease has ended.
+ */
+export async function sendDigest(run: Run, sender: Sender, waiting: readonly LogEvent[] = []): Promise<boolean> {
+  const { context, subscription, lease } = run
   const digest = new DigestBuilder()
   const { cursorLogId, lastEmittedLogId } = lease.progress
   let after = cursorLogId
+  for (const event of waiting) digest.add(event)
   for (let more = true; more; ) {
     const page = await nextPage(run, after)
     for (const event of page.events) digest.add(event)
@@ -20,7 +26,15 @@ export async function sendDigest(run: Run, sender: Sender): Promise<boolean> {
     lease.skipTo(after)
     return true
   }
-  return sender.send(digestEmission(subscription, identity, digest, lastEmittedLogId, context.clock.now()), after)
+  const reason = waiting.length > 0 || appears(subscription) ? 'waiting' : undefined
+  const emission = digestEmission(run, digest, lastEmittedLogId, context.clock.now(), reason)
+  return sender.send(emission, after)
+}
+
+/** Whether a recovery is sent because its reader has appeared. Source: D29. */
+function appears(subscription: Subscription): boolean {
+  if (subscription.kind === 'push' || !subscription.resumeWithDigest) return false
+  return subscription.announcesWaiting || targets[subscription.harnessTarget].connects
 }
 
 /** `leading`: sends the first event after a quiet spell alone, and a digest otherwise. False: the lease has ended. */

@@ -41,7 +41,8 @@ async function emissionsOf(run: Run, replays: readonly Replay[]): Promise<Emissi
     else emissions.push(singleEmission(replayOf(subscription, replay), event, lastEmittedLogId, clock.now()))
   }
   if (digest.count === 0) return emissions
-  return [digestEmission(replayOf(subscription, replays.at(-1)!), identity, digest, lastEmittedLogId, clock.now())]
+  const replayed = { subscription: replayOf(subscription, replays.at(-1)!), identity }
+  return [digestEmission(replayed, digest, lastEmittedLogId, clock.now())]
 }
 
 /** The subscription with the request as its generation: the emission gets a new `eventId`, the same for each of its attempts. */

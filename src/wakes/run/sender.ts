@@ -2,44 +2,49 @@ import { sleep } from '../../lib/clock.ts'
 import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { afterDelivery } from '../rules/after-delivery.ts'
+import { resultOf } from '../rules/decided.ts'
+import { isLong } from '../rules/retry-schedule.ts'
 import { retryWait } from '../rules/retry-wait.ts'
 import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
-import { leaseMs, renewLease } from '../store/lease-store.ts'
+import { leaseMs, renewLease, resumeWithDigest } from '../store/lease-store.ts'
+import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
 import { renew, requeue } from './keep-lease.ts'
 import { recordFailure } from './record-failure.ts'
 import type { Run } from './run.ts'
+import { Waits } from './waits.ts'
 
 /** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
 const backlogMax = 64
+
+/** How often a lease is renewed while a receiver takes its time. */
+const renewMs = leaseMs / 3
 
 /** Sends the emissions of one run, and writes what follows from each. */
 export class Sender {
   readonly #run: Run
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
-  #inFlight = 0
+  readonly #waits: Waits
 
   constructor(run: Run) {
     this.#run = run
+    this.#waits = new Waits((waiting) => run.setWaiting(waiting))
     this.#isResuming = run.event === undefined
   }
 
   /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
   async send(emission: Emission, cursorLogId: number): Promise<boolean> {
-    return this.finish(emission, cursorLogId, await this.start(emission))
+    return this.finish(emission, cursorLogId, await this.start(emission, cursorLogId))
   }
 
-  /** Starts to send an emission. Rejects only when the store fails. */
-  async start(emission: Emission): Promise<DeliveryResult> {
+  /** Starts to send an emission. `cursorLogId`: where the subscription stands after it. Rejects only when the store fails. */
+  async start(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
     const { context, lease, signal } = this.#run
     if (lease.isLost || signal.aborted) return stopped([])
-    this.#inFlight++
-    try {
+    return this.#waits.during(async () => {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped([])
-      return await this.#deliver(emission)
-    } finally {
-      this.#inFlight--
-    }
+      return this.#deliver(emission, cursorLogId)
+    })
   }
 
   /**
@@ -62,25 +67,25 @@ export class Sender {
     return !lease.isLost
   }
 
-  async #deliver(emission: Emission): Promise<DeliveryResult> {
+  async #deliver(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
     const { context, subscription } = this.#run
     const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
     this.#isResuming = prior !== undefined
     const attempts = prior?.attempts ?? []
-    // It arrived, and the lease was lost before the cursor could move.
-    if (prior?.outcome === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+    // It was decided, and the lease was lost before the cursor could move.
+    if (prior && prior.outcome !== 'pending') return resultOf(prior)
     if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped(attempts)
-    return this.#deliverBy(emission, attempts)
+    return this.#deliverBy(emission, cursorLogId, attempts)
   }
 
   /** Has the channel deliver an emission. A failure of the store stops the channel first, and then rejects. */
-  async #deliverBy(emission: Emission, attempts: readonly Attempt[]): Promise<DeliveryResult> {
+  async #deliverBy(emission: Emission, cursorLogId: number, attempts: readonly Attempt[]): Promise<DeliveryResult> {
     const { context, subscription, identity, signal } = this.#run
     let storeFailure: { readonly error: unknown } | undefined
-    const orStop = (act: Promise<boolean>): Promise<boolean> =>
+    const orStop = <Result>(act: Promise<Result>, stop: Result): Promise<Result> =>
       act.catch((error) => {
         storeFailure = { error }
-        return false
+        return stop
       })
     let result: DeliveryResult
     try {
@@ -90,8 +95,14 @@ export class Sender {
         emission,
         attempts,
         signal,
-        retryAt: (made, at) => orStop(this.#retryAt(emission, made, at)),
-        idle: (wait) => orStop(this.#idle(wait).then(() => renew(this.#run))),
+        keep: (made) => orStop(this.#keep({ emission, cursorLogId }, made), false),
+        waitFor: (value) => orStop(this.#waitFor(value), undefined),
+        retryAt: (made, at) => orStop(this.#retryAt(emission, made, at), false),
+        idle: (wait) =>
+          orStop(
+            this.#waits.wait(wait).then(() => renew(this.#run)),
+            false,
+          ),
       })
     } catch (error) {
       // The subscription degrades at once: it must not look healthy, and its events must not be lost.
@@ -100,6 +111,32 @@ export class Sender {
     }
     if (storeFailure) throw storeFailure.error
     return result
+  }
+
+  /** Keeps an emission that may be open for long. A replay is asked for again by its own row. */
+  async #keep(unfinished: Unfinished, attempts: readonly Attempt[]): Promise<boolean> {
+    const { context, subscription, lease } = this.#run
+    if (unfinished.emission.replayed) return !lease.isLost
+    const isHeld = await context.db.transaction(async (tx) => {
+      if (!(await renewLease(tx, lease, tx.now + leaseMs))) return false
+      await keepEmission(tx, subscription.id, unfinished, attempts)
+      if (isLong(attempts)) await resumeWithDigest(tx, lease)
+      return true
+    })
+    if (!isHeld) lease.lose()
+    return isHeld
+  }
+
+  async #waitFor<Value>(value: Promise<Value>): Promise<Value | undefined> {
+    const { context, signal } = this.#run
+    const arrived = value.then((value) => ({ value }))
+    for (;;) {
+      const nap = new AbortController()
+      const either = Promise.race([arrived, sleep(context.clock, renewMs, AbortSignal.any([signal, nap.signal]))])
+      const result = await this.#waits.wait(either).finally(() => nap.abort())
+      if (result) return result.value
+      if (!(await renew(this.#run))) return undefined
+    }
   }
 
   /** Records the attempts so far, and waits for the next one. False: the lease has ended. */
@@ -123,19 +160,8 @@ export class Sender {
       await requeue(this.#run, nextAttemptAt)
       return false
     }
-    if (step.wait === 'sleep') await this.#idle(sleep(context.clock, step.delayMs, signal))
+    if (step.wait === 'sleep') await this.#waits.wait(sleep(context.clock, step.delayMs, signal))
     return renew(this.#run)
-  }
-
-  /** Reports the run as waiting, unless it has other emissions in flight. */
-  async #idle(wait: Promise<unknown>): Promise<void> {
-    const isAlone = this.#inFlight === 1
-    if (isAlone) this.#run.setWaiting(true)
-    try {
-      await wait
-    } finally {
-      if (isAlone) this.#run.setWaiting(false)
-    }
   }
 }
 

@@ -5,6 +5,7 @@ import { RowsStatement } from '../../storage/rows.ts'
 import { limited, p, type SqlValue, sql, statement } from '../../storage/statement.ts'
 import type { Attempt } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
+import type { ReceiptStep } from '../rules/receipts.ts'
 
 export type DeliveryOutcome = 'pending' | 'delivered' | 'failed' | 'rejected'
 
@@ -18,6 +19,8 @@ export interface Delivery {
   readonly attempts: readonly Attempt[]
   readonly outcome: DeliveryOutcome
   readonly nextAttemptAt: number | null
+  /** The highest step that the receiver has reported; null: none. */
+  readonly step: ReceiptStep | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -28,7 +31,7 @@ interface DeliveryRow extends Omit<Delivery, 'attempts'> {
 
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
-  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", created_at as "createdAt", updated_at as "updatedAt"`)
+  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, created_at as "createdAt", updated_at as "updatedAt"`)
 // Columns in the order of the table. Not for a subscription that was removed meanwhile.
 const upsert = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
@@ -41,7 +44,8 @@ const upsert = new RowsStatement(
   select column1, column2, column3, column4, column5, column6, column7, column8, column9, column10, column10
   from (values ${rows}) v where exists (select 1 from subscription where id = column1)
   on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
-    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`,
+    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at,
+    emission = case when excluded.outcome = 'pending' then delivery.emission end`,
 )
 const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
   sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,

@@ -22,11 +22,16 @@ const notExcluded = sql`agent_id not in (${sql.join(
   sql`, `,
 )})`
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
+// A stream is written to by the gateway that it is connected to.
+const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
 const leaseWhere = (condition: SQL) =>
-  statement<{ owner: string; now: number; leasedUntil: number; limit: number }, SubscriptionRow>(sql`update subscription
+  statement<
+    { owner: string; gatewayId: string; now: number; leasedUntil: number; limit: number },
+    SubscriptionRow
+  >(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (select id from subscription where due_at <= ${p('now')} and ${condition} order by due_at ${limited} ${skipLocked})
+  where id in (select id from subscription where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked})
   returning ${subscriptionColumns}`)
 const leaseAny = leaseWhere(sql`status = 'active'`)
 const leaseNotExcluded = leaseWhere(sql`status = 'active' and ${notExcluded}`)
@@ -39,8 +44,8 @@ const leaseIdleRows = new RowsStatement<SubscriptionRow>(
   returning ${subscriptionColumns}`,
 )
 const nextDueWhere = (condition: SQL) =>
-  statement<object, { dueAt: number | null }>(
-    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition}`,
+  statement<{ gatewayId: string }, { dueAt: number | null }>(
+    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs}`,
   )
 const nextDue = nextDueWhere(sql`status = 'active'`)
 const nextDueNotExcluded = nextDueWhere(sql`status = 'active' and ${notExcluded}`)
@@ -75,12 +80,16 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
     window_until = v.column6, ${endsFailing}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    announces_waiting = 0,
     due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,
 )
 const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update subscription
   set failing_cursor_log_id = ${p('cursorLogId')}, failing_emitted_log_id = ${p('lastEmittedLogId')}
   where id = ${p('id')} and lease_owner = ${p('owner')} and failing_cursor_log_id is null`)
+const gather = statement<{ id: string; owner: string }>(
+  sql`update subscription set resume_with_digest = 1 where id = ${p('id')} and lease_owner = ${p('owner')}`,
+)
 const requeue = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
@@ -95,7 +104,7 @@ const requeueEvery = statement<{ now: number }>(
 
 /**
  * Leases up to `limit` due subscriptions, except those of the excluded agents (of more than eight, the first eight). `owner` is
- * unique to this call: it fences off the lease before.
+ * unique to this call: it fences off the lease before. Those whose stream is connected to another gateway are left to that one.
  */
 export function leaseDue(
   db: Database,
@@ -104,12 +113,17 @@ export function leaseDue(
   excluded: readonly string[] = [],
 ): Promise<Subscription[]> {
   return db.transaction(async (tx) => {
-    const params = { owner, now: tx.now, leasedUntil: tx.now + leaseMs, limit }
+    const params = { owner, gatewayId: gatewayOf(owner), now: tx.now, leasedUntil: tx.now + leaseMs, limit }
     const rows = await (excluded.length === 0
       ? tx.all(leaseAny, params)
       : tx.all(leaseNotExcluded, { ...params, ...agentParams(excluded) }))
     return rows.map(subscriptionFromRow)
   })
+}
+
+/** The owner of a lease is `<gateway id>.<number>`. */
+function gatewayOf(owner: string): string {
+  return owner.replace(/\.\d+$/, '')
 }
 
 function agentParams(agentIds: readonly string[]): Record<string, string> {
@@ -134,8 +148,14 @@ export async function leaseIdle(tx: Transaction, leases: readonly IdleLease[]): 
 }
 
 /** Returns when the next subscription falls due (ms since the epoch), or undefined when none waits. */
-export async function nextDueAt(db: Reader, excluded: readonly string[] = []): Promise<number | undefined> {
-  const row = await (excluded.length === 0 ? db.get(nextDue, {}) : db.get(nextDueNotExcluded, agentParams(excluded)))
+export async function nextDueAt(
+  db: Reader,
+  gatewayId: string,
+  excluded: readonly string[] = [],
+): Promise<number | undefined> {
+  const row = await (excluded.length === 0
+    ? db.get(nextDue, { gatewayId })
+    : db.get(nextDueNotExcluded, { gatewayId, ...agentParams(excluded) }))
   return row?.dueAt ?? undefined
 }
 
@@ -149,7 +169,6 @@ export async function advanceCursor(tx: Transaction, lease: LeaseKey, progress: 
   return (await advanceCursors(tx, [{ subscriptionId, owner, progress }])).size > 0
 }
 
-/** The progress of a lease. */
 /** Keeps where the subscription of a lease is, unless it has failed before since its last event arrived. Source: D30. */
 export async function keepFailing(
   tx: Transaction,
@@ -159,6 +178,12 @@ export async function keepFailing(
   await tx.run(keepFirst, { id: subscriptionId, owner, cursorLogId, lastEmittedLogId })
 }
 
+/** From the next lease on, what gathered meanwhile is one digest. Source: D31. */
+export async function resumeWithDigest(tx: Transaction, { subscriptionId, owner }: LeaseKey): Promise<void> {
+  await tx.run(gather, { id: subscriptionId, owner })
+}
+
+/** The progress of a lease. */
 export interface Advance extends LeaseKey {
   readonly progress: Progress
 }

@@ -33,6 +33,7 @@ export class Lease implements LeaseKey {
   readonly since: number
   #progress: Progress
   #isLost = false
+  #hasAnnounced = false
 
   constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
     const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
@@ -64,6 +65,15 @@ export class Lease implements LeaseKey {
 
   lose(): void {
     this.#isLost = true
+  }
+
+  /** Whether a digest under this lease already has what waited from before the cursor. */
+  get hasAnnounced(): boolean {
+    return this.#hasAnnounced
+  }
+
+  announced(): void {
+    this.#hasAnnounced = true
   }
 
   /** Whether it has been held long enough for other gateways to take over. */

@@ -1,27 +1,29 @@
 import {
   mayBecome,
+  notConnected,
   type StatusBefore,
   type SubscriptionStatus,
   statusesBefore,
   taskFinished,
 } from '../../registry/subscriptions/status.ts'
 import type { DeliveryState, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, isDeliverable } from '../../registry/subscriptions/targets.ts'
+import { type HarnessTarget, isDeliverable, liveStatus } from '../../registry/subscriptions/targets.ts'
 import { Collision, type Transaction } from '../../storage/database.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey } from './lease.ts'
+import { dropUnfinished } from './unfinished-store.ts'
 
 /**
  * The condition that a subscription may become `to`: from every status that the table of transitions allows, or only from these
  * of them. Every statement that writes a status has it.
  */
-const canBecome = <To extends SubscriptionStatus>(
+export const canBecome = <To extends SubscriptionStatus>(
   to: To,
   from: readonly StatusBefore<To>[] = statusesBefore(to),
 ): SQL => sql.raw(from.length === 1 ? `status = '${from[0]}'` : `status in ('${from.join("', '")}')`)
 
 /** A subscription that is not active is not due, and nobody holds a lease of it. */
-const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
+export const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
   sql`status = ${sql.raw(`'${status}'`)}, reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
     updated_at = ${p('now')}`
 
@@ -39,7 +41,7 @@ const degrade = statement<{ id: string; owner: string; reason: string; now: numb
 const finish = statement<{ id: string; reason: string; now: number }>(sql`update subscription
   set ${stopsAs('paused')} where id = ${p('id')} and ${canBecome('paused', ['active'])} and due_at is null`)
 const pauseOfSession = statement<{ sessionId: string; reason: string; now: number }, { id: string }>(
-  sql`update subscription set ${stopsAs('paused')} where session_id = ${p('sessionId')} and ${canBecome('paused', ['active'])} returning id`,
+  sql`update subscription set ${stopsAs('paused')} where session_id = ${p('sessionId')} and ${canBecome('paused', ['active', 'waiting'])} returning id`,
 )
 // One that is paused already takes the new reason.
 const pauseOfKey = statement<{ keyId: string; reason: string; now: number }, PausedSubscription>(sql`update subscription
@@ -51,22 +53,37 @@ const pauseManaged = statement<
 >(sql`update subscription set ${stopsAs('paused')}
   where managed_by = ${p('managerId')} and agent_id = ${p('ownerId')} and kind = 'wake'
     and (${canBecome('paused')} or status = 'paused') returning ${pausedColumns}`)
-const pausedOfSession = statement<{ sessionId: string; reason: string }, { id: string; harnessTarget: HarnessTarget }>(
-  sql`select id, harness_target as "harnessTarget" from subscription
+/** What decides whether a subscription that is made active has a channel. */
+interface Resumable {
+  readonly id: string
+  readonly harnessTarget: HarnessTarget
+  readonly streamId: string | null
+}
+const resumable = sql.raw('id, harness_target as "harnessTarget", stream_id as "streamId"')
+const pausedOfSession = statement<{ sessionId: string; reason: string }, Resumable>(
+  sql`select ${resumable} from subscription
     where session_id = ${p('sessionId')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')} order by id`,
 )
+interface Resumed {
+  id: string
+  status: 'active' | 'waiting'
+  /** Why it waits; null: it does not. */
+  whyNot: string | null
+  dueAt: number | null
+  now: number
+}
 // One digest of everything after the last event that arrived.
-const resumes = sql`status = 'active', reason = null, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
+export const resumes = sql`status = ${p('status')}, reason = ${p('whyNot')}, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
     last_emitted_log_id = case when failing_cursor_log_id is null then last_emitted_log_id else failing_emitted_log_id end,
     failing_cursor_log_id = null, failing_emitted_log_id = null, resume_with_digest = 1, generation = generation + 1,
     generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}`
-const resume = statement<{ id: string; reason: string; dueAt: number | null; now: number }>(sql`update subscription
+const resume = statement<Resumed & { reason: string }>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
-const degradedOf = statement<{ agentId: string }, { id: string; reason: string; harnessTarget: HarnessTarget }>(
-  sql`select id, reason, harness_target as "harnessTarget" from subscription
+const degradedOf = statement<{ agentId: string }, Resumable & { reason: string }>(
+  sql`select ${resumable}, reason from subscription
     where agent_id = ${p('agentId')} and kind = 'wake' and status = 'degraded' and managed_by is null order by id`,
 )
-const revive = statement<{ id: string; dueAt: number | null; now: number }>(sql`update subscription
+const revive = statement<Resumed>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
 /** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
@@ -143,6 +160,7 @@ export async function changeState(tx: Transaction, before: WakeSubscription, sta
     knownOwner: before.leaseOwner,
   })
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
+  if (cursorLogId !== before.cursorLogId) await dropUnfinished(tx, before.id)
 }
 
 /** Ends a lease and degrades its subscription: nothing more is sent until somebody activates it. False: the lease was lost. */
@@ -171,9 +189,8 @@ export async function resumeSubscriptionsOfSession(
   reason: string,
 ): Promise<string[]> {
   const resumed: string[] = []
-  for (const { id, harnessTarget } of await tx.all(pausedOfSession, { sessionId, reason })) {
-    const dueAt = isDeliverable(harnessTarget) ? tx.now : null
-    if ((await tx.run(resume, { id, reason, dueAt, now: tx.now })) > 0) resumed.push(id)
+  for (const subscription of await tx.all(pausedOfSession, { sessionId, reason })) {
+    if ((await tx.run(resume, { ...resumedAs(subscription, tx.now), reason })) > 0) resumed.push(subscription.id)
   }
   return resumed
 }
@@ -191,11 +208,16 @@ export interface RevivedSubscription {
  */
 export async function reviveSubscriptionsOf(tx: Transaction, agentId: string): Promise<RevivedSubscription[]> {
   const revived: RevivedSubscription[] = []
-  for (const { id, reason, harnessTarget } of await tx.all(degradedOf, { agentId })) {
-    const dueAt = isDeliverable(harnessTarget) ? tx.now : null
-    if ((await tx.run(revive, { id, dueAt, now: tx.now })) > 0) revived.push({ id, reason })
+  for (const { reason, ...subscription } of await tx.all(degradedOf, { agentId })) {
+    if ((await tx.run(revive, resumedAs(subscription, tx.now))) > 0) revived.push({ id: subscription.id, reason })
   }
   return revived
+}
+
+function resumedAs({ id, harnessTarget, streamId }: Resumable, now: number): Resumed {
+  const status = liveStatus(harnessTarget, streamId)
+  const isSentFor = status === 'active' && isDeliverable(harnessTarget)
+  return { id, status, whyNot: status === 'waiting' ? notConnected : null, dueAt: isSentFor ? now : null, now }
 }
 
 /** Pauses the wake subscriptions of a key, degraded ones too, and ends their leases. */

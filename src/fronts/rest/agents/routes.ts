@@ -5,6 +5,7 @@ import { outputLimits, pageLimits } from '../../../limits.ts'
 import type { Agent } from '../../../registry/agents/agent.ts'
 import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-store.ts'
 import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
+import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import { listLiveSessions, newestLiveSession } from '../../../registry/sessions/session-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { nextToken } from '../page.ts'
@@ -32,8 +33,13 @@ export const agentRoutes = [
         listAgentsAfter(db, projectId, last?.handle ?? pageToken, count)
       const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfAgent }
       const { items, more } = await readBoundedPage(read, page)
+      const uses = await findLastUses(
+        db,
+        items.map(({ id }) => id),
+      )
+      const now = clock.now()
       return {
-        agents: items.map((agent) => presentAgentView(agent, live.get(agent.id), clock.now())),
+        agents: items.map((agent) => presentAgentView(agent, live.get(agent.id), uses.get(agent.id), now)),
         nextPageToken: nextToken(items, more, ({ handle }) => handle),
       }
     },
@@ -56,7 +62,8 @@ export const agentRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     handle: async ({ caller, params }, { db, clock }: AgentReadContext) => {
       const agent = await requireAgent(db, caller.projectId, params.handle)
-      return presentAgentView(agent, await newestLiveSession(db, agent.id), clock.now())
+      const uses = await findLastUses(db, [agent.id])
+      return presentAgentView(agent, await newestLiveSession(db, agent.id), uses.get(agent.id), clock.now())
     },
   }),
   route('PATCH /v1/agents/:handle', {
@@ -72,7 +79,6 @@ export const agentRoutes = [
     what: 'remove agents',
     access: { scope: 'manage', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
     query: removalQuery,
-    status: 204,
     handle: async ({ caller, params, query }, context: RemovalContext) =>
       removeAgent(context, caller, params.handle, query),
   }),

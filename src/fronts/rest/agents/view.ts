@@ -19,6 +19,8 @@ export interface PresentAgentView extends AgentView {
     readonly capabilities: readonly string[]
     readonly lastSeenAt: string
   } | null
+  /** The last sign of life of its session, or the last use of one of its keys, to the minute; null: never. */
+  readonly lastSeenAt: string | null
 }
 
 /** A new agent, and its first key. The key is shown only here. */
@@ -33,7 +35,14 @@ export function agentView(agent: Agent): AgentView {
   return { ...rest, project: projectId, createdAt: instant(createdAt), updatedAt: instant(updatedAt) }
 }
 
-export function presentAgentView(agent: Agent, session: Session | undefined, now: number): PresentAgentView {
+/** @param usedAt when one of its keys was last used, ms since the epoch */
+export function presentAgentView(
+  agent: Agent,
+  session: Session | undefined,
+  usedAt: number | undefined,
+  now: number,
+): PresentAgentView {
+  const seenAt = Math.max(session?.lastSeenAt ?? 0, usedAt ?? 0)
   return {
     ...agentView(agent),
     presence: presenceView(session, now),
@@ -45,5 +54,6 @@ export function presentAgentView(agent: Agent, session: Session | undefined, now
           lastSeenAt: instant(session.lastSeenAt),
         }
       : null,
+    lastSeenAt: seenAt === 0 ? null : instant(seenAt),
   }
 }

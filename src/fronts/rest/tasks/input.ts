@@ -75,6 +75,7 @@ export const artifactInput = z.strictObject({
 })
 
 export const taskQuery = z.strictObject({
+  agent: line(110).min(1).optional(),
   role: oneOf(['assignee', 'originator']).optional(),
   state: oneOf(taskStates).optional(),
   contextId: id.optional(),

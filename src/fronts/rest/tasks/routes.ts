@@ -1,4 +1,6 @@
 import type { Response } from 'express'
+import { requireAgent } from '../../../registry/agents/agents.ts'
+import { requireSelf } from '../../../registry/callers/caller.ts'
 import { addArtifact } from '../../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
@@ -33,13 +35,15 @@ export const taskRoutes = [
     query: taskQuery,
     handle: async ({ caller, query }, { db }: TaskContext) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
-      const own = caller.kind === 'agent' ? caller.id : undefined
+      const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
+      if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
+      const own = agent?.id ?? (caller.kind === 'agent' ? caller.id : undefined)
       const page = await listTasks(db, {
         projectId: caller.projectId,
         // Operators are one originator. Those of some projects see its tasks in the project that they act in.
         isWithin: caller.projects !== undefined,
         assigneeId: role === 'originator' ? undefined : own,
-        originatorId: role === 'originator' ? caller.id : undefined,
+        originatorId: role === 'originator' ? (agent?.id ?? caller.id) : undefined,
         state,
         contextId,
         pageSize,

@@ -26,7 +26,7 @@ export interface TaskSummaryView {
   readonly messageCount: number
   readonly omitted?: Omitted
   readonly metadata?: JsonObject
-  /** Why the gateway itself moved the task: `expired`. */
+  /** Why the gateway itself moved the task: `expired`, `agent-removed`. */
   readonly reason?: string
   readonly expiresAt?: string
   readonly createdAt: string

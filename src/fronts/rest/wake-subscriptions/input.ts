@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
 import { triggers } from '../../../log/event.ts'
 import { priorities } from '../../../registry/agents/agent.ts'
-import { coalesceWindowMax } from '../../../registry/subscriptions/subscription.ts'
+import { coalesceWindowMax, retryForMax } from '../../../registry/subscriptions/subscription.ts'
 import { harnessTargets } from '../../../registry/subscriptions/targets.ts'
 import { concepts, count, line, names, oneOf, time } from '../fields.ts'
 import { pageFields } from '../page.ts'
@@ -29,6 +29,11 @@ const targetMetadata = z.strictObject({
   daemonSocketPath: line(1024).optional(),
   maxInFlight: z.int().min(1, 'must be a number from 1 to 64').max(64, 'must be a number from 1 to 64').optional(),
   includeOwn: z.boolean().optional(),
+  retryForSeconds: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(0, `is seconds, from 0 to ${retryForMax} (three days)`)
+    .max(retryForMax, `is seconds, from 0 to ${retryForMax} (three days)`)
+    .optional(),
   signingKey: z
     .never({ error: 'is made by the gateway. Leave the field out; rotate the key with rotateSigningKey.' })
     .optional(),
@@ -41,6 +46,7 @@ export const newSubscription = z.strictObject({
   harnessTargetMetadata: targetMetadata.optional(),
   agentIdentity: line(65).optional(),
   sessionId: line(100).min(1).optional(),
+  startFrom: oneOf(['now']).optional(),
 })
 
 export const subscriptionChanges = z

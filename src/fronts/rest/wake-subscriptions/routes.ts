@@ -13,6 +13,7 @@ import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUntold } from '../../../wakes/read/non-wakes.ts'
 import { listDeliveries } from '../../../wakes/store/delivery-store.ts'
+import { sessionOf } from '../../session-header.ts'
 import { pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
 import {
@@ -69,10 +70,12 @@ export const wakeSubscriptionRoutes = [
     body: newSubscription,
     status: 201,
     handle: async (
-      { caller, body, res },
+      { caller, body, req, res },
       { subscriptions }: SubscriptionFrontContext,
     ): Promise<NewSubscriptionView> => {
-      const made = await subscribe(subscriptions, caller, body)
+      // A process that names its session makes the subscription for as long as that lasts. Source: D26.
+      const session = body.agentIdentity === undefined ? sessionOf(req) : undefined
+      const made = await subscribe(subscriptions, caller, { ...(session ? { sessionId: session } : {}), ...body })
       res.location(`/v1/wake-subscriptions/${made.subscriptionId}`)
       return made
     },

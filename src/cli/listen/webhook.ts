@@ -4,14 +4,14 @@ import type { Io } from '../io.ts'
 import type { Printer } from '../printer.ts'
 import { plain } from '../terminal-text.ts'
 import { untilAborted } from '../until-aborted.ts'
-import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './own-subscriptions.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { type Wake, wakeLine } from './wake.ts'
 import { runWakeCommand } from './wake-command.ts'
-import { WakeQueue } from './wake-queue.ts'
-import { WakeReceiver } from './wake-receiver.ts'
+import { WakeQueue } from './webhook-queue.ts'
+import { WakeReceiver } from './webhook-receiver.ts'
+import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './webhook-subscriptions.ts'
 
-export interface ListenOptions {
+export interface WebhookOptions {
   port: number
   path: string
   signingKeys: readonly string[]
@@ -24,8 +24,13 @@ export interface ListenOptions {
   windowSeconds: number
 }
 
-/** Receives wakes until the signal aborts; then throws the signal's reason. */
-export async function listen(options: ListenOptions, io: Io, gateway: GatewayClient, print: Printer): Promise<void> {
+/** Receives wakes as webhooks until the signal aborts; then throws the signal's reason. */
+export async function listenOnWebhook(
+  options: WebhookOptions,
+  io: Io,
+  gateway: GatewayClient,
+  print: Printer,
+): Promise<void> {
   const queue = new WakeQueue((wake) => handle(wake, options, io, print))
   const keys = deferred<readonly string[]>()
   const receiver = new WakeReceiver({
@@ -69,21 +74,17 @@ function acceptOnce(queue: WakeQueue, print: Printer): (wake: Wake) => void {
   }
 }
 
-async function handle(wake: Wake, { exec }: ListenOptions, io: Io, print: Printer): Promise<void> {
+async function handle(wake: Wake, { exec }: WebhookOptions, io: Io, print: Printer): Promise<void> {
   print.item(wake, () => wakeLine(wake))
   if (!exec) return
-  try {
-    await runWakeCommand(wake, {
-      command: exec,
-      env: io.env,
-      // With --json, standard output carries wakes only.
-      stdout: print.json ? io.stderr : io.stdout,
-      stderr: io.stderr,
-      signal: io.signal,
-    })
-  } catch (error) {
-    print.note(`The command could not start for wake ${plain(wake.eventId)} (${plain((error as Error).message)}).`)
-  }
+  await runWakeCommand(wake, {
+    command: exec,
+    env: io.env,
+    // With --json, standard output carries wakes only.
+    stdout: print.json ? io.stderr : io.stdout,
+    stderr: io.stderr,
+    signal: io.signal,
+  })
 }
 
 async function startReceiver(receiver: WakeReceiver, port: number): Promise<string> {

@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { isTerminal, taskStates } from '../../tasks/state.ts'
+import { clientCommand, connect } from '../client-command.ts'
+import { Refused, UsageError } from '../failure.ts'
+import { bareHandle, type GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+
+interface RemoveOptions {
+  freeNames?: boolean
+  yes?: boolean
+}
+
+export function registerAgentRemove(parent: Command, io: Io): void {
+  clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions; its open tasks are rejected', [
+    'rouse agent rm @donna',
+    'rouse agent rm @donna --free-names   # a later agent with this name gets its mail',
+  ])
+    .option('--free-names', 'free the names of the agent too; without this option they stay reserved')
+    .option('-y, --yes', 'do not ask')
+    .action(async (name: string, { freeNames, yes }: RemoveOptions, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const handle = bareHandle(name)
+      if (handle === '') throw new UsageError('The handle is empty.')
+      if (!yes && io.ask) await confirm(io.ask, handle, await countOpenTasks(gateway, handle))
+      const query = { freeNames: freeNames ? 'true' : undefined }
+      const { tasksRejected } = await gateway.call('DELETE /v1/agents/:handle', { params: { handle }, query })
+      print.result({ handle: `@${handle}`, status: 'removed', tasksRejected }, () => {
+        const rejected = `${countText(tasksRejected)} ${tasksRejected === 1 ? 'was' : 'were'} rejected.`
+        return `@${handle} is removed. ${tasksRejected === 0 ? 'It had no open tasks.' : rejected}\n`
+      })
+    })
+}
+
+const openStates = taskStates.filter((state) => !isTerminal(state))
+
+/** The tasks that the agent has not finished. None where the gateway refuses: it refuses the removal too, or the agent is gone. */
+async function countOpenTasks(gateway: GatewayClient, handle: string): Promise<number> {
+  try {
+    const pages = await Promise.all(openStates.map((state) => tasksIn(gateway, handle, state)))
+    return pages.reduce((sum, { totalSize }) => sum + totalSize, 0)
+  } catch (error) {
+    if (error instanceof Refused) return 0
+    throw error
+  }
+}
+
+function tasksIn(gateway: GatewayClient, agent: string, state: (typeof taskStates)[number]) {
+  return gateway.call('GET /v1/tasks', { query: { agent, state, pageSize: 1, historyLength: 1 } })
+}
+
+async function confirm(ask: NonNullable<Io['ask']>, handle: string, count: number): Promise<void> {
+  const tasks = count === 0 ? '' : ` Its ${countText(count)} will be rejected.`
+  const answer = await ask(`Remove @${handle}, its keys and its subscriptions?${tasks} [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError(`@${handle} was not removed.`)
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 open task' : `${count} open tasks`
+}

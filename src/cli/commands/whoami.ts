@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import type { Io } from '../io.ts'
+import { fields } from '../table.ts'
+import { whenLong } from '../when.ts'
+
+export function registerWhoami(parent: Command, io: Io): void {
+  clientCommand(parent, 'whoami', 'show whose key commands use, where it comes from, and what it may do', [
+    'rouse whoami',
+    'rouse whoami --profile work',
+  ]).action(async (_options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const answer = await gateway.call('GET /v1/whoami')
+    const from = (await gateway.credentials()).source
+    print.result({ ...answer, gateway: gateway.url, keySource: from ?? null }, () =>
+      fields({
+        identity: answer.identity,
+        gateway: gateway.url,
+        project: answer.project,
+        role: answer.role,
+        projects: answer.projects?.join(', '),
+        scopes: answer.scopes.join(', '),
+        'key id': answer.keyId,
+        'key from': from,
+        expires: whenLong(io, answer.expiresAt),
+      }),
+    )
+  })
+}

@@ -1,0 +1,112 @@
+import type { GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import type { Printer } from '../printer.ts'
+import { plain } from '../terminal-text.ts'
+import { createSeenWakes } from './seen-wakes.ts'
+import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
+import { type StreamItem, streamedWakes } from './streamed-wakes.ts'
+import { type Wake, wakeLine } from './wake.ts'
+import { type CommandAccess, runWakeCommand } from './wake-command.ts'
+import { readWakeContext } from './wake-context.ts'
+import { type Outcome, WakeWork } from './wake-work.ts'
+
+export interface StreamListenOptions extends StreamSubscriptionOptions {
+  /** The command to run for each wake. */
+  readonly exec?: string | undefined
+  /** How long a command may run. */
+  readonly timeoutMs: number
+  /** Subscriptions that were made before, instead of its own. */
+  readonly subscriptionIds: readonly string[]
+  /** Removes its subscriptions at the end. */
+  readonly isTemporary: boolean
+}
+
+/**
+ * Fetches wakes over a stream that it opens, until the signal aborts; then throws the signal's reason. A wake is acknowledged when it
+ * was printed, or when its command has succeeded.
+ */
+export async function listenOnStream(
+  options: StreamListenOptions,
+  io: Io,
+  gateway: GatewayClient,
+  print: Printer,
+): Promise<void> {
+  const own = options.subscriptionIds.length > 0 ? [] : await streamSubscriptions(gateway, options)
+  const subscriptionIds = [...options.subscriptionIds, ...own.map(({ id }) => id)]
+  const access = options.exec === undefined ? undefined : await accessOf(gateway)
+  const work = new WakeWork(gateway, options.concurrency, (wake) =>
+    handle(wake, { options, access, io, gateway, print }),
+  )
+  const seen = createSeenWakes()
+  try {
+    for (const { id, trigger, isNew } of own) {
+      print.note(`${isNew ? 'Subscribed' : 'Goes on with the subscription'} to ${trigger} as ${plain(id)}`)
+    }
+    const follow = { subscriptionIds, signal: io.signal, note: print.note }
+    for await (const item of streamedWakes(gateway, follow)) take(item)
+    throw new Error('No subscription is left to read here.')
+  } finally {
+    await work.stop()
+    const first = work.waiting[0]
+    if (first)
+      print.note(`Wakes that were not begun: ${work.waiting.length}, from #${plain(first.logId)} on. They come again.`)
+    const left = options.isTemporary
+      ? await removeStreams(
+          gateway,
+          own.map(({ id }) => id),
+        )
+      : []
+    for (const id of left) print.note(`Could not remove ${plain(id)}; do it with: rouse sub rm ${plain(id)}`)
+  }
+
+  function take(item: StreamItem): void {
+    if (item.kind === 'connected') print.note(`Listening to ${plain(gateway.url)} (Ctrl-C stops)`)
+    else if (item.kind === 'released') noteRelease(item, print)
+    else {
+      const gap = seen.gapBefore(item.wake)
+      if (seen.add(item.wake) && gap !== undefined) noteGap(item.wake, gap, print)
+      work.add(item.wake)
+    }
+  }
+}
+
+interface Handling {
+  readonly options: StreamListenOptions
+  readonly access: CommandAccess | undefined
+  readonly io: Io
+  readonly gateway: GatewayClient
+  readonly print: Printer
+}
+
+async function handle(wake: Wake, { options, access, io, gateway, print }: Handling): Promise<Outcome> {
+  print.item(wake, () => wakeLine(wake))
+  if (options.exec === undefined) return { step: 'delivered' }
+  const failure = await runWakeCommand(wake, {
+    command: options.exec,
+    env: io.env,
+    access,
+    context: await readWakeContext(gateway, wake),
+    timeoutMs: options.timeoutMs,
+    // With --json, standard output carries wakes only.
+    stdout: print.json ? io.stderr : io.stdout,
+    stderr: io.stderr,
+    signal: io.signal,
+  })
+  if (failure === undefined) return { step: 'delivered' }
+  return { step: 'failed', detail: failure }
+}
+
+/** What the command needs to call the gateway as the agent. An operator's key stays here. */
+async function accessOf(gateway: GatewayClient): Promise<CommandAccess> {
+  const [{ kind }, { key }] = await Promise.all([gateway.call('GET /v1/whoami'), gateway.credentials()])
+  return { url: gateway.url, ...(kind === 'agent' && key !== undefined ? { key } : {}) }
+}
+
+function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reason: string }, print: Printer): void {
+  const why = reason === 'replaced' ? 'a newer stream reads it' : 'it was changed or removed'
+  print.note(`${plain(subscriptionId)} is no longer read here: ${why}.`)
+}
+
+function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
+  print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
+}

@@ -1,0 +1,64 @@
+import type { RestApi } from '../../fronts/rest/table.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import type { Wake } from './wake.ts'
+
+type Message = RestApi['GET /v1/messages/:id']['answer']
+type Task = RestApi['GET /v1/tasks/:id']['answer']
+
+/** What a wake is about: a wake itself is only a pointer. */
+export interface WakeContext {
+  readonly messages: readonly Message[]
+  readonly tasks: readonly Task[]
+}
+
+/** A digest may cover thousands of events: its summary counts them all. */
+const readMax = 20
+
+/** Reads the messages and tasks that a wake names. One that is gone meanwhile, or may not be read, is left out. */
+export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promise<WakeContext> {
+  const named = referencesOf(wake)
+  const messageIds = textsOf(named, 'messageId')
+  const messages = await readAll(messageIds, (id) => gateway.call('GET /v1/messages/:id', { params: { id } }))
+  const taskIds = new Set([
+    ...textsOf(named, 'taskId'),
+    ...messages.map(({ taskId }) => taskId).filter((id) => id !== null),
+  ])
+  const tasks = await readAll([...taskIds].slice(0, readMax), (id) =>
+    gateway.call('GET /v1/tasks/:id', { params: { id } }),
+  )
+  return { messages, tasks }
+}
+
+/** The text of what a wake is about: that of the messages, and of a task's newest message where the mail has none of its own. */
+export function textOf({ messages, tasks }: WakeContext): string {
+  const texts = messages.map(
+    ({ body, subject, taskId }) => body ?? taskText(tasks.find(({ id }) => id === taskId)) ?? subject,
+  )
+  const mailed = new Set(messages.map(({ taskId }) => taskId))
+  const others = tasks.filter(({ id }) => !mailed.has(id)).map((task) => taskText(task) ?? '')
+  return [...texts, ...others].filter(Boolean).join('\n\n')
+}
+
+function taskText(task: Task | undefined): string | undefined {
+  const parts = task?.history.at(-1)?.parts ?? []
+  const texts = parts.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : '')).filter(Boolean)
+  return texts.length > 0 ? texts.join('\n') : undefined
+}
+
+function referencesOf({ payload }: Wake): readonly Record<string, unknown>[] {
+  return Array.isArray(payload.refs) ? (payload.refs as Record<string, unknown>[]) : [payload]
+}
+
+function textsOf(references: readonly Record<string, unknown>[], name: string): string[] {
+  const ids = references.map((reference) => reference[name]).filter((id) => typeof id === 'string')
+  return [...new Set(ids)].slice(0, readMax)
+}
+
+async function readAll<Item>(ids: readonly string[], read: (id: string) => Promise<Item>): Promise<Item[]> {
+  const items: Item[] = []
+  for (const id of ids) {
+    const item = await read(id).catch(() => undefined)
+    if (item !== undefined) items.push(item)
+  }
+  return items
+}

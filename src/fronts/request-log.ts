@@ -1,0 +1,104 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { newRequestIds } from '../lib/request-ids.ts'
+import { isShown, type Logger } from '../logger.ts'
+import type { Agent } from '../registry/agents/agent.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { A2aOperation } from './access/a2a-operations.ts'
+import type { RestOperation } from './access/operation.ts'
+
+const requestIdHeader = 'X-Request-Id'
+
+/** The id of the request that is answered. */
+export function requestIdOf(res: ServerResponse): unknown {
+  return res.getHeader(requestIdHeader)
+}
+
+/** What an answer was about, as the log tells it. */
+export interface Answered {
+  readonly isRead: boolean
+  /** Undefined: it succeeded. */
+  readonly problem: string | undefined
+  readonly caller: Caller | undefined
+}
+
+/**
+ * The level of a request's line. What changed something or failed is told; what was only read, and what strangers try, is
+ * for who looks for it: `auth.failed` and the audit count strangers.
+ */
+export function levelOf({ isRead, problem, caller }: Answered): 'info' | 'debug' {
+  if (caller === undefined) return 'debug'
+  return isRead && problem === undefined ? 'debug' : 'info'
+}
+
+/** What the handlers of a request note about it. Nothing, when it was refused before them. */
+interface Noted {
+  readonly caller?: Caller
+  readonly agent?: Agent
+  readonly operation?: A2aOperation | RestOperation
+  /** The route of a request without an operation: `GET /readyz`. */
+  readonly route?: string
+  readonly problem?: string
+  /** The A2A call that the request was. */
+  readonly call?: { readonly problem: string | undefined }
+}
+
+/** Gives every request an id, which its answer carries, and writes one line when it has been answered. */
+export function logRequests(log: Logger, listener: RequestListener): RequestListener {
+  const idOf = newRequestIds()
+  const shows = { info: isShown(log, 'info'), debug: isShown(log, 'debug') }
+  return (req, res) => {
+    const requestId = idOf(req.headers['x-request-id'])
+    res.setHeader(requestIdHeader, requestId)
+    if (shows.info) {
+      const startedAt = performance.now()
+      res.once('close', () => {
+        const noted = (res as ServerResponse & { locals?: Noted }).locals ?? {}
+        const problem =
+          noted.problem ?? noted.call?.problem ?? (res.statusCode < 400 ? undefined : `http-${res.statusCode}`)
+        const level = levelOf({ isRead: isRead(req, noted), problem, caller: noted.caller })
+        if (shows[level]) log[level](lineOf(req, res, noted, { requestId, problem, startedAt }), 'request.answered')
+      })
+    }
+    listener(req, res)
+  }
+}
+
+function isRead({ method = '' }: IncomingMessage, { operation }: Noted): boolean {
+  if (operation && !('route' in operation)) return operation.scope === 'read'
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+}
+
+function lineOf(
+  req: IncomingMessage,
+  res: ServerResponse,
+  noted: Noted,
+  facts: { requestId: string; problem: string | undefined; startedAt: number },
+): object {
+  const { caller, agent, operation } = noted
+  return {
+    requestId: facts.requestId,
+    method: req.method,
+    route: routeOf(noted),
+    operation: operation?.name,
+    status: res.statusCode,
+    problem: facts.problem,
+    ms: sinceMs(facts.startedAt),
+    agent: caller?.identity,
+    keyId: caller?.keyId,
+    project: caller?.projectId,
+    to: agent?.handle,
+    clientGone: res.writableFinished ? undefined : true,
+  }
+}
+
+/** The pattern that the request matched. A path itself may hold what its sender did not mean to tell. */
+function routeOf({ agent, operation, route }: Noted): string | undefined {
+  if (agent) return '/agents/:handle'
+  const named = operation && 'route' in operation ? operation.route : route
+  return named?.slice(named.indexOf(' ') + 1)
+}
+
+/** Whole tenths of a millisecond. */
+export function sinceMs(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 10) / 10
+}

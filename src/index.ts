@@ -1,0 +1,7 @@
+export type { Client, ClientOptions } from './public/client.ts'
+export { createClient, GatewayError } from './public/client.ts'
+export type { Config, Gateway, Issuer, Log, Started } from './public/gateway.ts'
+export { configFromEnv, createApp } from './public/gateway.ts'
+export type { ReceivedWake, VerifiedWake } from './public/verify-wake.ts'
+export { verifyWake } from './public/verify-wake.ts'
+export type * from './public/wire.ts'

@@ -1,0 +1,47 @@
+import type { Reader } from '../storage/database.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type { LogEvent } from './event.ts'
+import { type EventRow, eventColumns, eventFromRow, logBounds } from './event-store.ts'
+
+const createdAt = statement<{ projectId: string; logId: number }, { createdAt: number }>(
+  sql`select created_at as "createdAt" from event where project_id = ${p('projectId')} and log_id = ${p('logId')}`,
+)
+const newestOfTasks = new RowsStatement<EventRow>(
+  (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,
+  2,
+  (rows) => sql`select ${eventColumns} from (values ${rows}) v cross join event e
+  where e.task_id = v.column1 and e.log_id = (select max(x.log_id) from event x
+    where x.task_id = v.column1 and x.type = 'task.state_changed' and x.log_id <= v.column2)`,
+)
+
+/**
+ * Returns the first logId of a project whose event was written at an instant or later (ms since the epoch); one after the head where
+ * there is none. Looks at one event in each half of what is left: log order is the order of time, but for clocks that were set back.
+ */
+export async function firstLogIdSince(db: Reader, projectId: string, since: number): Promise<number> {
+  const { head, prunedTo } = await logBounds(db, projectId)
+  let low = prunedTo + 1
+  let high = head + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const event = await db.get(createdAt, { projectId, logId: middle })
+    if (event && event.createdAt >= since) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Returns the newest change of each task up to a logId, in no order. A task of another project has none here. */
+export async function newestTaskEvents(
+  db: Reader,
+  projectId: string,
+  taskIds: readonly string[],
+  upTo: number,
+): Promise<LogEvent[]> {
+  const rows = await newestOfTasks.all(
+    db,
+    taskIds.map((id) => [id, upTo]),
+  )
+  return rows.map(eventFromRow).filter((event) => event.projectId === projectId)
+}

@@ -1,0 +1,60 @@
+import { isatty } from 'node:tty'
+import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
+import type { Logger } from '../logger.ts'
+import { terminalLine } from './terminal-line.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+/** The log of the program. */
+export interface ProgramLog extends Logger {
+  /** Writes what waits. Lines of `warn` and `error` do not wait. */
+  flush(): void
+}
+
+/** Where lines go. `flushSync` writes what waits. */
+export interface LogOutput {
+  write(line: string): unknown
+  flushSync(): void
+}
+
+/** The descriptor of standard error: standard output stays the program's own. */
+const errorOutput = 2
+/** One write carries many lines: a system call for each costs more than the line. */
+const gatherBytes = 8 * 1024
+const gatherMs = 100
+
+/**
+ * Writes JSON lines to standard error, or short lines for people where that is a terminal. `level` is a word, `time` ISO 8601.
+ * Secrets are redacted by name. Lines below `warn` wait up to 100 ms for others.
+ */
+export function createLogger(level: string, output: LogOutput = createOutput()): ProgramLog {
+  const options = {
+    level,
+    base: undefined,
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      log: withoutSecrets,
+    },
+    timestamp: stdTimeFunctions.isoTime,
+  }
+  const lines = pino(options, output as DestinationStream)
+  const urgent = (write: (fields: object, event: string) => void) => (fields: object, event: string) => {
+    write.call(lines, fields, event)
+    output.flushSync()
+  }
+  return {
+    debug: lines.debug.bind(lines),
+    info: lines.info.bind(lines),
+    warn: urgent(lines.warn),
+    error: urgent(lines.error),
+    shows: (asked) => lines.isLevelEnabled(asked),
+    flush: () => output.flushSync(),
+  }
+}
+
+function createOutput(): LogOutput {
+  if (!isatty(errorOutput)) {
+    return pino.destination({ fd: errorOutput, sync: true, minLength: gatherBytes, periodicFlush: gatherMs })
+  }
+  const terminal = pino.destination({ fd: errorOutput, sync: true })
+  return { write: (line) => terminal.write(terminalLine(line)), flushSync: () => terminal.flushSync() }
+}

@@ -1,0 +1,34 @@
+import type { Reader } from '../../storage/database.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+
+/** The unread mail of an agent: its ids, and when the oldest was sent (ms since the epoch; null: there is none). */
+export interface Unread {
+  readonly messageIds: ReadonlySet<string>
+  readonly oldestAt: number | null
+}
+
+const unreadMax = 10_000
+
+const unread = statement<{ agentId: string; limit: number }, { messageId: string }>(
+  sql`select message_id as "messageId" from message_recipient where agent_id = ${p('agentId')} and status = 'sent'
+    order by message_id desc ${limited}`,
+)
+const any = statement<{ agentId: string }, { one: number }>(
+  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' limit 1`,
+)
+const sentAt = statement<{ messageId: string }, { createdAt: number }>(
+  sql`select created_at as "createdAt" from message where id = ${p('messageId')}`,
+)
+
+/** Returns the newest unread mail of an agent, at most ten thousand messages. Source: D29. */
+export async function findUnread(db: Reader, agentId: string): Promise<Unread> {
+  const rows = await db.all(unread, { agentId, limit: unreadMax })
+  const oldest = rows.at(-1)
+  const message = oldest && (await db.get(sentAt, oldest))
+  return { messageIds: new Set(rows.map(({ messageId }) => messageId)), oldestAt: message?.createdAt ?? null }
+}
+
+/** Whether an agent has unread mail. One look into an index. */
+export async function hasUnread(db: Reader, agentId: string): Promise<boolean> {
+  return (await db.get(any, { agentId })) !== undefined
+}

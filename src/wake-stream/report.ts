@@ -1,0 +1,91 @@
+import { type Caller, operates } from '../registry/callers/caller.ts'
+import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { afterReceipt } from '../wakes/rules/after-receipt.ts'
+import { meaningOf, type ReceiptStep } from '../wakes/rules/receipts.ts'
+import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
+import type { WakeStreamContext } from './context.ts'
+import type { WakeStreams } from './streams.ts'
+import type { Receipt } from './wake-stream.ts'
+
+/** What a reader says about one wake. */
+export interface ReceiptInput {
+  readonly eventId: string
+  readonly step: ReceiptStep
+  readonly detail?: string | undefined
+}
+
+/** What the gateway has on record of a wake after a receipt; `unknown`: it has no such wake of the caller. */
+export interface RecordedReceipt {
+  readonly eventId: string
+  readonly outcome: 'pending' | 'delivered' | 'failed' | 'rejected' | 'unknown'
+}
+
+/**
+ * Records receipts, in one transaction, and then tells the runs that wait for them. From `delivered` on the cursor passes the wake;
+ * `failed` has it sent again as a webhook that fails would be. Source: S1-34, D31.
+ */
+export async function reportReceipts(
+  context: WakeStreamContext,
+  caller: Caller,
+  receipts: readonly ReceiptInput[],
+): Promise<RecordedReceipt[]> {
+  return context.db.transaction(async (tx) => {
+    const recorded: RecordedReceipt[] = []
+    for (const receipt of receipts) recorded.push(await record(context, tx, caller, receipt))
+    return recorded
+  })
+}
+
+async function record(
+  { random, streams, changed }: WakeStreamContext,
+  tx: Transaction,
+  caller: Caller,
+  { eventId, step, detail }: ReceiptInput,
+): Promise<RecordedReceipt> {
+  const found = await findOwn(tx, caller, eventId)
+  if (!found) return { eventId, outcome: reportTest(streams, caller, { eventId, step }) }
+  const context = { now: tx.now, retryForSeconds: found.retryForSeconds, random }
+  const after = afterReceipt(found, { step, detail }, context)
+  await saveReceipt(tx, found, after)
+  const receipt = receiptOf(found, after)
+  if (receipt) {
+    // Its run may be on another gateway, or between two leases: it finds out in the store.
+    const { subscriptionId } = found
+    tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) ?? changed(subscriptionId))
+  }
+  return { eventId, outcome: after.outcome }
+}
+
+/** Of two receipts for a wake at the same time, the second waits for the first. */
+async function findOwn(tx: Transaction, caller: Caller, eventId: string): Promise<ReportedDelivery | undefined> {
+  const known = await findReported(tx, eventId, caller.id)
+  if (!known || !isOwn(caller, known)) return undefined
+  await lockSubscription(tx, known.subscriptionId)
+  return findReported(tx, eventId, caller.id)
+}
+
+function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolean {
+  return projectId === caller.projectId && (agentId === caller.id || operates(caller, projectId))
+}
+
+/** A test wake has no record: its receipt goes to the call that waits for it. */
+function reportTest(streams: WakeStreams, caller: Caller, { eventId, step }: ReceiptInput): RecordedReceipt['outcome'] {
+  const stream = [...streams.all].find((one) => one.callerId === caller.id && one.isOpen(eventId))
+  const meaning = meaningOf(step)
+  if (!stream) return 'unknown'
+  if (meaning === 'open') return 'pending'
+  const outcome = meaning === 'delivered' ? 'delivered' : 'failed'
+  stream.report(eventId, { outcome })
+  return outcome
+}
+
+/** Undefined: nothing was decided. */
+function receiptOf(
+  before: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
+  after: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
+): Receipt | undefined {
+  if (before.outcome !== 'pending' || after.attempts === before.attempts) return undefined
+  if (after.outcome === 'pending') return { outcome: 'retry' }
+  return { outcome: after.outcome === 'delivered' ? 'delivered' : 'failed' }
+}

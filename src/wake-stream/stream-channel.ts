@@ -1,0 +1,89 @@
+import type { Core } from '../core.ts'
+import { Problem } from '../errors.ts'
+import { sleep } from '../lib/clock.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { AttemptLog } from '../wakes/attempt-log.ts'
+import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignWake, TestOrder } from '../wakes/channel.ts'
+import { resultOf } from '../wakes/rules/decided.ts'
+import { findDelivery } from '../wakes/store/delivery-store.ts'
+import type { WakeStreams } from './streams.ts'
+
+/** How long a test waits for its receipt. */
+const testWaitMs = 10_000
+
+/**
+ * `bridge-daemon`: the wake is written to a stream that its reader has opened, and is delivered when the reader says so. A wake
+ * without a receipt is written again to the next stream, under the same `eventId`.
+ */
+export function createStreamChannel(
+  { db, clock, attempts: lines }: Pick<Core, 'db' | 'clock'> & { readonly attempts: AttemptLog },
+  streams: WakeStreams,
+  sign: SignWake,
+): Channel<WakeSubscription> {
+  return { deliver, attempt }
+
+  async function deliver(order: DeliveryOrder<WakeSubscription>): Promise<DeliveryResult> {
+    const { subscription, emission, signal } = order
+    const { id } = subscription
+    let { attempts } = order
+    const signed = sign(order)
+    if (!(await order.keep(attempts))) return stopped(attempts)
+    while (!signal.aborted) {
+      const stream = streams.of(id)
+      if (!stream) {
+        await order.waitFor(streams.connected(id, signal))
+        if (streams.of(id)) continue
+        break
+      }
+      const receipt = await order.waitFor(stream.send(emission.eventId, signed))
+      if (receipt === undefined) break
+      if (receipt === 'closed') continue
+      const delivery = await findDelivery(db, id, emission.eventId)
+      attempts = delivery?.attempts ?? attempts
+      if (!delivery) break
+      const last = attempts.at(-1)
+      if (last) lines.note(order, last, attempts.length)
+      if (delivery.outcome !== 'pending') return resultOf(delivery)
+      if (!(await order.retryAt(attempts, delivery.nextAttemptAt ?? clock.now()))) break
+    }
+    return stopped(attempts)
+  }
+
+  async function attempt({
+    subscription,
+    agentIdentity,
+    emission,
+    signal,
+  }: TestOrder<WakeSubscription>): Promise<Attempt> {
+    const stream = streams.of(subscription.id)
+    if (!stream) {
+      throw new Problem('invalid-request', {
+        field: 'harnessTarget',
+        detail:
+          'harnessTarget: no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
+      })
+    }
+    const startedAt = clock.now()
+    const impatience = new AbortController()
+    const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, impatience.signal])).then(
+      () => 'timeout' as const,
+    )
+    const receipt = await Promise.race([
+      stream.send(emission.eventId, sign({ subscription, agentIdentity, emission })),
+      timeout,
+    ])
+    impatience.abort()
+    const isDelivered = typeof receipt === 'object' && receipt.outcome === 'delivered'
+    const error = typeof receipt === 'string' ? receipt : 'failed'
+    return {
+      at: new Date(startedAt).toISOString(),
+      status: null,
+      durationMs: Math.max(0, clock.now() - startedAt),
+      error: isDelivered ? null : error,
+    }
+  }
+}
+
+function stopped(attempts: readonly Attempt[]): DeliveryResult {
+  return { outcome: 'stopped', reason: null, attempts }
+}

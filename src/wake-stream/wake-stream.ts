@@ -1,0 +1,94 @@
+import type { SignedWake } from '../wakes/channel.ts'
+
+/** What became of a wake, by its reader's receipt. */
+export interface Receipt {
+  readonly outcome: 'delivered' | 'failed' | 'retry'
+}
+
+/** A connected reader. */
+export interface StreamReader {
+  /** Writes a wake. */
+  write(eventId: string, wake: SignedWake): void
+  /** Says that a subscription is no longer sent for on this stream, and why. */
+  release(subscriptionId: string, reason: ReleaseReason): void
+  /** Ends the stream. */
+  end(): void
+}
+
+/** `replaced`: a newer stream has the subscription. `changed`: it goes elsewhere, was removed, or is no longer the reader's. */
+export type ReleaseReason = 'replaced' | 'changed'
+
+/** A receipt may come before the gateway has written the wake to this stream: it was written to an earlier one. */
+const earlyMax = 200
+
+/** One open stream: the wakes that were written to it and have no receipt yet. */
+export class WakeStream {
+  readonly id: string
+  readonly callerId: string
+  readonly subscriptionIds: Set<string>
+  readonly #reader: StreamReader
+  readonly #open = new Map<
+    string,
+    { readonly receipt: Promise<Receipt | 'closed'>; settle(receipt: Receipt | 'closed'): void }
+  >()
+  readonly #early = new Map<string, Receipt>()
+  #isClosed = false
+
+  constructor(id: string, callerId: string, subscriptionIds: readonly string[], reader: StreamReader) {
+    this.id = id
+    this.callerId = callerId
+    this.subscriptionIds = new Set(subscriptionIds)
+    this.#reader = reader
+  }
+
+  /**
+   * Writes a wake, unless it is on the stream already, and resolves with its receipt, however long that takes; with `closed` when
+   * the stream ends first.
+   */
+  send(eventId: string, sign: () => SignedWake): Promise<Receipt | 'closed'> {
+    if (this.#isClosed) return Promise.resolve('closed')
+    const known = this.#open.get(eventId)
+    if (known) return known.receipt
+    const early = this.#early.get(eventId)
+    if (early) {
+      this.#early.delete(eventId)
+      return Promise.resolve(early)
+    }
+    let settle: (receipt: Receipt | 'closed') => void = () => {}
+    const receipt = new Promise<Receipt | 'closed'>((resolve) => {
+      settle = resolve
+    })
+    this.#reader.write(eventId, sign())
+    this.#open.set(eventId, { receipt, settle })
+    return receipt
+  }
+
+  /** Whether a wake is on the stream and has no receipt yet. */
+  isOpen(eventId: string): boolean {
+    return this.#open.has(eventId)
+  }
+
+  /** Takes the receipt of a wake. After it the wake may be written again. Returns true. */
+  report(eventId: string, receipt: Receipt): true {
+    const open = this.#open.get(eventId)
+    this.#open.delete(eventId)
+    if (open) open.settle(receipt)
+    else this.#early.set(eventId, receipt)
+    if (this.#early.size > earlyMax) this.#early.delete(this.#early.keys().next().value!)
+    return true
+  }
+
+  /** Stops sending for a subscription. The stream ends with its last one. */
+  release(subscriptionId: string, reason: ReleaseReason): void {
+    if (!this.subscriptionIds.delete(subscriptionId)) return
+    this.#reader.release(subscriptionId, reason)
+    if (this.subscriptionIds.size === 0) this.#reader.end()
+  }
+
+  /** Nothing is written any more, and no receipt is waited for. */
+  close(): void {
+    this.#isClosed = true
+    for (const { settle } of this.#open.values()) settle('closed')
+    this.#open.clear()
+  }
+}

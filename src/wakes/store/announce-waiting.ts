@@ -1,0 +1,28 @@
+import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
+import { announcers } from '../rules/announcers.ts'
+
+// A run that is under way ends: its next one sends the digest.
+const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
+  set announces_waiting = 1, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('dueAt')},
+    lease_owner = null, claimed_to_log_id = null, updated_at = ${p('now')}
+  where id = ${p('id')} and status = 'active'`)
+const announceLater = statement<{ id: string; now: number }>(
+  sql`update subscription set announces_waiting = 1, updated_at = ${p('now')} where id = ${p('id')} and status = 'waiting'`,
+)
+
+/**
+ * Has a subscription send one digest of what waits for its agent: at `dueAt` (ms since the epoch), or when its channel connects.
+ * Source: D29.
+ */
+export async function announceWaiting(tx: Transaction, id: string, dueAt: number): Promise<void> {
+  if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) === 0) await tx.run(announceLater, { id, now: tx.now })
+}
+
+/** The same for an agent whose harness has appeared: once for each target. Returns the ids of the subscriptions. */
+export async function announceWaitingTo(tx: Transaction, agentId: string): Promise<string[]> {
+  const ids = announcers(await listSubscriptions(tx, agentId)).map(({ id }) => id)
+  for (const id of ids) await announceWaiting(tx, id, tx.now)
+  return ids
+}

@@ -1,0 +1,80 @@
+import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
+import type { Attempt } from '../channel.ts'
+import type { DeliveryAfter } from '../rules/after-receipt.ts'
+import type { Delivery } from './delivery-store.ts'
+
+/** A delivery that a reader reports about, with its subscription. */
+export interface ReportedDelivery
+  extends Pick<Delivery, 'eventId' | 'outcome' | 'step' | 'attempts' | 'nextAttemptAt' | 'updatedAt'> {
+  readonly subscriptionId: string
+  readonly agentId: string
+  readonly projectId: string
+  readonly retryForSeconds: number | undefined
+}
+
+interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds'> {
+  attempts: string
+  target: string
+}
+
+const columns = sql.raw(`d.subscription_id as "subscriptionId", d.event_id as "eventId", d.outcome, d.step, d.attempts,
+  d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", s.agent_id as "agentId", s.project_id as "projectId", s.target`)
+const open = statement<{ eventId: string }, Row>(
+  sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id
+    where d.event_id = ${p('eventId')} and d.emission is not null`,
+)
+const subscriptionsOf = statement<{ agentId: string }, { id: string }>(
+  sql`select id from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
+)
+const ofSubscriptions = new RowsStatement<Row>(
+  (value) => sql`${value(0)}, ${value(1)}`,
+  2,
+  (rows) => sql`select ${columns} from (values ${rows}) v cross join delivery d cross join subscription s
+    where d.subscription_id = v.column1 and d.event_id = v.column2 and s.id = v.column1`,
+)
+const save = statement<{
+  subscriptionId: string
+  eventId: string
+  outcome: string
+  step: string | null
+  attempts: string
+  nextAttemptAt: number | null
+  now: number
+}>(sql`update delivery set outcome = ${p('outcome')}, step = ${p('step')}, attempts = ${p('attempts')},
+    next_attempt_at = ${p('nextAttemptAt')}, updated_at = ${p('now')}
+  where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`)
+
+/** Returns the wake of an `eventId` that is open, or one that was decided, of an agent. The caller's right to it is not checked. */
+export async function findReported(
+  db: Reader,
+  eventId: string,
+  agentId: string,
+): Promise<ReportedDelivery | undefined> {
+  const row = (await db.get(open, { eventId })) ?? (await findDecided(db, eventId, agentId))
+  if (!row) return undefined
+  const { target, attempts, ...rest } = row
+  const { retryForSeconds } = JSON.parse(target) as WakeTarget
+  return { ...rest, attempts: JSON.parse(attempts) as Attempt[], retryForSeconds }
+}
+
+async function findDecided(db: Reader, eventId: string, agentId: string): Promise<Row | undefined> {
+  const subscriptions = await db.all(subscriptionsOf, { agentId })
+  const [row] = await ofSubscriptions.all(
+    db,
+    subscriptions.map(({ id }) => [id, eventId]),
+  )
+  return row
+}
+
+/** Saves what a receipt has changed. What the run of the subscription does next, it reads from here. */
+export async function saveReceipt(
+  tx: Transaction,
+  { subscriptionId, eventId }: Pick<ReportedDelivery, 'subscriptionId' | 'eventId'>,
+  { outcome, step, attempts, nextAttemptAt }: DeliveryAfter,
+): Promise<void> {
+  const row = { subscriptionId, eventId, outcome, step, nextAttemptAt }
+  await tx.run(save, { ...row, attempts: JSON.stringify(attempts), now: tx.now })
+}

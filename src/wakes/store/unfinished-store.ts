@@ -1,0 +1,75 @@
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+import type { Attempt } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
+
+/** An emission whose outcome is open, or was decided while no run waited for it. */
+export interface Unfinished {
+  readonly emission: Emission
+  /** Where the cursor is after it. */
+  readonly cursorLogId: number
+}
+
+/** As many as a subscription may have in flight. */
+const unfinishedMax = 64
+
+const keep = statement<{
+  subscriptionId: string
+  eventId: string
+  eventType: string
+  fromLogId: number
+  logId: number
+  eventCount: number
+  attempts: string
+  emission: string
+  now: number
+}>(sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome, emission,
+    created_at, updated_at)
+  values (${p('subscriptionId')}, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('logId')}, ${p('eventCount')},
+    ${p('attempts')}, 'pending', ${p('emission')}, ${p('now')}, ${p('now')})
+  on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, emission = excluded.emission,
+    updated_at = excluded.updated_at`)
+const unfinished = statement<{ subscriptionId: string; limit: number }, { emission: string }>(
+  sql`select emission from delivery where subscription_id = ${p('subscriptionId')} and emission is not null
+    order by event_id ${limited}`,
+)
+const drop = statement<{ subscriptionId: string; now: number }>(
+  sql`update delivery set emission = null, outcome = 'failed', next_attempt_at = null, updated_at = ${p('now')}
+    where subscription_id = ${p('subscriptionId')} and emission is not null`,
+)
+
+/**
+ * Keeps an emission as it is, with its attempts, until its outcome is recorded. So it is sent again under the same `eventId` and with
+ * the same body, whatever happens to its stream or to the gateway. Call it while the subscription's lease is held.
+ */
+export async function keepEmission(
+  tx: Transaction,
+  subscriptionId: string,
+  { emission, cursorLogId }: Unfinished,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const { event: _, ...kept } = emission
+  const { eventId, eventType, fromLogId, logId, eventCount } = kept
+  await tx.run(keep, {
+    subscriptionId,
+    eventId,
+    eventType,
+    fromLogId,
+    logId,
+    eventCount,
+    attempts: JSON.stringify(attempts),
+    emission: JSON.stringify({ emission: kept, cursorLogId }),
+    now: tx.now,
+  })
+}
+
+/** Returns the emissions of a subscription that were kept, in the order in which they were made. */
+export async function readUnfinished(db: Reader, subscriptionId: string): Promise<Unfinished[]> {
+  const rows = await db.all(unfinished, { subscriptionId, limit: unfinishedMax })
+  return rows.map(({ emission }) => JSON.parse(emission) as Unfinished)
+}
+
+/** Gives up what was kept: the cursor was moved, and what is after it is sent anew. */
+export async function dropUnfinished(tx: Transaction, subscriptionId: string): Promise<void> {
+  await tx.run(drop, { subscriptionId, now: tx.now })
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../lib/clock.ts'
+import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { SecretBox } from '../security/secret.ts'
+import type { SignWake } from '../wakes/channel.ts'
+import { wakeBody } from '../wakes/content/emission.ts'
+import { OpenedKeys } from './opened-keys.ts'
+import { signHeaders } from './signature.ts'
+
+/** Signs wakes with the keys of their subscriptions. Source: S1-33. */
+export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
+  const opened = new OpenedKeys(secrets)
+  return ({ subscription, agentIdentity, emission }) => {
+    let body: string | undefined
+    return () => {
+      body ??= JSON.stringify(wakeBody(emission, agentIdentity, subscription.id))
+      const now = clock.now()
+      const headers = signHeaders({
+        body,
+        eventId: emission.eventId,
+        subscriptionId: subscription.id,
+        timestampSeconds: Math.floor(now / 1000),
+        keys: signingKeys(subscription, opened, now),
+      })
+      return { body, headers }
+    }
+  }
+}
+
+/** Returns the key, and during a rotation's overlap the previous one. */
+function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [string, string?] {
+  const { id, signingKey, previousKey, previousKeyUntil } = subscription
+  if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
+  const current = opened.open(signingKey, id)
+  const overlaps = previousKey !== null && previousKeyUntil !== null && previousKeyUntil > now
+  return overlaps ? [current, opened.open(previousKey, id)] : [current]
+}
