@@ -75,6 +75,7 @@ export const messageSent = (logId = 12345, secondsBefore = 0, fields: JsonObject
     taggedConcepts: ['code-review'],
     isReplyTo: null,
     isBroadcast: false,
+    taskId,
     ...fields,
   })
 

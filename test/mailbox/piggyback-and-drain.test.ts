@@ -72,6 +72,7 @@ test('a pending signal has the fields of the wire by their names', async () => {
       body: null,
       ref: 'docs/a.md',
       priority: 'normal',
+      taggedConcepts: [],
       task_id: null,
     },
   ])

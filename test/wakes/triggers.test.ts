@@ -37,6 +37,7 @@ test('a message wakes its recipient', async () => {
       taggedConcepts: ['review'],
       isReplyTo: null,
       isBroadcast: false,
+      taskId: expect.any(String),
     },
     emittedAt: expect.stringMatching(instant),
   })
@@ -98,6 +99,7 @@ test('a permission wakes its grantee, once', async () => {
   // S1-26, S1-31
   expect(wakes[0]!.body).toMatchObject({ eventType: 'wake/permission_granted', subscriptionId: id })
   expect(wakes[0]!.body.payload).toEqual({
+    permissionId: expect.any(String),
     scope: 'CAN_REPLY_TO',
     grantedBy: '@lola',
     grantedAt: expect.stringMatching(instant),
