@@ -59,7 +59,7 @@ test('a refusal for want of rights says whose key it was, and from where', async
 
 // What is refused, and which words of the REST API the refusal must not have.
 test.each<[string[], RegExp, RegExp]>([
-  [['task', 'show', 'nope'], /List your tasks/, /GET/],
+  [['task', 'show', 'nope'], /`rouse task list` lists/, /GET/],
   [
     ['sub', 'add', '--trigger', 'SENT_TO_ME', '--target-url', 'http://127.0.0.1:9/'],
     /^ {2}--agent: an/m,

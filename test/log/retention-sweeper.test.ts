@@ -159,7 +159,8 @@ test('hundreds of deliveries of many subscriptions are removed in one pass', asy
   )
   await besideStore(
     gateway.dataDir,
-    `${numbers(1300)} insert into delivery select case when i <= 50 then s.id else '${id}' end, '01H0000000000000000000' || (1000 + i),
+    `${numbers(1300)} insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome, next_attempt_at,
+      created_at, updated_at) select case when i <= 50 then s.id else '${id}' end, '01H0000000000000000000' || (1000 + i),
       'wake/test', i, i, 1, '[]', 'delivered', null, 1, 1 from n, subscription s where i <= 50 or s.id = '${id}'`,
   )
   const count = async () => (await besideStore(gateway.dataDir, 'select count(*) as kept from delivery'))[0]!.kept
