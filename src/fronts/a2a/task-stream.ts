@@ -27,11 +27,7 @@ export async function* streamFromNow(
   call.position = moment.logId
   yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, historyLength) } }
   if (isLast(moment.task.state)) return
-  yield* toResponses(
-    context.db,
-    call,
-    followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }),
-  )
+  yield* toResponses(context, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
 }
 
 /** The events after a reconnecting client's position, and those that follow unless the task is finished. */
@@ -39,7 +35,7 @@ export function streamSince(context: TaskContext, call: A2aCall, task: Task, pos
   const events = isTerminal(task.state)
     ? readToEnd(context.db, task.id, position)
     : followTask(context, task.id, { after: position, signal: call.signal })
-  return toResponses(context.db, call, events)
+  return toResponses(context, call, events)
 }
 
 /** The position of a reconnecting client. Undefined for one beyond the end of the task's log: this gateway has not sent it. */
@@ -53,8 +49,10 @@ export async function positionSeen(
   return moment && lastEventId <= moment.logId ? lastEventId : undefined
 }
 
-async function* toResponses(db: Reader, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
+async function* toResponses({ db, notifier }: TaskContext, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
   for await (const event of events) {
+    const turn = notifier.turns.take()
+    if (turn) await turn
     await call.startLoading()
     const response = await toStreamResponse(db, event)
     call.position = event.logId

@@ -45,6 +45,8 @@ export async function streamEvents(
   res.flushHeaders()
   const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }
   for await (const event of follow(notifier, source)) {
+    const turn = notifier.turns.take()
+    if (turn) await turn
     stream.write(`id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`)
     await stream.taken(signal)
   }
