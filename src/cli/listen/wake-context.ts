@@ -1,4 +1,5 @@
 import type { RestApi } from '../../fronts/rest/table.ts'
+import { Refused } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import type { Wake } from './wake.ts'
 
@@ -14,7 +15,10 @@ export interface WakeContext {
 /** A digest may cover thousands of events: its summary counts them all. */
 const readMax = 20
 
-/** Reads the messages and tasks that a wake names. One that is gone meanwhile, or may not be read, is left out. */
+/**
+ * Reads the messages and tasks that a wake names. One that is gone meanwhile, or may not be read, is left out. Errors: `Unreachable`,
+ * and of a gateway that fails.
+ */
 export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promise<WakeContext> {
   const named = referencesOf(wake)
   const messageIds = textsOf(named, 'messageId')
@@ -57,8 +61,11 @@ function textsOf(references: readonly Record<string, unknown>[], name: string): 
 async function readAll<Item>(ids: readonly string[], read: (id: string) => Promise<Item>): Promise<Item[]> {
   const items: Item[] = []
   for (const id of ids) {
-    const item = await read(id).catch(() => undefined)
-    if (item !== undefined) items.push(item)
+    try {
+      items.push(await read(id))
+    } catch (error) {
+      if (!(error instanceof Refused) || Number(error.problem.status) >= 500) throw error
+    }
   }
   return items
 }

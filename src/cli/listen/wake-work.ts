@@ -1,5 +1,6 @@
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 import type { GatewayClient } from '../gateway-client.ts'
+import { clip, plain } from '../terminal-text.ts'
 import type { Wake } from './wake.ts'
 
 /** How the work for a wake ended. */
@@ -7,6 +8,8 @@ export type Outcome = { readonly step: 'delivered' } | { readonly step: 'failed'
 
 /** Far more than a gateway has open for one stream. */
 const rememberedMax = 10_000
+/** What a report has room for. */
+const detailMax = 500
 
 /**
  * Does the work for each wake once, a bounded number at the same time, and reports how it ended. A wake that comes again, on a new
@@ -59,7 +62,9 @@ export class WakeWork {
   }
 
   async #run(wake: Wake): Promise<void> {
-    const outcome = await this.#work(wake)
+    const outcome = await this.#work(wake).catch((error: Error): Outcome => {
+      return { step: 'failed', detail: clip(plain(error.message), detailMax) }
+    })
     // What Ctrl-C has cut off was neither done nor did it fail.
     if (this.#isStopped && outcome.step === 'failed') return
     if (outcome.step === 'delivered') this.#remember(wake.eventId)
