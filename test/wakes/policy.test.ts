@@ -6,8 +6,19 @@ import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
 import { decide, type Route, routeOf } from '../../src/wakes/rules/policy.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
-/** The abilities of a route, one word each: `start`, `steer`, `append`. */
-const abilities = ['', 'start', 'steer', 'append', 'start steer', 'start append', 'steer append', 'start steer append']
+/** The abilities of a route, one word each: `start`, `spawn`, `steer`, `append`. */
+const abilities = [
+  '',
+  'start',
+  'steer',
+  'append',
+  'start steer',
+  'start append',
+  'steer append',
+  'start steer append',
+  'spawn',
+  'spawn append',
+]
 const turns = ['no turn', 'turn known'] as const
 
 // The whole table. `*` is any; a line needs the abilities that it names; the first line that fits a cell is its answer.
@@ -18,6 +29,7 @@ next_turn | *                 | *                 | *              | *          
 immediate | webhook           | *                 | *              | *          | deliver            | receiver_decides
 immediate | mcp-notifications | *                 | *              | *          | deliver            | receiver_decides
 immediate | none              | *                 | *              | *          | hold_for_next_turn | no_route
+immediate | bridge            | *                 | spawn          | *          | deliver            | starts_process
 immediate | bridge            | unknown           | append         | *          | deliver            | append_only
 immediate | bridge            | unknown           | *              | *          | hold_for_next_turn | presence_unknown
 immediate | bridge            | idle              | start          | *          | deliver            | starts_turn
@@ -37,7 +49,7 @@ const rows = lines
   .slice(1)
   .map((line) => line.split('|').map((word) => word.trim()))
 
-// S1-9…S1-21, D6
+// S1-9…S1-21, D6, D34
 describe.each(wakePolicies)('%s', (policy) => {
   describe.each(routeKinds)('by %s', (kind) => {
     test.each(presenceStates)('to a harness that is %s', (state) => {
