@@ -7,7 +7,7 @@ import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway 
 import { startNameServer } from '../support/name-server.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { advanceUntil, deliveriesOf, type Json, sendMany, stateOf, untilAttempts } from './acts.ts'
+import { advanceUntil, deliveriesOf, type Json, sendMany, stateOf, untilAttempts } from '../wakes/acts.ts'
 
 const tests = (gateway: TestGateway, id: string, key: string) =>
   gateway.call('POST', `/v1/wake-subscriptions/${id}/test`, undefined, { key })
