@@ -20,6 +20,7 @@ import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
 import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
 import { requireOwnSession } from './session-header.ts'
+import { addSessionMail } from './session-mail.ts'
 import { countAnswers, requireRead } from './unsent-answers.ts'
 
 export interface FrontContext extends AgentFrontContext {
@@ -78,6 +79,7 @@ export function createFront(context: FrontContext): Express {
   app.use('/v1', meterActs(shares))
   app.use('/v1', requireOwnSession(db), jsonBody(), pendingSignals(context.mail, log))
   app.use('/v1', answerRoutes(restTable, context))
+  app.use('/v1', addSessionMail(db, log))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

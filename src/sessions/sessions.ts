@@ -65,7 +65,7 @@ export async function requireSession(db: Reader, caller: Caller, id: string): Pr
   })
 }
 
-/** Returns the session if it is live. Errors: `session-ended`, with the reason and the newer session. */
+/** Returns the session if it is live. Errors: `session-ended`, with its id, the reason and the newer session. */
 export function requireLive(session: Session): Session {
   const { id, endedAt, endReason, successorId } = session
   if (endedAt === null) return session
@@ -76,6 +76,7 @@ export function requireLive(session: Session): Session {
   throw new Problem('session-ended', {
     detail: `Session ${id} has ended (${endReason}). ${remedy}`,
     extra: {
+      sessionId: id,
       reason: endReason,
       endedAt: new Date(endedAt).toISOString(),
       ...(successorId === null ? {} : { newMasterSession: successorId }),

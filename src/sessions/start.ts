@@ -70,7 +70,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
       tx.onCommit(() => context.log.info(about, 'session.started'))
       const joined = sessionEvent('peer.joined', caller.identity, session, { identity: caller.identity })
       await context.append(tx, caller.projectId, [...(preempted ?? []), ...resumed, joined])
-      if (preempted) await announcePreempted(context, tx, caller, session.id)
+      if (preempted && live) await announcePreempted(context, tx, live, caller.identity, session.id)
       await announceJoined(context, tx, caller, { ...session, surface })
     }
     return { sessionId: session.id, created: former === undefined, pendingSignals }
@@ -171,14 +171,16 @@ async function announceWhatWaits(
   tx.onCommit(() => announcing.forEach(changed))
 }
 
+/** Tells the older session, and it alone, who speaks for the agent now. Source: D26. */
 function announcePreempted(
   { announce }: SessionContext,
   tx: Transaction,
-  { id: toAgentId, identity, projectId }: Caller,
+  { id: toSessionId, agentId: toAgentId, projectId }: Session,
+  identity: string,
   newSessionId: string,
 ): Promise<void> {
   const payload = { preempted_by: identity, new_master_session: newSessionId }
-  return announce(tx, { projectId, signalType: 'MasterPreempted', payload, toAgentId })
+  return announce(tx, { projectId, signalType: 'MasterPreempted', payload, toAgentId, toSessionId })
 }
 
 function announceJoined(

@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { eventsOf, stateOf, untilStatus } from '../wakes/acts.ts'
 import { at, beat, begin, end, noon, sessionOf, signalsOf, start } from './sessions.ts'
 
 const older = { pid: 1, startedAt: at(noon) }
 const newer = { pid: 2, startedAt: at(noon + 1000) }
+
+const byHeader = (gateway: TestGateway, { key }: TestAgent, id: string) =>
+  gateway.call('GET', '/v1/tasks', undefined, { key, headers: { 'Rouse-Session': id } })
+const calls = [
+  ['a call with the header', byHeader],
+  ['a heartbeat', beat],
+  ['its end', end],
+] as const
 
 describe('two processes with one identity', () => {
   // D12
@@ -24,12 +32,74 @@ describe('two processes with one identity', () => {
     const headers = { 'Rouse-Session': first }
     expect((await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers })).body).toMatchObject(told)
     expect((await beat(gateway, donna, second)).status).toBe(200)
-    // S2-7
-    const payload = { preempted_by: '@donna', new_master_session: second }
-    expect(await signalsOf(gateway, donna)).toMatchObject([{ signalType: 'MasterPreempted', payload }])
+    expect(await signalsOf(gateway, donna)).toMatchObject([{ signalType: 'MasterPreempted' }])
     const data = { identity: '@donna', sessionId: first, newMasterSession: second }
     expect(await eventsOf(gateway, 'master.preempted')).toMatchObject([{ actor: '@gateway', data }])
     expect(await eventsOf(gateway, 'peer.left')).toEqual([])
+  })
+
+  // D26, S2-7
+  test.each(calls)('the preempted session alone gets the signal, once, with %s', async (_, ask) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const first = await begin(gateway, donna, { surface: 'cursor', ...older })
+    const started = await start(gateway, donna, { surface: 'cursor', ...newer })
+    const second: string = started.body.sessionId
+    expect(started.body.pendingSignals).toEqual([])
+    expect((await byHeader(gateway, donna, second)).body.pendingSignals).toBe(undefined)
+    expect((await end(gateway, donna, second)).body.pendingSignals).toBe(undefined)
+    const third = await start(gateway, donna, { surface: 'cursor' })
+    expect(third.body.pendingSignals).toEqual([])
+    expect(await gateway.call('GET', `/v1/sessions/${first}`, undefined, { key: donna.key })).toMatchObject({
+      body: { reason: 'preempted', newMasterSession: second },
+    })
+    expect((await signalsOf(gateway, donna))[0]).toMatchObject({ status: 'sent', receipt: 'accepted' })
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'for the third' })
+
+    const { body } = await ask(gateway, donna, first)
+    expect(body).toMatchObject({ sessionId: first, reason: 'preempted', newMasterSession: second })
+    expect(body.pendingSignals).toMatchObject([
+      {
+        signal_type: 'MasterPreempted',
+        from: '@gateway',
+        to_identity: '@donna',
+        payload: { preempted_by: '@donna', new_master_session: second },
+      },
+    ])
+    expect((await ask(gateway, donna, first)).body.pendingSignals).toBe(undefined)
+    const delivered = { deliveryMethod: 'piggyback', receipt: 'written', sessionId: first }
+    expect((await signalsOf(gateway, donna))[0]).toMatchObject(delivered)
+    const asked = await byHeader(gateway, donna, third.body.sessionId)
+    expect(asked.body.pendingSignals).toMatchObject([{ subject: 'for the third' }])
+  })
+
+  // D26, D11
+  test('a call that takes no mail leaves the signal for the next one', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const first = await begin(gateway, donna, older)
+    await begin(gateway, donna, newer)
+    const headers = { 'Rouse-Session': first, 'Rouse-Pending-Signals': 'none' }
+    const declined = await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers })
+    expect(declined.body).toMatchObject({ code: 'session-ended' })
+    expect(declined.body.pendingSignals).toBe(undefined)
+    expect((await end(gateway, { ...donna, key: gateway.adminKey }, first)).body.pendingSignals).toBe(undefined)
+    expect((await beat(gateway, donna, first)).body.pendingSignals).toHaveLength(1)
+  })
+
+  // D29
+  test('the signal is no unread mail of the agent: the next start announces nothing', async () => {
+    await using gateway = await startGateway()
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    await begin(gateway, donna, older)
+    const second = await begin(gateway, donna, newer)
+    await gateway.subscribe(donna, `${receiver.url}donna`, { trigger: 'SENT_TO_ME' })
+    await end(gateway, donna, second)
+    await begin(gateway, donna)
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'now' })
+    const [wake] = await receiver.waitFor(1)
+    expect(wake!.body).toMatchObject({ eventType: 'wake/sent_to_me', payload: { subject: 'now' } })
   })
 
   test('an older process is refused while the session of a newer one is live', async () => {
@@ -100,7 +170,7 @@ describe('a call that names its session', () => {
     await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'for the newer' })
     const ask = (id: string) =>
       gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers: { 'Rouse-Session': id } })
-    expect((await ask(first)).body.pendingSignals).toBe(undefined)
+    expect((await ask(first)).body.pendingSignals).toMatchObject([{ signal_type: 'MasterPreempted' }])
     expect((await ask(second)).body.pendingSignals).toMatchObject([{ subject: 'for the newer' }])
   })
 })

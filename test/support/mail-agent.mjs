@@ -6,12 +6,18 @@ import { createInterface } from 'node:readline'
 const { GATEWAY_URL, GATEWAY_KEY, ROUSE_AGENT_SURFACE, AGENT_IS_WOKEN } = process.env
 const startedAt = new Date(Date.now() - process.uptime() * 1000).toISOString()
 
+let sessionId
+
 const tell = (line) => console.log(JSON.stringify(line))
 
 async function call(method, path, body) {
   const response = await fetch(GATEWAY_URL + path, {
     method,
-    headers: { authorization: `Bearer ${GATEWAY_KEY}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    headers: {
+      authorization: `Bearer ${GATEWAY_KEY}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+      ...(sessionId ? { 'rouse-session': sessionId } : {}),
+    },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
   const text = await response.text()
@@ -82,10 +88,11 @@ const { body: session } = await call('POST', '/v1/sessions', {
   pid: process.pid,
   startedAt,
 })
-tell({ ready: session.sessionId })
+sessionId = session.sessionId
+tell({ ready: sessionId })
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, path, body } = JSON.parse(line)
   tell({ id, answer: await call(method, path, body) })
 }
 await unlisten()
-await call('DELETE', `/v1/sessions/${session.sessionId}`)
+await call('DELETE', `/v1/sessions/${sessionId}`)

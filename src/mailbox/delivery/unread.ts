@@ -1,5 +1,6 @@
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { isToAgent } from '../messages/to-session.ts'
 
 /** The unread mail of an agent: its ids, and when the oldest was sent (ms since the epoch; null: there is none). */
 export interface Unread {
@@ -10,17 +11,17 @@ export interface Unread {
 const unreadMax = 10_000
 
 const unread = statement<{ agentId: string; limit: number }, { messageId: string }>(
-  sql`select message_id as "messageId" from message_recipient where agent_id = ${p('agentId')} and status = 'sent'
+  sql`select message_id as "messageId" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' and ${isToAgent}
     order by message_id desc ${limited}`,
 )
 const any = statement<{ agentId: string }, { one: number }>(
-  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' limit 1`,
+  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' and ${isToAgent} limit 1`,
 )
 const sentAt = statement<{ messageId: string }, { createdAt: number }>(
   sql`select created_at as "createdAt" from message where id = ${p('messageId')}`,
 )
 
-/** Returns the newest unread mail of an agent, at most ten thousand messages. Source: D29. */
+/** Returns the newest unread mail to an agent, at most ten thousand messages, without the mail to one of its sessions. Source: D29, D26. */
 export async function findUnread(db: Reader, agentId: string): Promise<Unread> {
   const rows = await db.all(unread, { agentId, limit: unreadMax })
   const oldest = rows.at(-1)
@@ -28,7 +29,7 @@ export async function findUnread(db: Reader, agentId: string): Promise<Unread> {
   return { messageIds: new Set(rows.map(({ messageId }) => messageId)), oldestAt: message?.createdAt ?? null }
 }
 
-/** Whether an agent has unread mail. One look into an index. */
+/** Whether there is unread mail to an agent, other than to one of its sessions. One look into an index. */
 export async function hasUnread(db: Reader, agentId: string): Promise<boolean> {
   return (await db.get(any, { agentId })) !== undefined
 }

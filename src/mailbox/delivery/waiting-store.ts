@@ -4,6 +4,7 @@ import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from '../messages/message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
+import { isToAgent } from '../messages/to-session.ts'
 
 /** Mail that no route has delivered yet, with its sender's handle. */
 export interface WaitingMail extends MailMessage {
@@ -34,9 +35,9 @@ const deliver = statement<{
 }>(sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = ${p('now')}, delivery_method = ${p('method')},
     session_id = coalesce(${p('sessionId')}, session_id)
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 1`)
-// Not when the recipient has reported a status since.
-const undo = statement<{ agentId: string; messageId: string }>(sql`update message_recipient set pending = 1,
-    receipt = 'accepted', delivered_at = null, delivery_method = null
+// Not when the recipient has reported a status since. Mail to a session waits for that session alone.
+const undo = statement<{ agentId: string; messageId: string }>(sql`update message_recipient
+  set pending = case when ${isToAgent} then 1 else 0 end, receipt = 'accepted', delivered_at = null, delivery_method = null
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
     and delivery_method in ('piggyback', 'startup_drain')`)
 const deliverByWake = new RowsStatement(

@@ -20,15 +20,16 @@ const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
 }
 
 /**
- * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. An announcement
- * to a project goes to every agent with a live session while there are at most 100; others list the sessions instead. Source: S2-7.
+ * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. One to a session
+ * is silent: no wake and no other session takes it. An announcement to a project goes to every agent with a live session while there are at most 100; others list the sessions instead. Source: S2-7.
  */
 export function createAnnounce(append: AppendEvents, listPresent: ListPresent): Announce {
-  return async (tx, { projectId, signalType, payload, toAgentId, exceptAgentId }) => {
+  return async (tx, { projectId, signalType, payload, toAgentId, toSessionId, exceptAgentId }) => {
     const broadcast = toAgentId === 'project'
     const present = broadcast ? await listPresent(tx, projectId) : [toAgentId]
     const recipientIds = [...new Set(present)].filter((id) => id !== exceptAgentId)
     if (recipientIds.length === 0 || (broadcast && recipientIds.length > recipientsMax)) return
+    const wakePolicy = toSessionId === undefined ? 'next_turn' : 'silent'
     const { events } = await putMail(tx, {
       projectId,
       from: gatewayIdentity,
@@ -39,8 +40,9 @@ export function createAnnounce(append: AppendEvents, listPresent: ListPresent): 
       subject: oneLine(subjects[signalType](payload)),
       signalType,
       payload,
-      wakePolicy: 'next_turn',
-      recipients: recipientIds.map((id) => ({ id, wakePolicy: 'next_turn' })),
+      wakePolicy,
+      recipients: recipientIds.map((id) => ({ id, wakePolicy })),
+      ...(toSessionId === undefined ? {} : { sessionId: toSessionId }),
     })
     await append(tx, projectId, events)
   }
