@@ -34,8 +34,10 @@ export class StreamConnections implements AsyncDisposable {
     const stream = new WakeStream(newUlid(clock.now()), caller.id, subscriptionIds, reader)
     await connectSubscriptions(this.#context, caller, subscriptionIds, { streamId: stream.id, gatewayId, spawns })
     return {
-      begin() {
-        for (const id of subscriptionIds) streams.put(id, stream)
+      begin: () => {
+        streams.open(stream)
+        // One may have been changed, or taken by another stream, since it was connected in the store.
+        this.check(subscriptionIds)
       },
       [Symbol.asyncDispose]: () => this.#end(stream),
     }
@@ -71,8 +73,7 @@ export class StreamConnections implements AsyncDisposable {
 
   async #end(stream: WakeStream): Promise<void> {
     const ids = [...stream.subscriptionIds]
-    for (const id of ids) this.#context.streams.remove(id, stream)
-    stream.close()
+    this.#context.streams.close(stream)
     const ended = Promise.all(ids.map((id) => disconnectSubscription(this.#context, id, stream.id)))
     this.#track(ended)
     await ended.catch(() => {})

@@ -32,7 +32,7 @@ interface DeliveryRow extends Omit<Delivery, 'attempts'> {
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
   event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, created_at as "createdAt", updated_at as "updatedAt"`)
-// Columns in the order of the table. Not for a subscription that was removed meanwhile.
+// Columns in the order of the table. Not for a subscription that was removed meanwhile. What a receipt has decided is not open again.
 const upsert = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
     cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
@@ -45,7 +45,8 @@ const upsert = new RowsStatement(
   from (values ${rows}) v where exists (select 1 from subscription where id = column1)
   on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
     next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at,
-    emission = case when excluded.outcome = 'pending' then delivery.emission end`,
+    emission = case when excluded.outcome = 'pending' then delivery.emission end
+  where excluded.outcome <> 'pending' or delivery.outcome = 'pending'`,
 )
 const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
   sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,
