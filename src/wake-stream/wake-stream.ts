@@ -94,6 +94,11 @@ export class WakeStream {
     if (this.subscriptionIds.size === 0) this.#reader.end()
   }
 
+  /** Ends the stream: its reader connects again. */
+  end(): void {
+    this.#reader.end()
+  }
+
   /** Nothing is written any more, and no receipt is waited for. */
   close(): void {
     this.#isClosed = true

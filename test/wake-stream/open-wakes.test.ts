@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
+import { WakeStream } from '../../src/wake-stream/wake-stream.ts'
 import { begin } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore, refuseInserts } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
-import { advanceUntil, deliveriesOf, type Json, patch, resync, untilStatus } from '../wakes/acts.ts'
+import { advanceUntil, deliveriesOf, type Json, patch, resync, stateOf, untilStatus } from '../wakes/acts.ts'
 
 async function subscribe(gateway: TestGateway, agent: TestAgent, input: Json = {}): Promise<string> {
   const { harnessTargetMetadata, ...rest } = input
@@ -159,4 +162,75 @@ test('a process that a wake has started begins a session, and no wake follows fr
   await gateway.send('donna', 'next')
   const [, next] = await reader.waitFor(2)
   expect(next!.body.payload).toMatchObject({ subject: 'next' })
+})
+
+// D28
+test('a stream that the store does not know any more ends, so that its reader connects again', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  await using reader = await readWakes(gateway, donna, [id])
+  const taken = "update subscription set status = 'waiting', due_at = null, stream_id = null, stream_gateway = null"
+  await besideStore(gateway.dataDir, taken)
+  await until(
+    () => {
+      clock.advance(10_000)
+      return reader.hasEnded
+    },
+    (hasEnded) => hasEnded,
+  )
+  expect(reader.released).toEqual([])
+})
+
+test('a reader that reports nothing and has its cursor moved back again and again holds a bounded number of wakes', () => {
+  let hasEnded = false
+  const end = (): void => {
+    hasEnded = true
+  }
+  const reader = { write() {}, release() {}, end }
+  const stream = new WakeStream('stream', 'donna', ['one'], reader)
+  const sign = () => ({ body: '{}', headers: {} })
+  for (let count = 0; count < 10_000 && !hasEnded; count++) void stream.send(`event-${count}`, sign)
+  expect(hasEnded).toBe(true)
+})
+
+test('emissions that are open are sent again in the order of the log, also after the clock was set back', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna, { harnessTargetMetadata: { maxInFlight: 2 } })
+  const first = await readWakes(gateway, donna, [id])
+  for (const subject of ['one', 'two']) await mail(gateway, subject)
+  const [one, two] = await first.waitFor(2)
+  await first[Symbol.asyncDispose]()
+  await untilStatus(gateway, donna, id, 'waiting')
+  const ofEarlier = `0${two!.eventId.slice(1, 9)}0${two!.eventId.slice(10)}`.replace(/^01/, '00')
+  await besideStore(gateway.dataDir, `update delivery set event_id = '${ofEarlier}' where event_id = ?`, two!.eventId)
+  await using second = await readWakes(gateway, donna, [id])
+  const wakes = await second.waitFor(2)
+  expect(wakes.map(({ body }) => body.logId)).toEqual([one!.body.logId, two!.body.logId])
+})
+
+// D28
+test('a stream whose end the store has refused leaves its subscription waiting as soon as the store takes writes', async () => {
+  const clock = new FakeClock()
+  const { log, of } = logLines('info')
+  await using gateway = await startGateway({ overrides: { clock, log } })
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  const reader = await readWakes(gateway, donna, [id])
+  const heal = await refuseInserts(gateway.dataDir, 'event')
+  await reader[Symbol.asyncDispose]()
+  await until(
+    () => of('wake_stream.not_recorded').length,
+    (count) => count === 1,
+  )
+  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'active' })
+  await heal()
+  await advanceUntil(
+    clock,
+    10_000,
+    () => stateOf(gateway, donna, id),
+    ({ status }) => status === 'waiting',
+  )
 })

@@ -56,16 +56,23 @@ const newestFirst = statement<
   DeliveryRow
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
+// A record that is open for longer was left behind: its emission was made anew, with another id. One that is kept will be sent.
+const isOver = sql`(outcome <> 'pending' or emission is null and coalesce(next_attempt_at, 0) < ${p('beforeMs')})`
 const agedPage = statement<
-  { after: string; before: string; limit: number },
+  { after: string; before: string; beforeMs: number; limit: number },
   { id: string; aged: number }
 >(sql`select id, exists (select 1 from delivery where subscription_id = subscription.id and event_id < ${p('before')}
-    and outcome <> 'pending') as "aged"
+    and ${isOver}) as "aged"
   from subscription where id > ${p('after')} order by id ${limited}`)
-const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
-  where subscription_id = ${p('subscriptionId')} and outcome <> 'pending' and event_id <= (select max(event_id) from (
+const removeAged = statement<{
+  subscriptionId: string
+  before: string
+  beforeMs: number
+  limit: number
+}>(sql`delete from delivery
+  where subscription_id = ${p('subscriptionId')} and ${isOver} and event_id <= (select max(event_id) from (
     select event_id from delivery
-    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
+    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and ${isOver}
     order by event_id ${limited}) page)`)
 
 /** An emission that was sent, and its attempts. */
@@ -128,10 +135,10 @@ const pageMax = 100
 export async function pruneDeliveries(db: Database, beforeMs: number, signal: AbortSignal): Promise<number> {
   const before = ulidFloor(beforeMs)
   const remove = (tx: Transaction, subscriptionId: string, limit: number) =>
-    tx.run(removeAged, { subscriptionId, before, limit })
+    tx.run(removeAged, { subscriptionId, before, beforeMs, limit })
   let pruned = 0
   for (let after = ''; !signal.aborted; ) {
-    const page = await db.all(agedPage, { after, before, limit: pageMax })
+    const page = await db.all(agedPage, { after, before, beforeMs, limit: pageMax })
     const aged = page.filter((subscription) => subscription.aged === 1).map(({ id }) => id)
     pruned += await deleteInBatches(db, aged, remove, signal)
     const last = page.at(-1)
