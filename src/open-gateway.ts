@@ -238,7 +238,11 @@ export async function openGateway(config: Config, world: World): Promise<Running
 
   // sweeps: every gateway does its own, and one gateway of the cluster does each of the shared ones
   const failed = (err: unknown, sweep: string): void => log.error({ err, sweep }, 'sweep.failed')
-  const own = [openCallCheck.sweep, keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId]))]
+  const own = [
+    connections.sweep,
+    openCallCheck.sweep,
+    keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
+  ]
   const shared = [
     expirySweep(tasks),
     silenceSweep(sessions),

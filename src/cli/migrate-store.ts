@@ -9,6 +9,7 @@ import { NewStore } from '../storage/postgres/new-store.ts'
 import { markMigrated } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
+import { disconnectStreams } from '../wakes/store/stream-state.ts'
 import type { Printer } from './printer.ts'
 
 interface MigrateConfig {
@@ -41,6 +42,7 @@ export async function migrateStore(
   const box = readSecretBox(config)
   // As its next start would: every lease is of a gateway that is gone.
   await requeueAll(source.database)
+  await source.database.transaction(disconnectStreams)
   const keys = {
     'admin-key': config.adminKeys?.[0] ?? readKeyFile(directory, keyFiles.admin),
     'former-admin-keys': readKeyFile(directory, keyFiles.formerAdmin),

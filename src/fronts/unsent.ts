@@ -56,6 +56,11 @@ export class Unsent {
     })
   }
 
+  /** Whether a key has as many unread bytes as it may. */
+  isFull(keyId: string): boolean {
+    return this.bytesOf(keyId) >= this.#limits.bytesMax
+  }
+
   /** The unread bytes of a key. */
   bytesOf(keyId: string): number {
     return this.#keys.get(keyId)?.bytes ?? 0

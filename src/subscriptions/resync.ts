@@ -7,6 +7,7 @@ import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
 import { changeState } from '../wakes/store/subscription-state.ts'
+import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireOwnSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
@@ -33,6 +34,8 @@ export async function resyncSubscription(
     }
     await requireWatermark(tx, before.projectId, sinceLogId)
     const replay = await measureReplay(tx, before, sinceLogId)
+    // Also where the cursor stays: what is open, or was reported and not passed yet, is after it.
+    await dropUnfinished(tx, id)
     await changeState(tx, before, {
       ...before,
       cursorLogId: sinceLogId,

@@ -4,8 +4,11 @@ import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { managerOf } from '../registry/permissions/grants.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { announceNothing } from '../wakes/store/announce-waiting.ts'
 import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { changeState } from '../wakes/store/subscription-state.ts'
+import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
 import { type PlannedChange, planChange, stateAfter, type UpdateInput } from './planned-change.ts'
@@ -45,7 +48,7 @@ export async function updateSubscription(
       ...(await stateAfter(tx, before, plan, settings.coalesceMs)),
       updatedAt: tx.now,
     }
-    if (plan.startsAtHead) await deleteReplays(tx, id)
+    if (plan.startsAtHead) await forgetEarlier(tx, id)
     await changeSettings(tx, before, after)
     await changeState(tx, before, after)
     const agent = await identityOf(tx, before.agentId)
@@ -55,6 +58,13 @@ export async function updateSubscription(
   })
   context.changed(id)
   return result
+}
+
+/** What was asked for or begun before goes nowhere else: replays, what waits for the owner, and emissions that are open. Source: D21. */
+async function forgetEarlier(tx: Transaction, id: string): Promise<void> {
+  await deleteReplays(tx, id)
+  await announceNothing(tx, id)
+  await dropUnfinished(tx, id)
 }
 
 /** Returns the new key, if the change makes one, with the columns that keep it. */

@@ -1,6 +1,7 @@
 import { newUlid } from '../lib/ids.ts'
+import type { Sweep } from '../lib/sweeper.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Subscription } from '../registry/subscriptions/subscription.ts'
+import type { Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { findSubscription } from '../registry/subscriptions/subscription-store.ts'
 import { connectSubscriptions, disconnectSubscription } from './connect.ts'
 import type { WakeStreamContext } from './context.ts'
@@ -11,10 +12,15 @@ export interface Connection extends AsyncDisposable {
   begin(): void
 }
 
+/** How often all open streams are compared with the store. */
+const checkMs = 30_000
+
 /** Connects readers to their subscriptions, here and in the store. */
 export class StreamConnections implements AsyncDisposable {
   readonly #context: WakeStreamContext
   readonly #ending = new Set<Promise<unknown>>()
+  /** Subscriptions whose stream has ended, which the store did not take: the stream of each. */
+  readonly #unrecorded = new Map<string, string>()
 
   constructor(context: WakeStreamContext) {
     this.#context = context
@@ -34,8 +40,10 @@ export class StreamConnections implements AsyncDisposable {
     const stream = new WakeStream(newUlid(clock.now()), caller.id, subscriptionIds, reader)
     await connectSubscriptions(this.#context, caller, subscriptionIds, { streamId: stream.id, gatewayId, spawns })
     return {
-      begin() {
-        for (const id of subscriptionIds) streams.put(id, stream)
+      begin: () => {
+        streams.open(stream)
+        // One may have been changed, or taken by another stream, since it was connected in the store.
+        this.check(subscriptionIds)
       },
       [Symbol.asyncDispose]: () => this.#end(stream),
     }
@@ -54,6 +62,22 @@ export class StreamConnections implements AsyncDisposable {
     this.check(this.#context.streams.subscriptionIds)
   }
 
+  /** Looks whether every subscription still belongs to its stream: another gateway may have taken this one for dead. Records what failed. */
+  readonly sweep: Sweep = {
+    name: 'wake_streams',
+    everyMs: checkMs,
+    firstAfterMs: checkMs,
+    run: async (signal) => {
+      for (const [id, streamId] of [...this.#unrecorded]) await this.#disconnect(id, streamId)
+      for (const id of this.#context.streams.subscriptionIds) {
+        const stream = this.#context.streams.of(id)
+        if (signal.aborted) break
+        if (stream) await this.#check(id, stream)
+      }
+      return false
+    },
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const stream of this.#context.streams.all) await this.#end(stream)
     await Promise.all(this.#ending)
@@ -63,28 +87,40 @@ export class StreamConnections implements AsyncDisposable {
     const { db, streams } = this.#context
     const subscription = await findSubscription(db, id)
     if (belongsTo(subscription, stream)) return
+    // No other stream has it: a reader that connects again gets what gathered.
+    if (subscription?.kind === 'wake' && isForgotten(subscription)) return stream.end()
     const isReplaced = subscription?.kind === 'wake' && subscription.streamId !== stream.id
     streams.remove(id, stream)
     stream.release(id, isReplaced ? 'replaced' : 'changed')
-    if (!isReplaced) await disconnectSubscription(this.#context, id, stream.id)
+    if (!isReplaced) await this.#disconnect(id, stream.id)
   }
 
   async #end(stream: WakeStream): Promise<void> {
     const ids = [...stream.subscriptionIds]
-    for (const id of ids) this.#context.streams.remove(id, stream)
-    stream.close()
-    const ended = Promise.all(ids.map((id) => disconnectSubscription(this.#context, id, stream.id)))
+    this.#context.streams.close(stream)
+    const ended = Promise.all(ids.map((id) => this.#disconnect(id, stream.id)))
     this.#track(ended)
     await ended.catch(() => {})
   }
 
-  /** A failure leaves the subscription connected in the store: the next stream takes it over. */
+  async #disconnect(id: string, streamId: string): Promise<void> {
+    this.#unrecorded.set(id, streamId)
+    await disconnectSubscription(this.#context, id, streamId)
+    this.#unrecorded.delete(id)
+  }
+
+  /** A failure leaves the subscription connected in the store, until the next sweep or the next stream. */
   #track(work: Promise<unknown>): void {
     const tracked = work
       .catch((err: unknown) => this.#context.log.warn({ err }, 'wake_stream.not_recorded'))
       .finally(() => this.#ending.delete(tracked))
     this.#ending.add(tracked)
   }
+}
+
+/** Whether a subscription is still read as a stream, and the store knows of none. */
+function isForgotten({ harnessTarget, streamId }: WakeSubscription): boolean {
+  return harnessTarget === 'bridge-daemon' && streamId === null
 }
 
 function belongsTo(subscription: Subscription | undefined, stream: WakeStream): boolean {

@@ -3,10 +3,10 @@ import { lockSubscription } from '../registry/subscriptions/subscription-store.t
 import type { Transaction } from '../storage/database.ts'
 import { afterReceipt } from '../wakes/rules/after-receipt.ts'
 import { meaningOf, type ReceiptStep } from '../wakes/rules/receipts.ts'
+import { makeDueNow } from '../wakes/store/due-store.ts'
 import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
 import type { WakeStreamContext } from './context.ts'
-import type { WakeStreams } from './streams.ts'
-import type { Receipt } from './wake-stream.ts'
+import type { Receipt, WakeStream } from './wake-stream.ts'
 
 /** What a reader says about one wake. */
 export interface ReceiptInput {
@@ -43,8 +43,9 @@ async function record(
   caller: Caller,
   { eventId, step, detail }: ReceiptInput,
 ): Promise<RecordedReceipt> {
-  const found = await findOwn(tx, caller, eventId)
-  if (!found) return { eventId, outcome: reportTest(streams, caller, { eventId, step }) }
+  const stream = streams.withOpen(caller.id, eventId)
+  const found = await findOwn(tx, caller, eventId, stream)
+  if (!found) return { eventId, outcome: reportTest(stream, { eventId, step }) }
   const context = { now: tx.now, retryForSeconds: found.retryForSeconds, random }
   const after = afterReceipt(found, { step, detail }, context)
   await saveReceipt(tx, found, after)
@@ -52,17 +53,24 @@ async function record(
   if (receipt) {
     // Its run may be on another gateway, or between two leases: it finds out in the store.
     const { subscriptionId } = found
-    tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) ?? changed(subscriptionId))
+    if (after.outcome !== 'pending') await makeDueNow(tx, subscriptionId)
+    tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) || changed(subscriptionId))
   }
   return { eventId, outcome: after.outcome }
 }
 
 /** Of two receipts for a wake at the same time, the second waits for the first. */
-async function findOwn(tx: Transaction, caller: Caller, eventId: string): Promise<ReportedDelivery | undefined> {
-  const known = await findReported(tx, eventId, caller.id)
+async function findOwn(
+  tx: Transaction,
+  caller: Caller,
+  eventId: string,
+  stream: WakeStream | undefined,
+): Promise<ReportedDelivery | undefined> {
+  const where = { agentId: caller.id, subscriptionIds: [...(stream?.subscriptionIds ?? [])] }
+  const known = await findReported(tx, eventId, where)
   if (!known || !isOwn(caller, known)) return undefined
   await lockSubscription(tx, known.subscriptionId)
-  return findReported(tx, eventId, caller.id)
+  return findReported(tx, eventId, where)
 }
 
 function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolean {
@@ -70,8 +78,7 @@ function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolea
 }
 
 /** A test wake has no record: its receipt goes to the call that waits for it. */
-function reportTest(streams: WakeStreams, caller: Caller, { eventId, step }: ReceiptInput): RecordedReceipt['outcome'] {
-  const stream = [...streams.all].find((one) => one.callerId === caller.id && one.isOpen(eventId))
+function reportTest(stream: WakeStream | undefined, { eventId, step }: ReceiptInput): RecordedReceipt['outcome'] {
   const meaning = meaningOf(step)
   if (!stream) return 'unknown'
   if (meaning === 'open') return 'pending'

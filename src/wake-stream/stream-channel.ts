@@ -27,7 +27,6 @@ export function createStreamChannel(
     const { id } = subscription
     let { attempts } = order
     const signed = sign(order)
-    if (!(await order.keep(attempts))) return stopped(attempts)
     while (!signal.aborted) {
       const stream = streams.of(id)
       if (!stream) {
@@ -35,6 +34,8 @@ export function createStreamChannel(
         if (streams.of(id)) continue
         break
       }
+      // Kept before each write: from then on a receipt counts, whatever the clock says.
+      if (!(await order.keep(attempts))) break
       const receipt = await order.waitFor(stream.send(emission.eventId, signed))
       if (receipt === undefined) break
       if (receipt === 'closed') continue
@@ -73,6 +74,7 @@ export function createStreamChannel(
       timeout,
     ])
     impatience.abort()
+    stream.forget(emission.eventId)
     const isDelivered = typeof receipt === 'object' && receipt.outcome === 'delivered'
     const error = typeof receipt === 'string' ? receipt : 'failed'
     return {

@@ -3,6 +3,7 @@ import type { WakeStream } from './wake-stream.ts'
 /** The streams of wakes that are open on this gateway, by subscription. */
 export class WakeStreams {
   readonly #bySubscription = new Map<string, WakeStream>()
+  readonly #byCaller = new Map<string, Set<WakeStream>>()
   readonly #waiting = new Map<string, Set<() => void>>()
 
   /** Returns the stream of a subscription. */
@@ -16,12 +17,34 @@ export class WakeStreams {
   }
 
   /** The open streams. */
-  get all(): Set<WakeStream> {
-    return new Set(this.#bySubscription.values())
+  get all(): WakeStream[] {
+    return [...this.#byCaller.values()].flatMap((streams) => [...streams])
+  }
+
+  /** Returns the stream of a caller that a wake was written to, and that has no receipt of it yet. */
+  withOpen(callerId: string, eventId: string): WakeStream | undefined {
+    for (const stream of this.#byCaller.get(callerId) ?? []) if (stream.isOpen(eventId)) return stream
+    return undefined
+  }
+
+  /** Takes a stream that begins, with all of its subscriptions. */
+  open(stream: WakeStream): void {
+    const ofCaller = this.#byCaller.get(stream.callerId) ?? new Set()
+    this.#byCaller.set(stream.callerId, ofCaller.add(stream))
+    for (const id of [...stream.subscriptionIds]) this.#put(id, stream)
+  }
+
+  /** Ends a stream: no subscription is its own any more. */
+  close(stream: WakeStream): void {
+    const ofCaller = this.#byCaller.get(stream.callerId)
+    ofCaller?.delete(stream)
+    if (ofCaller?.size === 0) this.#byCaller.delete(stream.callerId)
+    for (const id of stream.subscriptionIds) this.remove(id, stream)
+    stream.close()
   }
 
   /** Gives a subscription to a stream: an earlier one loses it. */
-  put(subscriptionId: string, stream: WakeStream): void {
+  #put(subscriptionId: string, stream: WakeStream): void {
     const before = this.of(subscriptionId)
     this.#bySubscription.set(subscriptionId, stream)
     before?.release(subscriptionId, 'replaced')

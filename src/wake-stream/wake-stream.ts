@@ -21,6 +21,9 @@ export type ReleaseReason = 'replaced' | 'changed'
 /** A receipt may come before the gateway has written the wake to this stream: it was written to an earlier one. */
 const earlyMax = 200
 
+/** Far more than its subscriptions have in flight: a reader that reports nothing, while what is open is made anew, begins again. */
+const openMax = 5_000
+
 /** One open stream: the wakes that were written to it and have no receipt yet. */
 export class WakeStream {
   readonly id: string
@@ -60,6 +63,7 @@ export class WakeStream {
     })
     this.#reader.write(eventId, sign())
     this.#open.set(eventId, { receipt, settle })
+    if (this.#open.size > openMax) this.#reader.end()
     return receipt
   }
 
@@ -68,14 +72,19 @@ export class WakeStream {
     return this.#open.has(eventId)
   }
 
-  /** Takes the receipt of a wake. After it the wake may be written again. Returns true. */
-  report(eventId: string, receipt: Receipt): true {
+  /** Takes the receipt of a wake. After it the wake may be written again. False: nobody waited for it yet. */
+  report(eventId: string, receipt: Receipt): boolean {
     const open = this.#open.get(eventId)
     this.#open.delete(eventId)
     if (open) open.settle(receipt)
     else this.#early.set(eventId, receipt)
     if (this.#early.size > earlyMax) this.#early.delete(this.#early.keys().next().value!)
-    return true
+    return open !== undefined
+  }
+
+  /** Waits for no receipt of a wake any more. */
+  forget(eventId: string): void {
+    this.#open.delete(eventId)
   }
 
   /** Stops sending for a subscription. The stream ends with its last one. */
@@ -83,6 +92,11 @@ export class WakeStream {
     if (!this.subscriptionIds.delete(subscriptionId)) return
     this.#reader.release(subscriptionId, reason)
     if (this.subscriptionIds.size === 0) this.#reader.end()
+  }
+
+  /** Ends the stream: its reader connects again. */
+  end(): void {
+    this.#reader.end()
   }
 
   /** Nothing is written any more, and no receipt is waited for. */

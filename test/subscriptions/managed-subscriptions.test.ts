@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { readWakes } from '../support/wake-reader.ts'
 
 async function grantTo(gateway: TestGateway, grantor: TestAgent, grantee: string): Promise<string> {
   const body = { grantee, scope: 'CAN_MANAGE_SUBSCRIPTIONS_OF' }
@@ -105,4 +106,39 @@ test('revoking the grant pauses only the subscriptions whose target the grantee 
     }),
   )
   expect(elsewhere.wakes).toEqual([])
+})
+
+// The attack: the owner's channel is away, and what waits for the owner is still to be announced. D21, D29
+test('what waits for the owner is not announced to a target that a grantee sets', async () => {
+  await using gateway = await startGateway()
+  await using elsewhere = await startReceiver()
+  const [donna, mallory] = [await gateway.addAgent('donna'), await gateway.addAgent('mallory')]
+  await tell(gateway, 'BEFORE THE GRANT: salary list')
+  const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } }
+  const { subscriptionId: id } = (await gateway.call('POST', '/v1/wake-subscriptions', input, donna)).body
+  await grantTo(gateway, donna, '@mallory')
+  const target = { harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url: elsewhere.url } }
+  expect((await patch(gateway, id, target, mallory)).status).toBe(200)
+  await tell(gateway, 'after the grant')
+  const [wake] = await elsewhere.waitFor(1)
+  expect(wake!.body.payload).toMatchObject({ subject: 'after the grant' })
+})
+
+// The attack: the owner's reader has not reported a digest of what waited, which is about nothing newer than the cursor. D21, D29
+test('a digest that is open on a stream is not sent to a target that a grantee sets', async () => {
+  await using gateway = await startGateway()
+  await using elsewhere = await startReceiver()
+  const [donna, mallory] = [await gateway.addAgent('donna'), await gateway.addAgent('mallory')]
+  await tell(gateway, 'BEFORE THE GRANT: salary list')
+  await grantTo(gateway, donna, '@mallory')
+  const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } }
+  const { subscriptionId: id } = (await gateway.call('POST', '/v1/wake-subscriptions', input, donna)).body
+  await using reader = await readWakes(gateway, donna, [id])
+  const [digest] = await reader.waitFor(1)
+  expect(digest!.body.payload).toMatchObject({ reason: 'waiting', eventCount: 1 })
+  const metadata = { url: elsewhere.url, retryForSeconds: 3600 }
+  await patch(gateway, id, { harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata }, mallory)
+  await tell(gateway, 'after the grant')
+  const [wake] = await elsewhere.waitFor(1)
+  expect(wake!.body.payload).toMatchObject({ subject: 'after the grant' })
 })

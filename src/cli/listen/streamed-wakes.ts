@@ -84,8 +84,8 @@ function parsed(data: string): Record<string, unknown> {
   }
 }
 
-/** A gateway that restarts, or a network that is away. */
-function mayPass(error: unknown): boolean {
+/** Whether a failure may pass: a gateway that restarts, or a network that is away. */
+export function mayPass(error: unknown): boolean {
   if (error instanceof Unreachable) return true
   // A connection that breaks while it is read.
   if (!(error instanceof Refused)) return true

@@ -1,11 +1,16 @@
+import { sleep, systemClock } from '../../lib/clock.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { clip, plain } from '../terminal-text.ts'
+import { mayPass } from './streamed-wakes.ts'
 import type { Wake } from './wake.ts'
 
 /** How the work for a wake ended. */
 export type Outcome = { readonly step: 'delivered' } | { readonly step: 'failed'; readonly detail: string }
 
+/** The wait after a report that failed: twice as long each time. */
+const retryMs = 1_000
+const retryMsMax = 30_000
 /** Far more than a gateway has open for one stream. */
 const rememberedMax = 10_000
 /** What a report has room for. */
@@ -22,7 +27,7 @@ export class WakeWork {
   readonly #waiting: Wake[] = []
   readonly #running = new Map<string, Promise<void>>()
   readonly #done = new Set<string>()
-  #isStopped = false
+  readonly #stopping = new AbortController()
 
   constructor(gateway: GatewayClient, concurrency: number, work: (wake: Wake) => Promise<Outcome>) {
     this.#gateway = gateway
@@ -40,7 +45,7 @@ export class WakeWork {
 
   /** Starts nothing more, and waits for what runs. What did not end is not reported: the gateway sends it again. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#stopping.abort()
     await Promise.all(this.#running.values())
   }
 
@@ -50,7 +55,7 @@ export class WakeWork {
   }
 
   #next(): void {
-    while (!this.#isStopped && this.#running.size < this.#concurrency) {
+    while (!this.#stopping.signal.aborted && this.#running.size < this.#concurrency) {
       const wake = this.#waiting.shift()
       if (!wake) return
       const running = this.#run(wake).finally(() => {
@@ -66,7 +71,7 @@ export class WakeWork {
       return { step: 'failed', detail: clip(plain(error.message), detailMax) }
     })
     // What Ctrl-C has cut off was neither done nor did it fail.
-    if (this.#isStopped && outcome.step === 'failed') return
+    if (this.#stopping.signal.aborted && outcome.step === 'failed') return
     if (outcome.step === 'delivered') this.#remember(wake.eventId)
     await this.#report(wake.eventId, outcome)
   }
@@ -76,10 +81,21 @@ export class WakeWork {
     if (this.#done.size > rememberedMax) this.#done.delete(this.#done.values().next().value!)
   }
 
-  /** A report that is lost is asked for again: the gateway writes the wake to the next connection. */
+  /**
+   * Reports until the gateway has it: it waits for the report as long as the stream is open, and nothing else comes meanwhile. At the
+   * end it tries once: a report that is lost is asked for again, the gateway writes the wake to the next connection.
+   */
   async #report(eventId: string, { step, ...rest }: { step: ReceiptStep; detail?: string }): Promise<void> {
     const body = [{ eventId, step, at: new Date().toISOString(), ...rest }]
     const transport = { signal: new AbortController().signal, timeoutMs: 10_000 }
-    await this.#gateway.call('POST /v1/wake-stream/receipts', { body, ...transport }).catch(() => {})
+    for (let delayMs = retryMs; ; delayMs = Math.min(delayMs * 2, retryMsMax)) {
+      try {
+        await this.#gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
+        return
+      } catch (error) {
+        if (this.#stopping.signal.aborted || !mayPass(error)) return
+        await sleep(systemClock, delayMs, this.#stopping.signal)
+      }
+    }
   }
 }

@@ -1,6 +1,4 @@
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
-import { retryForSecondsOf } from '../rules/retry-schedule.ts'
+import { setMaxListeners } from 'node:events'
 import { maxInFlight } from '../rules/window.ts'
 import { readUnfinished } from '../store/unfinished-store.ts'
 import { InFlight } from './in-flight.ts'
@@ -12,10 +10,12 @@ import type { Sender } from './sender.ts'
  * came meanwhile. Nothing newer is sent before. False: the lease has ended.
  */
 export async function finishUnfinished(run: Run, sender: Sender): Promise<boolean> {
-  const { context, subscription, lease } = run
-  if (!mayKeep(subscription)) return true
+  const { context, subscription, lease, signal } = run
+  // Whatever the target is now: it may have been another one when they were kept.
+  if (subscription.kind === 'push') return true
   const width = maxInFlight(subscription)
   const inFlight = new InFlight(sender)
+  if (width > 1) setMaxListeners(3 * width, signal)
   try {
     for (const { emission, cursorLogId } of await readUnfinished(context.db, subscription.id)) {
       // A resync may have moved the cursor since.
@@ -28,10 +28,4 @@ export async function finishUnfinished(run: Run, sender: Sender): Promise<boolea
   } finally {
     await inFlight.allSettled()
   }
-}
-
-/** Whether emissions of a subscription may be open for long. */
-function mayKeep(subscription: Subscription): boolean {
-  if (subscription.kind === 'push') return false
-  return targets[subscription.harnessTarget].connects || (retryForSecondsOf(subscription) ?? 0) > 0
 }

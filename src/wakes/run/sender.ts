@@ -9,6 +9,7 @@ import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
 import { leaseMs, renewLease, resumeWithDigest } from '../store/lease-store.ts'
 import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
 import { renew, requeue } from './keep-lease.ts'
+import { Naps } from './naps.ts'
 import { recordFailure } from './record-failure.ts'
 import type { Run } from './run.ts'
 import { Waits } from './waits.ts'
@@ -25,6 +26,7 @@ export class Sender {
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
   readonly #waits: Waits
+  #renewedAt = Number.NEGATIVE_INFINITY
 
   constructor(run: Run) {
     this.#run = run
@@ -113,13 +115,15 @@ export class Sender {
     return result
   }
 
-  /** Keeps an emission that may be open for long. A replay is asked for again by its own row. */
+  /** Keeps an emission that may be open for long; of a replay, which is asked for again by its own row, only the record. */
   async #keep(unfinished: Unfinished, attempts: readonly Attempt[]): Promise<boolean> {
     const { context, subscription, lease } = this.#run
-    if (unfinished.emission.replayed) return !lease.isLost
+    const { emission } = unfinished
+    const sent = { subscriptionId: subscription.id, emission, attempts }
     const isHeld = await context.db.transaction(async (tx) => {
       if (!(await renewLease(tx, lease, tx.now + leaseMs))) return false
-      await keepEmission(tx, subscription.id, unfinished, attempts)
+      if (emission.replayed) await saveDelivery(tx, sent, 'pending')
+      else await keepEmission(tx, subscription.id, unfinished, attempts)
       if (isLong(attempts)) await resumeWithDigest(tx, lease)
       return true
     })
@@ -129,14 +133,32 @@ export class Sender {
 
   async #waitFor<Value>(value: Promise<Value>): Promise<Value | undefined> {
     const { context, signal } = this.#run
-    const arrived = value.then((value) => ({ value }))
-    for (;;) {
-      const nap = new AbortController()
-      const either = Promise.race([arrived, sleep(context.clock, renewMs, AbortSignal.any([signal, nap.signal]))])
-      const result = await this.#waits.wait(either).finally(() => nap.abort())
-      if (result) return result.value
-      if (!(await renew(this.#run))) return undefined
+    const naps = new Naps(context.clock, signal)
+    let isSettled = false
+    const settle = (): void => {
+      isSettled = true
+      naps.end()
     }
+    value.then(settle, settle)
+    try {
+      for (;;) {
+        await this.#waits.wait(naps.next(renewMs))
+        if (isSettled) return await value
+        if (!(await this.#renewForAll())) return undefined
+      }
+    } finally {
+      naps.end()
+    }
+  }
+
+  /** Several emissions of a run that wait renew their lease together. */
+  async #renewForAll(): Promise<boolean> {
+    const { lease, signal, context } = this.#run
+    const now = context.clock.now()
+    if (!lease.isLost && !signal.aborted && Math.abs(now - this.#renewedAt) < renewMs) return true
+    const isHeld = await renew(this.#run)
+    if (isHeld) this.#renewedAt = now
+    return isHeld
   }
 
   /** Records the attempts so far, and waits for the next one. False: the lease has ended. */

@@ -12,6 +12,10 @@ const announceLater = statement<{ id: string; now: number }>(
   sql`update subscription set announces_waiting = 1, updated_at = ${p('now')} where id = ${p('id')} and status = 'waiting'`,
 )
 
+const announceNone = statement<{ id: string }>(
+  sql`update subscription set announces_waiting = 0 where id = ${p('id')} and announces_waiting = 1`,
+)
+
 /**
  * Has a subscription send one digest of what waits for its agent: at `dueAt` (ms since the epoch), or when its channel connects.
  * Source: D29.
@@ -20,9 +24,18 @@ export async function announceWaiting(tx: Transaction, id: string, dueAt: number
   if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) === 0) await tx.run(announceLater, { id, now: tx.now })
 }
 
-/** The same for an agent whose harness has appeared: once for each target. Returns the ids of the subscriptions. */
+/** Ends what `announceWaiting` has asked for. */
+export async function announceNothing(tx: Transaction, id: string): Promise<void> {
+  await tx.run(announceNone, { id })
+}
+
+/**
+ * The same for an agent whose session has started: once for each target. Not to a reader that starts a process for each wake: that
+ * process may be what has started the session, and the digest would start the next one. Returns the ids of the subscriptions.
+ */
 export async function announceWaitingTo(tx: Transaction, agentId: string): Promise<string[]> {
-  const ids = announcers(await listSubscriptions(tx, agentId)).map(({ id }) => id)
+  const inSessions = (await listSubscriptions(tx, agentId)).filter(({ streamSpawns }) => !streamSpawns)
+  const ids = announcers(inSessions).map(({ id }) => id)
   for (const id of ids) await announceWaiting(tx, id, tx.now)
   return ids
 }

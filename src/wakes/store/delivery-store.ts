@@ -32,7 +32,7 @@ interface DeliveryRow extends Omit<Delivery, 'attempts'> {
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
   event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, created_at as "createdAt", updated_at as "updatedAt"`)
-// Columns in the order of the table. Not for a subscription that was removed meanwhile.
+// Columns in the order of the table. Not for a subscription that was removed meanwhile. What a receipt has decided is not open again.
 const upsert = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
     cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
@@ -45,7 +45,8 @@ const upsert = new RowsStatement(
   from (values ${rows}) v where exists (select 1 from subscription where id = column1)
   on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, outcome = excluded.outcome,
     next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at,
-    emission = case when excluded.outcome = 'pending' then delivery.emission end`,
+    emission = case when excluded.outcome = 'pending' then delivery.emission end
+  where excluded.outcome <> 'pending' or delivery.outcome = 'pending'`,
 )
 const find = statement<{ subscriptionId: string; eventId: string }, DeliveryRow>(
   sql`select ${columns} from delivery where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`,
@@ -55,16 +56,23 @@ const newestFirst = statement<
   DeliveryRow
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
+// A record that is open for longer was left behind: its emission was made anew, with another id. One that is kept will be sent.
+const isOver = sql`(outcome <> 'pending' or emission is null and coalesce(next_attempt_at, 0) < ${p('beforeMs')})`
 const agedPage = statement<
-  { after: string; before: string; limit: number },
+  { after: string; before: string; beforeMs: number; limit: number },
   { id: string; aged: number }
 >(sql`select id, exists (select 1 from delivery where subscription_id = subscription.id and event_id < ${p('before')}
-    and outcome <> 'pending') as "aged"
+    and ${isOver}) as "aged"
   from subscription where id > ${p('after')} order by id ${limited}`)
-const removeAged = statement<{ subscriptionId: string; before: string; limit: number }>(sql`delete from delivery
-  where subscription_id = ${p('subscriptionId')} and outcome <> 'pending' and event_id <= (select max(event_id) from (
+const removeAged = statement<{
+  subscriptionId: string
+  before: string
+  beforeMs: number
+  limit: number
+}>(sql`delete from delivery
+  where subscription_id = ${p('subscriptionId')} and ${isOver} and event_id <= (select max(event_id) from (
     select event_id from delivery
-    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and outcome <> 'pending'
+    where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} and ${isOver}
     order by event_id ${limited}) page)`)
 
 /** An emission that was sent, and its attempts. */
@@ -127,10 +135,10 @@ const pageMax = 100
 export async function pruneDeliveries(db: Database, beforeMs: number, signal: AbortSignal): Promise<number> {
   const before = ulidFloor(beforeMs)
   const remove = (tx: Transaction, subscriptionId: string, limit: number) =>
-    tx.run(removeAged, { subscriptionId, before, limit })
+    tx.run(removeAged, { subscriptionId, before, beforeMs, limit })
   let pruned = 0
   for (let after = ''; !signal.aborted; ) {
-    const page = await db.all(agedPage, { after, before, limit: pageMax })
+    const page = await db.all(agedPage, { after, before, beforeMs, limit: pageMax })
     const aged = page.filter((subscription) => subscription.aged === 1).map(({ id }) => id)
     pruned += await deleteInBatches(db, aged, remove, signal)
     const last = page.at(-1)

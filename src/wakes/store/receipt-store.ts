@@ -47,24 +47,32 @@ const save = statement<{
     next_attempt_at = ${p('nextAttemptAt')}, updated_at = ${p('now')}
   where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`)
 
-/** Returns the wake of an `eventId` that is open, or one that was decided, of an agent. The caller's right to it is not checked. */
+/**
+ * Returns the wake of an `eventId` that is kept, or one that is on record for an agent or one of these subscriptions: one that was
+ * decided, or a replay. The caller's right to it is not checked.
+ */
 export async function findReported(
   db: Reader,
   eventId: string,
-  agentId: string,
+  where: { readonly agentId: string; readonly subscriptionIds: readonly string[] },
 ): Promise<ReportedDelivery | undefined> {
-  const row = (await db.get(open, { eventId })) ?? (await findDecided(db, eventId, agentId))
+  const row = (await db.get(open, { eventId })) ?? (await findRecorded(db, eventId, where))
   if (!row) return undefined
   const { target, attempts, ...rest } = row
   const { retryForSeconds } = JSON.parse(target) as WakeTarget
   return { ...rest, attempts: JSON.parse(attempts) as Attempt[], retryForSeconds }
 }
 
-async function findDecided(db: Reader, eventId: string, agentId: string): Promise<Row | undefined> {
-  const subscriptions = await db.all(subscriptionsOf, { agentId })
+async function findRecorded(
+  db: Reader,
+  eventId: string,
+  { agentId, subscriptionIds }: { readonly agentId: string; readonly subscriptionIds: readonly string[] },
+): Promise<Row | undefined> {
+  const own = await db.all(subscriptionsOf, { agentId })
+  const ids = new Set([...own.map(({ id }) => id), ...subscriptionIds])
   const [row] = await ofSubscriptions.all(
     db,
-    subscriptions.map(({ id }) => [id, eventId]),
+    [...ids].map((id) => [id, eventId]),
   )
   return row
 }

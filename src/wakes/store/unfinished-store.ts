@@ -27,14 +27,15 @@ const keep = statement<{
     created_at, updated_at)
   values (${p('subscriptionId')}, ${p('eventId')}, ${p('eventType')}, ${p('fromLogId')}, ${p('logId')}, ${p('eventCount')},
     ${p('attempts')}, 'pending', ${p('emission')}, ${p('now')}, ${p('now')})
-  on conflict (subscription_id, event_id) do update set attempts = excluded.attempts, emission = excluded.emission,
-    updated_at = excluded.updated_at`)
+  on conflict (subscription_id, event_id) do update set emission = excluded.emission, next_attempt_at = null,
+    attempts = case when delivery.outcome = 'pending' then excluded.attempts else delivery.attempts end, updated_at = excluded.updated_at`)
 const unfinished = statement<{ subscriptionId: string; limit: number }, { emission: string }>(
   sql`select emission from delivery where subscription_id = ${p('subscriptionId')} and emission is not null
     order by event_id ${limited}`,
 )
 const drop = statement<{ subscriptionId: string; now: number }>(
-  sql`update delivery set emission = null, outcome = 'failed', next_attempt_at = null, updated_at = ${p('now')}
+  sql`update delivery set emission = null, outcome = case when outcome = 'pending' then 'failed' else outcome end,
+    next_attempt_at = null, updated_at = ${p('now')}
     where subscription_id = ${p('subscriptionId')} and emission is not null`,
 )
 
@@ -63,13 +64,14 @@ export async function keepEmission(
   })
 }
 
-/** Returns the emissions of a subscription that were kept, in the order in which they were made. */
+/** Returns the emissions of a subscription that were kept, in the order in which they were sent: that of the log, whatever the clock did. */
 export async function readUnfinished(db: Reader, subscriptionId: string): Promise<Unfinished[]> {
   const rows = await db.all(unfinished, { subscriptionId, limit: unfinishedMax })
-  return rows.map(({ emission }) => JSON.parse(emission) as Unfinished)
+  const kept = rows.map(({ emission }) => JSON.parse(emission) as Unfinished)
+  return kept.sort((a, b) => a.cursorLogId - b.cursorLogId)
 }
 
-/** Gives up what was kept: the cursor was moved, and what is after it is sent anew. */
+/** Gives up what was kept: what is after the cursor is sent anew. A receipt that came stays on record. */
 export async function dropUnfinished(tx: Transaction, subscriptionId: string): Promise<void> {
   await tx.run(drop, { subscriptionId, now: tx.now })
 }

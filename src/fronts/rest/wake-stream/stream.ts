@@ -36,7 +36,8 @@ export async function streamWakes(
   if (held.signal.aborted) throw revoked()
   const farewell = (): object => problemBody(revoked(), path)
   const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
-  const reader = readerOf(stream, () => left.abort())
+  const leave = (): void => left.abort()
+  const reader = readerOf(stream, leave, () => unsent.isFull(caller.keyId))
   await using connection = await wakeStreams.connections.connect(
     caller,
     subscription,
@@ -51,12 +52,14 @@ export async function streamWakes(
 }
 
 /** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */
-function readerOf(stream: EventStream, end: () => void): StreamReader {
+function readerOf(stream: EventStream, end: () => void, isFull: () => boolean): StreamReader {
   return {
     write(eventId, { body, headers }) {
       const fields = Object.entries(headers).filter(([name]) => name !== 'Content-Type')
       const signed = fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join('')
       stream.write(`id: ${eventId}\nevent: wake\n${signed}data: ${body}\n\n`)
+      // A reader that does not read: what is open comes again on its next stream.
+      if (isFull()) end()
     },
     release(subscriptionId, reason) {
       stream.write(`event: released\ndata: ${JSON.stringify({ subscriptionId, reason })}\n\n`)

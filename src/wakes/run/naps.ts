@@ -1,0 +1,36 @@
+import type { Clock } from '../../lib/clock.ts'
+
+/** Naps one after the other while something is waited for, however long: none leaves a listener or a timer behind. */
+export class Naps {
+  readonly #clock: Clock
+  readonly #signal: AbortSignal
+  #wake = () => {}
+  #isOver: boolean
+
+  /** The abort of the signal ends them. */
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock
+    this.#signal = signal
+    this.#isOver = signal.aborted
+    signal.addEventListener('abort', this.end)
+  }
+
+  /** Resolves after `delayMs`, or when the naps are over. */
+  next(delayMs: number): Promise<void> {
+    if (this.#isOver) return Promise.resolve()
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(delayMs, resolve)
+      this.#wake = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
+  /** Ends this nap and all later ones. A second call changes nothing. */
+  readonly end = (): void => {
+    this.#isOver = true
+    this.#signal.removeEventListener('abort', this.end)
+    this.#wake()
+  }
+}
