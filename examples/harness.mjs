@@ -32,7 +32,11 @@ const server = createServer(async (req, res) => {
   const wake = JSON.parse(body)
   if (seen.has(wake.eventId)) return
   seen.add(wake.eventId)
-  say('woken', { eventType: wake.eventType, logId: wake.logId, newState: wake.payload.newState })
+  say('woken', {
+    eventType: wake.eventType,
+    logId: wake.logId,
+    ...pick(wake.payload, 'newState', 'reason', 'eventCount'),
+  })
   handle(wake).catch((error) => say('failed', { error: error.message }))
 })
 
@@ -103,6 +107,11 @@ async function call(method, path, body) {
   const answer = await response.json()
   if (!response.ok) throw new Error(`${method} ${path}: ${answer.detail}`)
   return answer
+}
+
+/** These fields, where they are there. */
+function pick(from, ...names) {
+  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]))
 }
 
 function say(what, details) {

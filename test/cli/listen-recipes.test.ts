@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { start } from './terminal.ts'
 
@@ -16,7 +18,7 @@ function standIn(name: string): { readonly path: string; arguments(): string[] }
   const file = join(directory, 'arguments')
   writeFileSync(
     program,
-    `#!/bin/sh\nfor one in "$@"; do printf '%s\\n' "$one"; done > ${file}.new\nmv ${file}.new ${file}\n`,
+    `#!/bin/sh\nfor one in "$@"; do printf '%s\\n' "$one"; done > ${file}.new\nmv ${file}.new ${file}\necho 'Looks good.'\n`,
   )
   chmodSync(program, 0o755)
   return {
@@ -31,52 +33,76 @@ function standIn(name: string): { readonly path: string; arguments(): string[] }
   }
 }
 
+/** The example script calls `rouse` of this build. */
+const command = `${process.execPath} ${new URL('../../dist/main.js', import.meta.url).pathname}`
+
 test('the recipes of the README are for three harnesses', () => {
-  expect(recipes.map((recipe) => recipe.split(' ')[0])).toEqual(['claude', 'codex', 'opencode'])
+  expect(recipes.map((recipe) => recipe.split(' ')[1])).toEqual(['claude', 'codex', 'opencode'])
 })
 
-test.each(recipes)('%s gives the harness the text as one argument, whatever is in it', async (recipe) => {
-  await using gateway = await startGateway()
-  const donna = await gateway.addAgent('donna')
-  const program = standIn(recipe.split(' ')[0]!)
-  const env = { PATH: `${program.path}:${process.env.PATH}`, ROUSE_URL: gateway.url, ROUSE_KEY: donna.key }
-  const terminal = start(['listen', '--exec', recipe], env)
-  await terminal.until(/Listening to/)
-  await gateway.send('donna', 'Review $(id) `id` "PR 7"; exit 1')
-  const given = await until(
-    () => program.arguments(),
-    ({ length }) => length > 0,
-  )
-  expect(given.at(-1)).toBe('Review $(id) `id` "PR 7"; exit 1')
-  terminal.interrupt()
-  await terminal.code
+test.each(recipes)(
+  '%s gives the harness the text as one argument, whatever is in it, and completes the task with its answer',
+  async (recipe) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const program = standIn(recipe.split(' ')[1]!)
+    const env = { PATH: `${program.path}:${process.env.PATH}`, ROUSE_URL: gateway.url, ROUSE_KEY: donna.key }
+    const terminal = start(['listen', '--exec', recipe], { ...env, ROUSE_COMMAND: command })
+    await terminal.until(/Listening to/)
+    const { id } = await gateway.send('donna', 'Review $(id) `id` "PR 7"; exit 1')
+    const task = await completed(gateway, id)
+    expect(task.artifacts).toMatchObject([{ parts: [{ text: 'Looks good.' }] }])
+    expect(program.arguments().at(-1)).toBe('Review $(id) `id` "PR 7"; exit 1')
+    terminal.interrupt()
+    await terminal.code
+  },
+)
+
+const script = new URL('../../examples/on-wake.sh', import.meta.url).pathname
+
+const environment = (gateway: TestGateway, { key }: TestAgent) => ({
+  PATH: process.env.PATH,
+  ROUSE_URL: gateway.url,
+  ROUSE_KEY: key,
+  ROUSE_COMMAND: command,
 })
+
+const completed = (gateway: TestGateway, id: string) =>
+  until(
+    async () => (await gateway.call('GET', `/v1/tasks/${id}`)).body,
+    ({ state }) => state === 'completed',
+  )
 
 test('the example script takes a task, completes it, and answers mail', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
-  const main = new URL('../../dist/main.js', import.meta.url).pathname
-  const script = new URL('../../examples/on-wake.sh', import.meta.url).pathname
-  const env = {
-    PATH: process.env.PATH,
-    ROUSE_URL: gateway.url,
-    ROUSE_KEY: donna.key,
-    ROUSE_COMMAND: `${process.execPath} ${main}`,
-  }
-  const terminal = start(['listen', '--exec', script], env)
+  const terminal = start(['listen', '--exec', script], environment(gateway, donna))
   await terminal.until(/Listening to/)
-  const task = await gateway.send('donna', 'count these four words')
-  const done = await until(
-    async () => (await gateway.call('GET', `/v1/tasks/${task.id}`)).body,
-    ({ state }) => state === 'completed',
-  )
-  expect(done.artifacts).toMatchObject([{ parts: [{ text: '4 words' }] }])
-  const { body: sent } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' })
+  const { id } = await gateway.send('donna', 'count these four words')
+  expect((await completed(gateway, id)).artifacts).toMatchObject([{ parts: [{ text: '4 words' }] }])
+  const { body: sent } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch today?' })
   const thread = await until(
     async () => (await gateway.call('GET', `/v1/threads/${sent.messageId}`)).body,
     ({ messages }) => messages.length === 2,
   )
-  expect(thread.messages[1].subject).toContain('Lunch?')
+  expect(thread.messages[1]).toMatchObject({ body: '2 words', type: 'answer' })
   terminal.interrupt()
   await terminal.code
-}, 60_000)
+})
+
+// D29
+test('the example script takes what a digest had no room for, and answers neither answers nor the gateway', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.send('donna', 'the twenty-first task')
+  const mail = { messageId: 'MESSAGE:1', taskId: null, subject: 'Never mind', body: null }
+  const messages = [
+    { ...mail, type: 'answer', from: '@operator' },
+    { ...mail, type: 'msg', from: '@gateway' },
+  ]
+  const env = { ...environment(gateway, donna), ROUSE_EVENT_TYPE: 'wake/digest' }
+  const child = spawn(script, { env, stdio: ['pipe', 'ignore', 'inherit'] })
+  child.stdin.end(JSON.stringify({ messages, tasks: [] }))
+  expect((await once(child, 'exit'))[0]).toBe(0)
+  expect((await completed(gateway, id)).artifacts).toMatchObject([{ parts: [{ text: '3 words' }] }])
+})

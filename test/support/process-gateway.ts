@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { atFileEnd } from './ends.ts'
+import { freshBuild } from './fresh-build.ts'
 import { connectClient, type ProcessClient } from './process-client.ts'
 import { storeEnv } from './store.ts'
 import { until } from './until.ts'
@@ -165,14 +166,8 @@ export async function freePort(): Promise<number> {
 }
 
 function entry(): string[] {
-  const built = join(root, 'dist/main.js')
-  const isFresh = existsSync(built) && statSync(built).mtimeMs >= newestChange(join(root, 'src'))
-  return isFresh ? [built] : ['--import', 'tsx', join(root, 'src/main.ts')]
-}
-
-function newestChange(directory: string): number {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs))
+  const built = freshBuild()
+  return built ? [built] : ['--import', 'tsx', join(root, 'src/main.ts')]
 }
 
 function cleanEnvironment(): Record<string, string | undefined> {
