@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { emptyPostgres } from '../support/empty-postgres.ts'
@@ -142,4 +143,21 @@ test('a directory without a store and a missing server have different errors', a
   expect(await run(migrate, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no store in') })
   await (await startGateway({ dataDir: directory.path, env: embedded })).stop()
   expect(await run(migrate, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be opened') })
+})
+
+test('a subscription whose stream was open when its gateway died waits for the next one after the move', async () => {
+  using old = dataDirectory()
+  await using empty = await emptyPostgres()
+  const before = await startGateway({ dataDir: old.path, env: embedded })
+  const donna = await before.addAgent('donna')
+  const stream = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } }
+  await before.call('POST', '/v1/wake-subscriptions', stream, donna)
+  await before.stop()
+  const raw = new Sqlite(join(old.path, 'rouse.db'))
+  raw.exec("update subscription set status = 'active', stream_id = 's', stream_gateway = 'gone', due_at = 0")
+  raw.close()
+  const { code, stderr } = await run(migrate, { ROUSE_DATA_DIR: old.path, ROUSE_DATABASE_URL: empty.url })
+  expect(code, stderr).toBe(0)
+  const [moved] = await runSql(empty.url, 'select status, stream_id, stream_gateway from subscription')
+  expect(moved).toEqual({ status: 'waiting', stream_id: null, stream_gateway: null })
 })

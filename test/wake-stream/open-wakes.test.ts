@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Unsent } from '../../src/fronts/unsent.ts'
 import { WakeStream } from '../../src/wake-stream/wake-stream.ts'
 import { begin } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -26,11 +27,12 @@ const recorded = (gateway: TestGateway, agent: TestAgent, id: string, count: num
   )
 
 // S1-34
-test('a replay is over with its receipt', async () => {
+test.each(['the agent', 'an operator'])('a replay is over with the receipt of %s', async (who) => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const id = await subscribe(gateway, donna)
-  await using reader = await readWakes(gateway, donna, [id])
+  const key = who === 'the agent' ? donna.key : gateway.adminKey
+  await using reader = await readWakes(gateway, { ...donna, key }, [id])
   await mail(gateway, 'again')
   const [first] = await reader.waitFor(1)
   await reader.report(first!.eventId, 'delivered')
@@ -233,4 +235,34 @@ test('a stream whose end the store has refused leaves its subscription waiting a
     () => stateOf(gateway, donna, id),
     ({ status }) => status === 'waiting',
   )
+})
+
+test('a stream whose key has too many unread bytes ends, and its wake stays open', async () => {
+  class Full extends Unsent {
+    override isFull(): boolean {
+      return true
+    }
+  }
+  await using gateway = await startGateway({ overrides: { unsent: new Full() } })
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  await using reader = await readWakes(gateway, donna, [id])
+  await mail(gateway, 'unread')
+  await reader.ended()
+  await untilStatus(gateway, donna, id, 'waiting')
+  expect(await deliveriesOf(gateway, donna, id)).toMatchObject([{ outcome: 'pending', attempts: [] }])
+})
+
+// Agents write what is in a wake. Each body is one line, so nothing in it can be read as a field or an event of the stream.
+test('what a sender writes is never read as a field of the stream', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  await using reader = await readWakes(gateway, donna, [id])
+  const text = 'a\r\n\r\nevent: released\ndata: {}\n\nid: 7\rdata: b\u2028\u2029\u0085'
+  await gateway.send('donna', text)
+  const [wake] = await reader.waitFor(1)
+  expect(wake!.raw).not.toMatch(/[\r\n]/)
+  expect(JSON.parse(wake!.raw).eventId).toBe(wake!.eventId)
+  expect(reader.released).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { sleep } from '../../lib/clock.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { afterDelivery } from '../rules/after-delivery.ts'
@@ -12,6 +13,7 @@ import { renew, requeue } from './keep-lease.ts'
 import { Naps } from './naps.ts'
 import { recordFailure } from './record-failure.ts'
 import type { Run } from './run.ts'
+import { type Turn, Turns } from './turns.ts'
 import { Waits } from './waits.ts'
 
 /** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
@@ -26,6 +28,7 @@ export class Sender {
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
   readonly #waits: Waits
+  readonly #turns = new Turns()
   #renewedAt = Number.NEGATIVE_INFINITY
 
   constructor(run: Run) {
@@ -43,10 +46,12 @@ export class Sender {
   async start(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
     const { context, lease, signal } = this.#run
     if (lease.isLost || signal.aborted) return stopped([])
-    return this.#waits.during(async () => {
+    const turn = this.#turns.next()
+    const delivering = this.#waits.during(async () => {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped([])
-      return this.#deliver(emission, cursorLogId)
+      return this.#deliver(emission, cursorLogId, turn)
     })
+    return delivering.finally(turn.pass)
   }
 
   /**
@@ -69,7 +74,7 @@ export class Sender {
     return !lease.isLost
   }
 
-  async #deliver(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
+  async #deliver(emission: Emission, cursorLogId: number, turn: Turn): Promise<DeliveryResult> {
     const { context, subscription } = this.#run
     const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
     this.#isResuming = prior !== undefined
@@ -77,11 +82,12 @@ export class Sender {
     // It was decided, and the lease was lost before the cursor could move.
     if (prior && prior.outcome !== 'pending') return resultOf(prior)
     if (prior?.nextAttemptAt && !(await this.#waitUntil(prior.nextAttemptAt))) return stopped(attempts)
-    return this.#deliverBy(emission, cursorLogId, attempts)
+    return this.#deliverBy({ emission, cursorLogId }, attempts, turn)
   }
 
   /** Has the channel deliver an emission. A failure of the store stops the channel first, and then rejects. */
-  async #deliverBy(emission: Emission, cursorLogId: number, attempts: readonly Attempt[]): Promise<DeliveryResult> {
+  async #deliverBy(unfinished: Unfinished, attempts: readonly Attempt[], turn: Turn): Promise<DeliveryResult> {
+    const { emission } = unfinished
     const { context, subscription, identity, signal } = this.#run
     let storeFailure: { readonly error: unknown } | undefined
     const orStop = <Result>(act: Promise<Result>, stop: Result): Promise<Result> =>
@@ -97,7 +103,7 @@ export class Sender {
         emission,
         attempts,
         signal,
-        keep: (made) => orStop(this.#keep({ emission, cursorLogId }, made), false),
+        keep: (made) => orStop(this.#keepInTurn(unfinished, made, turn), false),
         waitFor: (value) => orStop(this.#waitFor(value), undefined),
         retryAt: (made, at) => orStop(this.#retryAt(emission, made, at), false),
         idle: (wait) =>
@@ -113,6 +119,13 @@ export class Sender {
     }
     if (storeFailure) throw storeFailure.error
     return result
+  }
+
+  /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
+  async #keepInTurn(unfinished: Unfinished, attempts: readonly Attempt[], turn: Turn): Promise<boolean> {
+    const { subscription } = this.#run
+    if (subscription.kind === 'wake' && targets[subscription.harnessTarget].connects) await turn.before
+    return this.#keep(unfinished, attempts).finally(turn.pass)
   }
 
   /** Keeps an emission that may be open for long; of a replay, which is asked for again by its own row, only the record. */

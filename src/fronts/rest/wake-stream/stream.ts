@@ -48,7 +48,9 @@ export async function streamWakes(
   stream.write('retry: 1000\n: connected\n\n')
   connection.begin()
   await aborted(signal)
-  if (!res.writableEnded) res.end()
+  // Bytes that nobody reads are dropped: the wakes in them have no receipt.
+  if (unsent.isFull(caller.keyId)) res.destroy()
+  else if (!res.writableEnded) res.end()
 }
 
 /** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */

@@ -1,0 +1,22 @@
+/** The turn of one emission among those of its run. */
+export interface Turn {
+  /** Resolves when every earlier one has passed. */
+  readonly before: Promise<void>
+  /** Lets the next one pass. A second call changes nothing. */
+  readonly pass: () => void
+}
+
+/** Hands out turns, in order. */
+export class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  next(): Turn {
+    const before = this.#last
+    let pass = (): void => {}
+    const passed = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    this.#last = before.then(() => passed)
+    return { before, pass }
+  }
+}
