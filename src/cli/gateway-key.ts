@@ -15,7 +15,10 @@ import { readSecret } from './secret-input.ts'
 const defaultDataDir = './.rouse'
 const proofMaxMs = 5_000
 
-/** The bearer key: of the flags, else of the profile, else ROUSE_KEY, else the file that ROUSE_KEY_FILE names, else the admin key of the data directory. `chooseAccess` says whether the profile is used. */
+/**
+ * The bearer key, from the first of these that has one: the flags, the profile, ROUSE_KEY, the file that ROUSE_KEY_FILE names, the
+ * data directory (its admin key). `chooseAccess` says whether the profile is used.
+ */
 export async function gatewayCredentials(
   options: AccessOptions,
   io: Io,

@@ -27,7 +27,7 @@ export function mayAsk({ kind, scopes }: Caller, wanted: 'all' | 'none' | 'count
   return kind === 'agent' && scopes.includes('read') && (wanted === 'count' || scopes.includes('work'))
 }
 
-/** Whether a call takes mail with its answer, or with the refusal of it. */
+/** Whether a call takes mail with its answer: its key may, and no header declines. A refusal carries mail under the same terms. */
 export function takesMail(req: Request, caller: Caller): boolean {
   return req.get(pendingSignalsHeader) === undefined && mayAsk(caller, 'all')
 }

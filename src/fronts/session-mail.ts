@@ -9,8 +9,8 @@ import { returnUnread, takesMail } from './answer-mail.ts'
 import { callerOf } from './auth.ts'
 
 /**
- * Adds the signal that waits for a preempted session to the refusal of the call that named the session, as `pendingSignals`. Under
- * the same conditions as with any answer: a key that reads mail, and no header that declines it. Source: D26.
+ * Adds the signal that waits for a preempted session to the refusal of a call that names this session, as `pendingSignals`. As with
+ * any answer, the key must be one that takes mail, and no header may decline it. Source: D26.
  */
 export function addSessionMail(db: Database, log: Logger): ErrorRequestHandler {
   return async (error, req, res, next) => {

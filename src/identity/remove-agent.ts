@@ -1,6 +1,7 @@
 import type { NewEvent } from '../log/event.ts'
 import type { Agent } from '../registry/agents/agent.ts'
-import { deleteAgent, findAgent, freeNames, lockAgent } from '../registry/agents/agent-store.ts'
+import { freeNames } from '../registry/agents/agent-names.ts'
+import { deleteAgent, findAgent, lockAgent } from '../registry/agents/agent-store.ts'
 import { nameOf, type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'

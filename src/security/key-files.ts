@@ -65,15 +65,6 @@ export class KeyFile implements KeptSecret {
   }
 }
 
-/** A secret of the data directory. Makes and stores it if there is none. */
-export function loadOrCreateKeyFile(
-  directory: string,
-  name: string,
-  create: () => string | Promise<string>,
-): Promise<string> {
-  return new KeyFile(directory, name).load(create)
-}
-
 /** A secret of the data directory; undefined: there is none. */
 export function readKeyFile(directory: string, name: string): string | undefined {
   return readKey(join(directory, name))

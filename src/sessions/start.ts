@@ -36,8 +36,8 @@ export interface StartedSession {
 
 /**
  * Starts a session and delivers the mail that waits for its agent. The newest process speaks for the agent: an older session is
- * preempted and notified, and its subscriptions are paused. The agent's subscriptions send one digest of what waits. The same process (the same `pid` and `startedAt`) continues its
- * session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
+ * preempted, its subscriptions are paused, and its next call gets `MasterPreempted`. The agent's subscriptions send one digest of
+ * what waits. The same process (the same `pid` and `startedAt`) continues its session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
  * `forbidden` for an operator, which has no sessions. Source: S2-2, S2-11, S2-20, D12.
  */
 export function startSession(context: SessionContext, caller: Caller, input: SessionInput): Promise<StartedSession> {

@@ -6,7 +6,7 @@ import { lockSubscription } from '../registry/subscriptions/subscription-store.t
 import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
-import { changeState } from '../wakes/store/subscription-state.ts'
+import { changeState } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireOwnSubscription } from './read.ts'

@@ -42,8 +42,8 @@ const announceAfterMs = 1_000
 
 /**
  * Makes a subscription that starts after the head of the log. What waits already, unread mail and open tasks, comes as one digest
- * after a second, unless it starts from `now`. Without a channel that is connected it is `waiting`. Returns the signing key once, to the operator and to the agent that
- * owns the subscription. A grantee does not get it: the owner rotates the key to get one.
+ * after a second, unless it starts from `now`. Without a channel that is connected it is `waiting`. Returns the signing key once, to
+ * the operator and to the agent that owns the subscription. A grantee does not get it: the owner rotates the key to get one.
  * Errors: `agent-not-found`, `forbidden`, `limit-exceeded`, `session-not-found`, `invalid-request`, `url-not-allowed`.
  * Source: S1-36, S1-44, D21, D28, D29.
  */

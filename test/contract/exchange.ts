@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Files, pretty } from './fixture.ts'
@@ -46,7 +48,8 @@ export function exchange(arrange: Arrange): Promise<Files> {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     }
-    const response = await fetch(world.gateway.url + path, {
+    const send = headers.host === undefined ? fetch : fetchAs(headers.host)
+    const response = await send(world.gateway.url + path, {
       method,
       headers: sentHeaders,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -54,15 +57,25 @@ export function exchange(arrange: Arrange): Promise<Files> {
     const text = await readAnswer(response, meanwhile)
     after?.()
     const stable = createPlaceholders()
-    const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
+    const asked = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
     const answer = {
       status: response.status,
       headers: stableHeaders(Object.fromEntries(response.headers)),
       ...(text === '' ? {} : { body: parsed(text) }),
     }
-    return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
+    return { 'request.json': stable(pretty(asked)), 'answer.json': stable(pretty(answer)) }
   })
 }
+
+/** `fetch` with a name of the host that is not in the URL: `fetch` itself does not send one. */
+const fetchAs =
+  (host: string) =>
+  async (url: string, { method, headers }: { method: string; headers: Record<string, string> }): Promise<Response> => {
+    const asking = request(url, { method, headers: { ...headers, host } }).end()
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    const answered = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
+    return new Response(Buffer.concat(await answer.toArray()), { status: answer.statusCode ?? 0, headers: answered })
+  }
 
 /** Headers of the transport and headers for browsers (test/fronts/edge.test.ts) are not part of the contract. */
 const transportHeaders = new Set(

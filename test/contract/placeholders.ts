@@ -6,6 +6,8 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}/ },
   { name: 'signature', pattern: /(?<=v1,)[A-Za-z0-9+/]{43}=/ },
   { name: 'hash', pattern: /(?<=")[A-Za-z0-9_-]{43}(?=")/ },
+  // A body that is too large, which nobody wants to read.
+  { name: 'long-text', pattern: /x{1000,}/ },
   { name: 'port', pattern: /(?<=127\.0\.0\.1:)\d{4,5}/ },
 ]
 const anyVolatile = new RegExp(
@@ -33,5 +35,5 @@ export function createPlaceholders(): (text: string) => string {
 }
 
 function group(name: string): string {
-  return name.replace('-', '')
+  return name.replaceAll('-', '')
 }

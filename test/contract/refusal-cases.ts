@@ -88,6 +88,21 @@ export const refusalCases: readonly FixtureCase[] = [
     ...post('/v1/agents', 'handle=donna'),
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })),
+  problem('misdirected-request', 'A gateway on loopback answers only to its own names.', () => ({
+    ...get('/v1/tasks'),
+    headers: { host: 'page.example' },
+  })),
+  problem('headers-too-large', 'More header lines than a request may have.', () => ({
+    ...get('/v1/tasks'),
+    headers: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x-${n}`, ''])),
+  })),
+  problem('payload-too-large', 'The body has more than 4 MiB.', () =>
+    post('/v1/agents', { handle: '@donna', description: 'x'.repeat(4_194_304) }),
+  ),
+  problem('internal', 'The gateway failed: the reason is in its log alone.', async ({ gateway }) => {
+    await besideStore(gateway.dataDir, 'alter table claim rename to lost')
+    return get('/v1/claims')
+  }),
   {
     ...problem('storage-unavailable', 'The store takes no writes now: try again.', async ({ gateway }) => {
       const other = new Sqlite(`${gateway.dataDir}/rouse.db`)

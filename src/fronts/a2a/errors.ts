@@ -20,7 +20,10 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
   'unsupported-media-type': ContentTypeNotSupportedError,
 }
 
-/** A failure outside the operation: a revoked key, a refusal by who the caller is (§3.3.2), a limit, an outage. Over REST the SDK answers with `statusCode`. */
+/**
+ * A failure outside the operation: a revoked key, a caller who may not call (§3.3.2), a limit, an outage. Over HTTP+JSON the SDK
+ * answers with `statusCode`.
+ */
 class StatusError extends A2AError {
   readonly transport = 'rest'
   readonly statusCode: number

@@ -21,7 +21,12 @@ export async function takeSessionMail(
   agentId: string,
   { id: sessionId, endedAt }: PreemptedSession,
 ): Promise<PendingSignal[]> {
-  const found = await db.get(ofSession, { agentId, sessionId, since: messageIdFloor(endedAt) })
+  const found = await db.get(ofSession, {
+    agentId,
+    sessionId,
+    since: messageIdFloor(endedAt),
+    until: messageIdFloor(endedAt + 1),
+  })
   if (!found || found.deliveredAt !== null) return []
   const { deliveredAt: _, ...row } = found
   const identity = await identityOf(db, agentId)
@@ -35,13 +40,14 @@ async function recordTaken(tx: Transaction, agentId: string, messageId: string):
   return (await tx.run(take, { agentId, messageId, now: tx.now })) > 0
 }
 
-// The signal was sent in the transaction that ended the session: the search begins at that instant and finds it at once.
+// The signal was sent in the transaction that ended the session: only the mail of that instant is read.
 const ofSession = statement<
-  { agentId: string; sessionId: string; since: string },
+  { agentId: string; sessionId: string; since: string; until: string },
   MessageRow & { deliveredAt: number | null }
 >(sql`select ${messageColumns}, r.delivered_at as "deliveredAt" from message m join (
     select message_id, delivered_at from message_recipient
-    where agent_id = ${p('agentId')} and ${isToSession} and message_id >= ${p('since')} and session_id = ${p('sessionId')}
+    where agent_id = ${p('agentId')} and ${isToSession} and message_id >= ${p('since')}
+      and message_id < ${p('until')} and session_id = ${p('sessionId')}
     order by message_id limit 1) r on r.message_id = m.id`)
 // The guard makes two calls at the same time get it once.
 const take = statement<{ agentId: string; messageId: string; now: number }>(sql`update message_recipient

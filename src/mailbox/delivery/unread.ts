@@ -10,12 +10,16 @@ export interface Unread {
 
 const unreadMax = 10_000
 
+// The unread mail is found in its index alone; then each row is looked up. One condition on both would read the whole inbox.
+const toAgent = sql`cross join message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = u.message_id and ${isToAgent}`
 const unread = statement<{ agentId: string; limit: number }, { messageId: string }>(
-  sql`select message_id as "messageId" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' and ${isToAgent}
-    order by message_id desc ${limited}`,
+  sql`select u.message_id as "messageId" from (select message_id from message_recipient
+      where agent_id = ${p('agentId')} and status = 'sent' order by message_id desc ${limited}) u
+    ${toAgent} order by u.message_id desc`,
 )
 const any = statement<{ agentId: string }, { one: number }>(
-  sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and status = 'sent' and ${isToAgent} limit 1`,
+  sql`select 1 as "one" from (select message_id from message_recipient where agent_id = ${p('agentId')} and status = 'sent') u
+    ${toAgent} limit 1`,
 )
 const sentAt = statement<{ messageId: string }, { createdAt: number }>(
   sql`select created_at as "createdAt" from message where id = ${p('messageId')}`,

@@ -20,8 +20,9 @@ const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
 }
 
 /**
- * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. One to a session
- * is silent: no wake and no other session takes it. An announcement to a project goes to every agent with a live session while there are at most 100; others list the sessions instead. Source: S2-7.
+ * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. A signal to one
+ * session is silent: no wake and no other session takes it. A signal to a project goes to every agent with a live session while
+ * there are at most 100 of them; with more, nobody gets it, and `GET /v1/agents` shows who is there. Source: S2-7, D26.
  */
 export function createAnnounce(append: AppendEvents, listPresent: ListPresent): Announce {
   return async (tx, { projectId, signalType, payload, toAgentId, toSessionId, exceptAgentId }) => {

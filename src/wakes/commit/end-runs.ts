@@ -1,6 +1,6 @@
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
-import { advanceCursors, releaseLeases } from '../store/lease-store.ts'
+import { advanceCursors, releaseLeases } from '../store/lease-progress.ts'
 import { closeIfFinished } from './close-push.ts'
 import { type ContinuingRun, type LockedLog, lookAhead, type ReleasedRun, releaseAt } from './look-ahead.ts'
 import type { DeferredEnd } from './run-end.ts'

@@ -5,7 +5,7 @@ import type { Transaction } from '../../storage/database.ts'
 import { hasMoreCached, readPending } from '../read/pending.ts'
 import { triggerOf } from '../rules/match.ts'
 import { dueAt, formOf } from '../rules/window.ts'
-import type { Release } from '../store/lease-store.ts'
+import type { Release } from '../store/lease-progress.ts'
 import type { DeferredEnd } from './run-end.ts'
 import type { EventsByAudience } from './schedule.ts'
 

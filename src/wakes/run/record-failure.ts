@@ -5,7 +5,7 @@ import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
 import { audienceOf } from '../rules/signal-audience.ts'
 import { saveDelivery } from '../store/delivery-store.ts'
-import { advanceCursor, keepFailing } from '../store/lease-store.ts'
+import { advanceCursor, keepFailing } from '../store/lease-progress.ts'
 import { degradeSubscription } from '../store/subscription-state.ts'
 import type { Run } from './run.ts'
 

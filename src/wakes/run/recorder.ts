@@ -6,7 +6,7 @@ import type { EndingRun, RunEnd, RunEnds } from '../commit/run-end.ts'
 import type { Emission } from '../content/emission.ts'
 import { saveDelivered } from '../store/delivery-store.ts'
 import type { Lease, Progress } from '../store/lease.ts'
-import { type Advance, advanceCursors } from '../store/lease-store.ts'
+import { type Advance, advanceCursors } from '../store/lease-progress.ts'
 
 /** An emission that was acknowledged. */
 interface Acknowledged {

@@ -1,17 +1,15 @@
 import {
-  mayBecome,
   notConnected,
   type StatusBefore,
   type SubscriptionStatus,
   statusesBefore,
   taskFinished,
 } from '../../registry/subscriptions/status.ts'
-import type { DeliveryState, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { type HarnessTarget, isDeliverable, liveStatus } from '../../registry/subscriptions/targets.ts'
-import { Collision, type Transaction } from '../../storage/database.ts'
+import type { Transaction } from '../../storage/database.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey } from './lease.ts'
-import { dropUnfinished } from './unfinished-store.ts'
 
 /**
  * The condition that a subscription may become `to`: from every status that the table of transitions allows, or only from these
@@ -87,82 +85,6 @@ const revive = statement<Resumed>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
 /** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
-interface Known {
-  knownAt: number
-  knownGeneration: number
-  knownStatus: string
-  knownCursor: number
-  knownFailed: number
-  knownDueAt: number | null
-  knownOwner: string | null
-}
-const isKnown = sql`updated_at = ${p('knownAt')} and generation = ${p('knownGeneration')} and status = ${p('knownStatus')}
-    and cursor_log_id = ${p('knownCursor')} and failed_in_a_row = ${p('knownFailed')} and due_at is not distinct from ${p('knownDueAt')}
-    and lease_owner is not distinct from ${p('knownOwner')}`
-
-/** The part of a subscription's state that a caller may change. */
-type NewState = Pick<
-  DeliveryState,
-  | 'status'
-  | 'reason'
-  | 'failedInARow'
-  | 'cursorLogId'
-  | 'lastEmittedLogId'
-  | 'failing'
-  | 'generation'
-  | 'generationAt'
-  | 'dueAt'
-> &
-  Pick<WakeSubscription, 'resumeWithDigest'>
-interface NewStateRow extends Omit<NewState, 'resumeWithDigest' | 'failing'> {
-  readonly failingCursorLogId: number | null
-  readonly failingEmittedLogId: number | null
-  readonly resumeWithDigest: number
-}
-const change = statement<
-  NewStateRow & Known & { id: string; now: number }
->(sql`update subscription set status = ${p('status')}, reason = ${p('reason')}, failed_in_a_row = ${p('failedInARow')},
-    cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
-    failing_cursor_log_id = ${p('failingCursorLogId')}, failing_emitted_log_id = ${p('failingEmittedLogId')}, generation = ${p('generation')},
-    generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')}, due_at = ${p('dueAt')},
-    claimed_to_log_id = null, lease_owner = null, updated_at = ${p('now')}
-  where id = ${p('id')} and ${isKnown}`)
-
-/**
- * Writes a subscription's state and ends its lease: a run that sends for it finds out when it records, and the next lease sees the
- * new settings. Throws `Collision` when the subscription is not what was read, and an `Error` for a status that may not follow.
- */
-export async function changeState(tx: Transaction, before: WakeSubscription, state: NewState): Promise<void> {
-  if (!mayBecome(before.status, state.status)) {
-    throw new Error(`A ${before.status} subscription cannot become ${state.status}.`)
-  }
-  const { status, reason, failedInARow, cursorLogId, lastEmittedLogId, generation, generationAt, dueAt } = state
-  const changed = await tx.run(change, {
-    id: before.id,
-    now: tx.now,
-    status,
-    reason,
-    failedInARow,
-    cursorLogId,
-    lastEmittedLogId,
-    failingCursorLogId: state.failing?.cursorLogId ?? null,
-    failingEmittedLogId: state.failing?.lastEmittedLogId ?? null,
-    generation,
-    generationAt,
-    dueAt,
-    resumeWithDigest: state.resumeWithDigest ? 1 : 0,
-    knownAt: before.updatedAt,
-    knownGeneration: before.generation,
-    knownStatus: before.status,
-    knownCursor: before.cursorLogId,
-    knownFailed: before.failedInARow,
-    knownDueAt: before.dueAt,
-    knownOwner: before.leaseOwner,
-  })
-  if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
-  if (cursorLogId !== before.cursorLogId) await dropUnfinished(tx, before.id)
-}
-
 /** Ends a lease and degrades its subscription: nothing more is sent until somebody activates it. False: the lease was lost. */
 export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
   return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0

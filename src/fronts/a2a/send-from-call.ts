@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
+import type { JsonObject } from '../../lib/json.ts'
+import { waitForTask } from '../../tasks/follow-task.ts'
+import { readMessageAnswer } from '../../tasks/message-answer.ts'
+import type { PushContext } from '../../tasks/push-config.ts'
+import { type SendMessageInput, sendMessage } from '../../tasks/send-message.ts'
+import { isInterrupted, isTerminal, type TaskState } from '../../tasks/state.ts'
+import type { A2aMessage, Task } from '../../tasks/task.ts'
+import { recordCall } from '../access/a2a-access.ts'
+import { a2aOperation } from '../access/a2a-operations.ts'
+import { authorise } from '../access/authorise.ts'
+import type { AuditContext } from '../access/rest-access.ts'
+import type { A2aCall } from './call.ts'
+import { historyLimit, requireMessage, typed } from './params.ts'
+import { keepingConfig } from './push-operations.ts'
+import { loadA2aTask } from './task-view.ts'
+
+export interface SendContext extends PushContext, AuditContext {
+  /** How long a blocking SendMessage waits, in ms. */
+  readonly blockingTimeoutMs: number
+}
+
+const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
+
+/** Sends the message of a call. Returns its task, or the message that answers it, once a call that waits has waited. */
+export async function answerSend(
+  context: SendContext,
+  params: SendMessageRequest,
+  call: A2aCall,
+  requestedVersion: string,
+): Promise<A2aTask | Message> {
+  const historyLength = historyLimit(params.configuration?.historyLength)
+  const waits = isBlocking(params, requestedVersion)
+  // First of all, so that a call that may not wait is refused before anything is sent.
+  using _held = waits ? call.hold('blockingCalls') : undefined
+  let task = await sendFromCall(context, params, call, requestedVersion)
+  if (!waits) return loadA2aTask(context.db, task, historyLength)
+  if (!isSettled(task.state)) {
+    task = await waitForTask(context, task.id, {
+      isDone: isSettled,
+      timeoutMs: context.blockingTimeoutMs,
+      signal: call.signal,
+    })
+    call.requireHeld()
+  }
+  const answer = await readMessageAnswer(context.db, task)
+  return answer ? Message.fromJSON(answer) : loadA2aTask(context.db, task, historyLength)
+}
+
+/** Sends the message of a call, and records it in the audit. */
+export async function sendFromCall(
+  context: SendContext,
+  request: SendMessageRequest,
+  call: A2aCall,
+  requestedVersion: string,
+): Promise<Task> {
+  const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
+  const message = Message.toJSON(requireMessage(params)) as A2aMessage
+  const push = params.configuration?.taskPushNotificationConfig
+  const { idempotencyKey: key, caller } = call
+  if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
+  const input: SendMessageInput = {
+    message,
+    metadata: params.metadata as JsonObject | undefined,
+    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
+    ...(push && keepingConfig(context, call, push, requestedVersion)),
+  }
+  const task = await sendMessage(context, caller, call.agent, input)
+  await recordCall(context, call, 'ok', task.id)
+  return task
+}
+
+/** v1.0 waits unless it is told not to; v0.3 waits only if it is told to, whatever else it configures. Source: D32. */
+function isBlocking({ configuration }: SendMessageRequest, requestedVersion: string): boolean {
+  return configuration ? !configuration.returnImmediately : requestedVersion !== '0.3'
+}
+
+/** Identifies a repeat: the whole request, the same over all transports. */
+function fingerprint(params: SendMessageRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([params.message, params.configuration, params.metadata]))
+    .digest('hex')
+}

@@ -1,0 +1,115 @@
+import type { Failing } from '../../registry/subscriptions/subscription.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { p, type SQL, sql, statement } from '../../storage/statement.ts'
+import type { LeaseKey, Progress } from './lease.ts'
+import { leaseMs } from './lease-store.ts'
+
+const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
+// An event that arrives ends the failures in a row.
+const endsFailing = sql.raw(`failing_cursor_log_id = case when v.column5 = 0 then null else failing_cursor_log_id end,
+    failing_emitted_log_id = case when v.column5 = 0 then null else failing_emitted_log_id end`)
+const advance = new RowsStatement<{ id: string; owner: string }>(
+  (value) =>
+    sql`${value(0)}, ${value(1)}, ${sql.join(
+      [2, 3, 4, 5, 6].map((column) => bigint(value(column))),
+      sql`, `,
+    )}`,
+  7,
+  (
+    rows,
+  ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
+    window_until = v.column6, due_at = v.column7, ${endsFailing}
+  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
+)
+// Somebody may have asked for replays during the run: then the subscription is due at once.
+const release = new RowsStatement<{ id: string; dueAt: number | null }>(
+  (value) =>
+    sql`${value(0)}, ${value(1)}, ${sql.join(
+      [2, 3, 4, 5, 6, 7].map((column) => bigint(value(column))),
+      sql`, `,
+    )}`,
+  8,
+  (
+    rows,
+  ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
+    window_until = v.column6, ${endsFailing}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    announces_waiting = 0,
+    due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
+  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,
+)
+const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update subscription
+  set failing_cursor_log_id = ${p('cursorLogId')}, failing_emitted_log_id = ${p('lastEmittedLogId')}
+  where id = ${p('id')} and lease_owner = ${p('owner')} and failing_cursor_log_id is null`)
+const gather = statement<{ id: string; owner: string }>(
+  sql`update subscription set resume_with_digest = 1 where id = ${p('id')} and lease_owner = ${p('owner')}`,
+)
+
+/** Writes how far a lease has come, and renews it. Returns false when it was lost. */
+export async function advanceCursor(tx: Transaction, lease: LeaseKey, progress: Progress): Promise<boolean> {
+  const { subscriptionId, owner } = lease
+  return (await advanceCursors(tx, [{ subscriptionId, owner, progress }])).size > 0
+}
+
+/** Keeps where the subscription of a lease is, unless it has failed before since its last event arrived. Source: D30. */
+export async function keepFailing(
+  tx: Transaction,
+  { subscriptionId, owner }: LeaseKey,
+  { cursorLogId, lastEmittedLogId }: Failing,
+): Promise<void> {
+  await tx.run(keepFirst, { id: subscriptionId, owner, cursorLogId, lastEmittedLogId })
+}
+
+/** From the next lease on, what gathered meanwhile is one digest. Source: D31. */
+export async function resumeWithDigest(tx: Transaction, { subscriptionId, owner }: LeaseKey): Promise<void> {
+  await tx.run(gather, { id: subscriptionId, owner })
+}
+
+/** The progress of a lease. */
+export interface Advance extends LeaseKey {
+  readonly progress: Progress
+}
+
+/** Writes how far leases have come, and renews them. Returns those that are still held. */
+export async function advanceCursors<Item extends Advance>(
+  tx: Transaction,
+  advances: readonly Item[],
+): Promise<ReadonlySet<Item>> {
+  const leasedUntil = tx.now + leaseMs
+  const rows = advances.map(({ subscriptionId, owner, progress }) => [
+    subscriptionId,
+    owner,
+    ...progressRow(progress),
+    leasedUntil,
+  ])
+  const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
+  return new Set(advances.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
+}
+
+function progressRow({ cursorLogId, lastEmittedLogId, failedInARow, windowUntil }: Progress): (number | null)[] {
+  return [cursorLogId, lastEmittedLogId, failedInARow, windowUntil]
+}
+
+/** A lease that ends because nothing is left to send up to its cursor. */
+export interface Release extends Advance {
+  /** When the subscription falls due again, ms since the epoch; null: with its next event. */
+  readonly dueAt: number | null
+}
+
+/**
+ * Releases leases. Returns, by id, when each subscription falls due again (null: with its next event); those whose lease was
+ * lost are missing.
+ */
+export async function releaseLeases(
+  tx: Transaction,
+  releases: readonly Release[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = releases.map(({ subscriptionId, owner, progress, dueAt }) => [
+    subscriptionId,
+    owner,
+    ...progressRow(progress),
+    dueAt,
+    tx.now,
+  ])
+  return new Map((await release.all(tx, rows)).map((row) => [row.id, row.dueAt]))
+}
