@@ -111,6 +111,22 @@ describe('rouse listen', () => {
     await stop(second)
   })
 
+  test('reads a subscription by the beginning of its id, and says nothing of mail that waits: it brings it', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', filters: { taggedConcepts: ['release'] } }
+    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, donna)
+    const id = body.subscriptionId as string
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Not for it' })
+    const terminal = listen(gateway, donna, '--subscription', id.slice('WAKE_SUB:'.length).slice(0, 8))
+    await terminal.until(/Listening to/)
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Ship it', taggedConcepts: ['release'] })
+    await terminal.until(/Ship it/)
+    expect(await ownOf(gateway, donna)).toMatchObject([{ subscriptionId: id, status: 'active' }])
+    await stop(terminal)
+    expect(terminal.stdout() + terminal.stderr()).not.toMatch(/Not for it|new message/)
+  })
+
   test('removes a subscription that was temporary', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')

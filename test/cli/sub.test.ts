@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { attempt, delivery, subscription } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
@@ -145,3 +146,17 @@ test.each([[[]], [['--from', '3']], [['--event', '01H', '--failed-since', '2026-
     expect([code, stderr]).toEqual([2, expect.stringContaining('Name the events')])
   },
 )
+
+// D28
+test('a subscription that waits for a reader says who fetches its wakes', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: donna.key }
+  const added = await run(['sub', 'add', '--trigger', 'SENT_TO_ME', '--target', 'bridge-daemon'], env)
+  const [whole = ''] = added.stdout.match(/WAKE_SUB:\S+/) ?? []
+  const how = [`rouse listen --subscription ${whole}`, `GET /v1/wake-stream?subscription=${whole}`]
+  for (const text of how) expect(added.stdout).toContain(text)
+  expect((await run(['sub', 'list'], env)).stdout).toContain('waiting (no channel is connected)')
+  const shown = await run(['sub', 'show', whole], env)
+  for (const text of how) expect(shown.stdout).toContain(text)
+})

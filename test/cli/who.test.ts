@@ -21,12 +21,27 @@ test('who shows agents, their sessions, what they do and what they work on', asy
   const { code, stdout } = await run(['who'], as(gateway))
   expect(code).toBe(0)
   const short = `s${sessionId.slice(-6)}`
-  expect(stdout).toMatch(new RegExp(`@donna +Sintra +${short} +codex +\\w+ +\\S+Z +has-telegram +issue-7\n`))
-  expect(stdout).toMatch(/@mike +- +- +- +no session +never/)
+  expect(stdout).toMatch(new RegExp(`@donna +Sintra +${short} +codex +\\w+ +- +\\S+Z +has-telegram +issue-7\n`))
+  expect(stdout).toMatch(/@mike +- +- +- +no session +- +never/)
   const json = JSON.parse((await run(['who', '--json'], as(gateway, donna))).stdout)
   expect(json).toMatchObject({ agents: [{ handle: '@donna' }, { handle: '@mike' }], claims: [{ owner: '@donna' }] })
   const mail = await run(['mail', short, 'Hello'], as(gateway))
   expect(mail.stdout).toContain('to:       @donna\n')
+})
+
+// D28
+test('who shows whether wakes reach an agent: waiting is one that gathers until something reads it', async () => {
+  await using gateway = await startGateway()
+  const [donna, mike] = [await gateway.addAgent('donna'), await gateway.addAgent('mike')]
+  const add = (agent: { key: string }, harnessTarget: string) =>
+    gateway.call('POST', '/v1/wake-subscriptions', { trigger: 'SENT_TO_ME', harnessTarget }, agent)
+  await add(donna, 'bridge-daemon')
+  await add(donna, 'disabled')
+  await add(mike, 'disabled')
+  const { stdout } = await run(['who'], as(gateway))
+  expect(stdout).toMatch(/@donna .* no session +waiting /)
+  expect(stdout).toMatch(/@mike .* no session +- /)
+  expect((await run(['who'], as(gateway, mike))).stdout).toMatch(/@donna .* no session +- /)
 })
 
 test('an empty list and a missing gateway are reported', async () => {
@@ -94,12 +109,12 @@ test('who says of an agent without a session that it has none, and when its key 
   await gateway.addAgent('mike')
   await run(['task', 'list'], as(gateway, donna))
   // The use of a key is written within a second.
-  const row = /@donna +- +- +- +no session +(\d+ s ago|now) /
+  const row = /@donna +- +- +- +no session +- +(\d+ s ago|now) /
   const { stdout } = await until(
     () => run(['who'], as(gateway), { columns: 100 }),
     ({ stdout }) => row.test(stdout),
   )
-  expect(stdout).toMatch(/@mike +- +- +- +no session +never/)
+  expect(stdout).toMatch(/@mike +- +- +- +no session +- +never/)
   expect(stdout).not.toContain('away')
   const { body } = await gateway.call('GET', '/v1/agents/donna')
   expect(Date.now() - Date.parse(body.lastSeenAt)).toBeLessThan(60_000)

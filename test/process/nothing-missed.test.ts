@@ -6,11 +6,13 @@ import { spawnExample } from '../support/spawn-example.ts'
 import { until } from '../support/until.ts'
 
 const awayCount = 10
+/** The script starts three processes for each task. */
+const completedMaxMs = 150_000
 
 /** Resolves when every task is completed. */
 async function completed(gateway: ProcessGateway, ids: readonly string[]): Promise<void> {
   const states = () => Promise.all(ids.map(async (id) => (await gateway.call('GET', `/v1/tasks/${id}`)).body.state))
-  await until(states, (all) => all.every((state) => state === 'completed'), 60_000)
+  await until(states, (all) => all.every((state) => state === 'completed'), completedMaxMs)
 }
 
 async function sendWhileAway(gateway: ProcessGateway, agent: ProcessAgent): Promise<string[]> {
@@ -52,6 +54,12 @@ async function listen(gateway: ProcessGateway, { key }: ProcessAgent): Promise<R
   return listener
 }
 
+/** Ctrl-C, which ends the script too. */
+async function stop(listener: RouseProcess): Promise<void> {
+  listener.kill('SIGINT')
+  expect((await listener.exited).code).toBe(130)
+}
+
 const wakesOf = (listener: RouseProcess) =>
   listener
     .output()
@@ -67,6 +75,7 @@ test('`rouse listen --exec` that starts after the message is woken by it, and co
   await using listener = await listen(gateway, donna)
   await completed(gateway, [id])
   expect(wakesOf(listener)).toMatchObject([{ eventType: 'wake/digest', payload: { reason: 'waiting' } }])
+  await stop(listener)
 })
 
 // D28, D29
@@ -93,4 +102,5 @@ test('`rouse listen --exec` that was killed is woken by one digest when it is ba
   expect(wakesOf(second)).toMatchObject([
     { eventType: 'wake/digest', payload: { reason: 'waiting', eventCount: awayCount } },
   ])
-})
+  await stop(second)
+}, 200_000)

@@ -23,6 +23,7 @@ const shown: readonly [RegExp, RegExp][] = [
   [/task move .* working/, /working/],
   [/task move .* completed/, /completed/],
   [/curl/, /"state":\s*"TASK_STATE_SUBMITTED"/],
+  [/--wait/, /5 words/],
   [/rouse who/, /@donna/],
   [/rouse thread/, /The build is red/],
   [/rouse inbox/, /The build is red/],
@@ -62,7 +63,8 @@ test('the README works as printed, from the first line to the last, on a fresh c
       const output = await at(terminal).run(command)
       reader.seen += output
       for (const [pattern, promised] of shown) if (pattern.test(command)) expect(output, command).toMatch(promised)
-      if (/rouse send/.test(command)) await until(reader.heard, (text) => text.includes('Please review the parser.'))
+      const [, sent] = command.match(/rouse send \w+ "([^"]+)"/) ?? []
+      if (sent) await until(reader.heard, (text) => text.includes(sent))
       return
     }
     reader.heard = await at(terminal).stay(command, stays[1])

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
+import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'
 import { listenOnStream } from '../listen/stream.ts'
 import { listenOnWebhook } from '../listen/webhook.ts'
@@ -81,9 +82,10 @@ export function registerListen(parent: Command, io: Io): void {
         const webhook = { port: options.port ?? 0, path, signingKeys, exec, triggers, agent, windowSeconds }
         return listenOnWebhook(webhook, io, gateway, print)
       }
+      const ids = ownIds(gateway)
       const stream = {
         triggers: triggers.length > 0 ? triggers : (['SENT_TO_ME'] as const),
-        subscriptionIds: options.subscription ?? [],
+        subscriptionIds: await Promise.all((options.subscription ?? []).map(ids.subscription)),
         exec,
         agent,
         windowSeconds,

@@ -15,6 +15,7 @@ import {
   triggerList,
 } from '../subscription-options.ts'
 import { paint, plain } from '../terminal-text.ts'
+import { waitingText } from '../views/subscription-view.ts'
 
 interface SubAddOptions extends SelectionOptions {
   trigger: Trigger
@@ -31,6 +32,7 @@ export function registerSubAdd(parent: Command, io: Io): void {
     [
       'rouse sub add --trigger SENT_TO_ME --target-url https://donna.example/wake',
       'rouse sub add --trigger TASK_STATE_CHANGED --target-url http://127.0.0.1:8080/ --window 0 --sender @boss',
+      'rouse sub add --trigger SENT_TO_ME --target bridge-daemon --concept release   # then: rouse listen --subscription …',
       'rouse sub add --trigger SENT_TO_ME --target disabled        # wakes nobody; its events are in rouse sub held',
     ],
   ).requiredOption('--trigger <trigger>', `one of ${triggerList}`, trigger)
@@ -64,7 +66,7 @@ export function registerSubAdd(parent: Command, io: Io): void {
       const id = plain(answer.subscriptionId)
       const key = targets[target].isSigned ? signingKeyText(io, answer.signingKey) : ''
       const test = target === 'a2a-webhook' ? `Try it: rouse sub test ${id}\n` : ''
-      print.result(answer, () => `${id} is made.\n${key}${whenText(options)}\n${test}`)
+      print.result(answer, () => `${id} is made.\n${key}${whenText(id, options)}\n${test}`)
     })
 }
 
@@ -80,15 +82,16 @@ function signingKeyText(io: Io, key: string | undefined): string {
 const windowDefault = 30
 
 /** When the first wake comes, and what follows it. Source: D3, D25, D28, D29. */
-function whenText(options: SubAddOptions): string {
-  const text = firstEventText(options)
+function whenText(id: string, options: SubAddOptions): string {
+  const text = firstEventText(id, options)
   const isSent = targets[options.target ?? 'a2a-webhook'].route !== 'none'
   return isSent && options.startFrom === undefined ? `${text}\nWhat waits already comes first, as one digest.` : text
 }
 
-function firstEventText(options: SubAddOptions): string {
+function firstEventText(id: string, options: SubAddOptions): string {
   const { target = 'a2a-webhook', window = windowDefault, coalesceMode = 'leading' } = options
   if (target === 'disabled' || target === 'none') return 'It wakes nobody: rouse sub held lists what it matched.'
+  if (target === 'bridge-daemon') return waitingText(id)
   if (target !== 'a2a-webhook') return 'The first wake comes when something that receives it has connected.'
   if (window === 0) return 'Each event is sent at once, from now on.'
   return coalesceMode === 'window'

@@ -1,14 +1,18 @@
 import type { Command } from 'commander'
+import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import { clientCommand, connect } from '../client-command.ts'
+import { Refused } from '../failure.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import { readPages } from '../read-pages.ts'
 import { whoTable } from '../views/who-view.ts'
 
 /** Pages of claims that are shown beside the agents. */
 const claimPagesMax = 10
+const subscriptionPagesMax = 5
 
 export function registerWho(parent: Command, io: Io): void {
-  clientCommand(parent, 'who', 'list the agents with their presence and their claims', [
+  clientCommand(parent, 'who', 'list the agents with their presence, how they are woken, and their claims', [
     'rouse who',
     'rouse who --json',
   ]).action(async (_options: unknown, command: Command) => {
@@ -22,6 +26,21 @@ export function registerWho(parent: Command, io: Io): void {
       (page) => page.claims,
       claimPagesMax,
     )
-    print.result({ agents, claims }, () => whoTable(io, agents, claims))
+    const subscriptions = print.json ? [] : await readableSubscriptions(gateway)
+    print.result({ agents, claims }, () => whoTable(io, agents, claims, subscriptions))
   })
+}
+
+/** An agent reads its own subscriptions, an operator all; whoever may read none sees the agents without them. */
+async function readableSubscriptions(gateway: GatewayClient): Promise<SubscriptionView[]> {
+  try {
+    return await readPages(
+      (pageToken) => gateway.call('GET /v1/wake-subscriptions', { query: { pageToken } }),
+      (page) => page.subscriptions,
+      subscriptionPagesMax,
+    )
+  } catch (error) {
+    if (error instanceof Refused) return []
+    throw error
+  }
 }

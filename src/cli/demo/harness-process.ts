@@ -12,14 +12,15 @@ interface Said {
   readonly at: number
   readonly what: string
   readonly newState?: string
+  readonly reason?: string
   readonly [detail: string]: unknown
 }
 
 export interface Harness {
   /** When its first output came, in ms since the epoch. */
   momentOf(what: string, newState?: string): number | undefined
-  /** Resolves with its first output. */
-  heard(what: string): Promise<void>
+  /** Resolves when it has said this so many times. Errors: it ended before. */
+  heard(what: string, times: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -45,14 +46,17 @@ export async function startHarness(url: string, key: string, story: Story): Prom
   return {
     momentOf: (what, newState) =>
       said.find((saying) => saying.what === what && (newState === undefined || saying.newState === newState))?.at,
-    heard: (what) =>
-      new Promise((resolve) => {
+    heard: (what, times) =>
+      new Promise((resolve, reject) => {
         const check = () => {
-          if (!said.some((saying) => saying.what === what)) return
+          if (said.filter((saying) => saying.what === what).length < times) return
           lines.off('line', check)
           resolve()
         }
         lines.on('line', check)
+        const fail = () => reject(new Error(`The harness ended with ${child.exitCode} before it was done.`))
+        if (hasEnded(child)) return fail()
+        child.once('exit', fail)
         check()
       }),
     stop: () => endProcess(child),
@@ -61,16 +65,21 @@ export async function startHarness(url: string, key: string, story: Story): Prom
 
 const sentences: Record<string, (saying: Said) => string> = {
   subscribed: () => 'runs in its own process, knows a webhook and REST only, and asked to be woken',
-  woken: ({ eventType, newState, logId }) => `woken by ${eventType} (${newState}), log ${logId}, signature verified`,
+  woken: ({ eventType, newState, reason, logId }) =>
+    `woken by ${eventType} (${newState ?? reason}), log ${logId}, signature verified`,
   working: () => 'took the task: working',
   completed: () => 'completed it, with an artifact',
 }
 
 async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   const gone = once(child, 'exit')
   child.kill('SIGTERM')
   const hard = setTimeout(() => child.kill('SIGKILL'), 2_000)
   await gone
   clearTimeout(hard)
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }

@@ -5,7 +5,7 @@ import { createApp, type Gateway } from '../../app.ts'
 import { type Config, envToConfig } from '../../config.ts'
 import { untilAborted } from '../until-aborted.ts'
 import { type Harness, startHarness } from './harness-process.ts'
-import { sendOverA2a } from './peer.ts'
+import { connectPeer, type Peer } from './peer.ts'
 import { Story } from './story.ts'
 
 export interface DemoOptions {
@@ -18,6 +18,7 @@ export interface DemoOptions {
   signal?: AbortSignal
 }
 
+const early = 'Count these words when you are back.'
 const request = 'Count the words of this sentence, please.'
 
 /** The main job on real parts: a gateway, a harness in a process of its own, and the A2A SDK's client as the peer. */
@@ -32,8 +33,11 @@ export async function runDemo({ print, port, exit, signal }: DemoOptions): Promi
     story.tell('gateway', `listens at ${started.url}, data in ${dataDir}`)
     const agents = await registerAgents(started.url, gateway.adminKey)
     story.tell('gateway', 'registered @donna, a harness that will be woken, and @lola, a peer')
+    const peer = await connectPeer(`${started.url}/agents/donna/`, agents.lola, story)
+    await peer.leave(early)
     harness = await startHarness(started.url, agents.donna, story)
-    await tellMainJob(story, started.url, agents.lola, harness)
+    await harness.heard('completed', 1)
+    await tellMainJob(story, peer, harness)
     if (exit) return
     for (const line of whatNext(started.url, dataDir)) print(line)
     await untilAborted(signal)
@@ -44,12 +48,13 @@ export async function runDemo({ print, port, exit, signal }: DemoOptions): Promi
   }
 }
 
-async function tellMainJob(story: Story, url: string, key: string, harness: Harness): Promise<void> {
-  const result = await sendOverA2a(`${url}/agents/donna/`, key, request, story)
-  await harness.heard('completed')
+async function tellMainJob(story: Story, peer: Peer, harness: Harness): Promise<void> {
+  const result = await peer.ask(request)
+  await harness.heard('completed', 2)
   const woken = harness.momentOf('woken', 'Submitted')
   if (woken === undefined) throw new Error('The task was answered but the harness was never woken.')
   story.summarise([
+    'sent while no harness was there: the task waited, woke the harness when it came, and was completed',
     `from the peer's SendMessage to the harness being woken: ${(woken - result.sentAt).toFixed(1)} ms`,
     `from SendMessage to the answer, submitted → working → completed: ${(result.answeredAt - result.sentAt).toFixed(1)} ms`,
   ])

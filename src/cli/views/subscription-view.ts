@@ -16,7 +16,7 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
       subscription.cursorLogId,
       subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
-    'No subscriptions yet. Add one with: rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
+    'No subscriptions yet. Make one with: rouse listen, or rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
   )
 }
 
@@ -39,8 +39,16 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     created: whenLong(io, subscription.createdAt),
     updated: whenLong(io, subscription.updatedAt),
   })
+  if (subscription.status === 'waiting' && subscription.harnessTarget === 'bridge-daemon') {
+    return `${text}${waitingText(plain(subscription.subscriptionId))}\n`
+  }
   if (subscription.status !== 'degraded') return text
   return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
+}
+
+/** Who fetches the wakes of a subscription that is read as a stream. Source: D28. */
+export function waitingText(id: string): string {
+  return `It is waiting: it gathers, and its wakes are fetched by  rouse listen --subscription ${id}\n(or GET /v1/wake-stream?subscription=${id}).`
 }
 
 function statusText({ status, reason }: SubscriptionView): string {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { runRouse } from '../support/process-gateway.ts'
+
+/** Each step of the story, in the order in which it is told. */
+const steps = [
+  /gateway +listens at/,
+  /peer +left a task over A2A, which nobody is there to take/,
+  /harness +runs in its own process/,
+  /harness +woken by wake\/digest \(waiting\)/,
+  /harness +completed it/,
+  /peer +sends over A2A/,
+  /harness +woken by wake\/task_state_changed \(Submitted\)/,
+  /peer +got TASK_STATE_COMPLETED: "7 words/,
+  /SendMessage to the answer/,
+]
+
+// D29
+test('the demo wakes a harness by what was sent before it started, and by what is sent while it runs', async () => {
+  await using demo = runRouse(['demo', '--exit', '--port', '0'])
+  const { code, stdout, stderr } = await demo.exited
+  expect(code, stderr).toBe(0)
+  const places = steps.map((step) => stdout.search(step))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual([...places].sort((one, other) => one - other))
+})
