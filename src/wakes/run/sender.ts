@@ -29,6 +29,7 @@ export class Sender {
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
   readonly #waits: Waits
+  /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
   readonly #turns = new Turns()
   #renewedAt = Number.NEGATIVE_INFINITY
 
@@ -47,12 +48,15 @@ export class Sender {
   async start(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
     const { context, lease, signal } = this.#run
     if (lease.isLost || signal.aborted) return stopped([])
-    const turn = this.#turns.next()
-    const delivering = this.#waits.during(async () => {
+    const turn = this.#isStreamed ? this.#turns.next() : undefined
+    this.#waits.begin()
+    try {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped([])
-      return this.#deliver(emission, cursorLogId, turn)
-    })
-    return delivering.finally(turn.pass)
+      return await this.#deliver(emission, cursorLogId, turn)
+    } finally {
+      this.#waits.end()
+      turn?.pass()
+    }
   }
 
   /**
@@ -75,7 +79,7 @@ export class Sender {
     return !lease.isLost
   }
 
-  async #deliver(emission: Emission, cursorLogId: number, turn: Turn): Promise<DeliveryResult> {
+  async #deliver(emission: Emission, cursorLogId: number, turn: Turn | undefined): Promise<DeliveryResult> {
     const { context, subscription } = this.#run
     const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
     this.#isResuming = prior !== undefined
@@ -87,7 +91,11 @@ export class Sender {
   }
 
   /** Has the channel deliver an emission. A failure of the store stops the channel first, and then rejects. */
-  async #deliverBy(unfinished: Unfinished, attempts: readonly Attempt[], turn: Turn): Promise<DeliveryResult> {
+  async #deliverBy(
+    unfinished: Unfinished,
+    attempts: readonly Attempt[],
+    turn: Turn | undefined,
+  ): Promise<DeliveryResult> {
     const { emission } = unfinished
     const { context, subscription, identity, signal } = this.#run
     let storeFailure: { readonly error: unknown } | undefined
@@ -122,11 +130,9 @@ export class Sender {
     return result
   }
 
-  /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
-  async #keepInTurn(unfinished: Unfinished, attempts: readonly Attempt[], turn: Turn): Promise<boolean> {
-    const { subscription } = this.#run
-    if (subscription.kind === 'wake' && targets[subscription.harnessTarget].connects) await turn.before
-    return this.#keep(unfinished, attempts).finally(turn.pass)
+  async #keepInTurn(unfinished: Unfinished, attempts: readonly Attempt[], turn?: Turn): Promise<boolean> {
+    await turn?.before
+    return this.#keep(unfinished, attempts).finally(() => turn?.pass())
   }
 
   /** Keeps an emission that may be open for long; of a replay, which is asked for again by its own row, only the record. */
@@ -173,6 +179,12 @@ export class Sender {
     const isHeld = await renew(this.#run)
     if (isHeld) this.#renewedAt = now
     return isHeld
+  }
+
+  /** Whether its receiver connects to the gateway. */
+  get #isStreamed(): boolean {
+    const { subscription } = this.#run
+    return subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
   }
 
   /** Records the attempts so far, and waits for the next one. False: the lease has ended. */

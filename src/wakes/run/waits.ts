@@ -12,14 +12,14 @@ export class Waits {
     this.#setWaiting = setWaiting
   }
 
-  /** Counts an emission as in flight until its work is done. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Counts an emission as in flight. */
+  begin(): void {
     this.#count(1, 0)
-    try {
-      return await work()
-    } finally {
-      this.#count(-1, 0)
-    }
+  }
+
+  /** An emission is no longer in flight. */
+  end(): void {
+    this.#count(-1, 0)
   }
 
   /** Counts an emission in flight as waiting until a promise is settled. */
