@@ -18,7 +18,8 @@ test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
   const random = seededRandom(seed)
   const slowness = seededRandom(seed + 1)
   const inbox = new Inbox()
-  await using gateway = await startProcessGateway()
+  // Nothing worth a warning happens.
+  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'warn' })
   await using first = await startReceiver(inbox.answering(() => slowness() * 10))
   await using second = await startReceiver(inbox.answering())
   await using third = await startReceiver(inbox.answering(() => slowness() * 40))
