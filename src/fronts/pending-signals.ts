@@ -65,7 +65,10 @@ async function addCount({ db }: PiggybackContext, res: Response, caller: Caller)
   return {}
 }
 
-/** Answers without piggyback: the inbox is the mail itself, the start of a session has drained it, and whoever reads a stream of wakes starts the harness. */
+/**
+ * Whether an answer may carry mail. Not the inbox, which lists it; not the start of a session, which has drained it; not the stream
+ * of wakes, whose reader is not the harness itself.
+ */
 function mayCarry(req: Request, res: Response, body: unknown): boolean {
   return (
     isJsonObject(body) &&

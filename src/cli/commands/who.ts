@@ -31,7 +31,7 @@ export function registerWho(parent: Command, io: Io): void {
   })
 }
 
-/** An agent reads its own subscriptions, an operator all; whoever may read none sees the agents without them. */
+/** Returns the subscriptions that the key may read: an agent's own, an operator's all. Empty where it may read none. */
 async function readableSubscriptions(gateway: GatewayClient): Promise<SubscriptionView[]> {
   try {
     return await readPages(

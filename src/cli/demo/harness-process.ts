@@ -19,7 +19,7 @@ interface Said {
 export interface Harness {
   /** When its first output came, in ms since the epoch. */
   momentOf(what: string, newState?: string): number | undefined
-  /** Resolves when it has said this so many times. Errors: it ended before. */
+  /** Resolves when it has printed this line so many times. Rejects if it ends before. */
   heard(what: string, times: number): Promise<void>
   stop(): Promise<void>
 }

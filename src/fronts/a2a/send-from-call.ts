@@ -71,7 +71,7 @@ export async function sendFromCall(
   return task
 }
 
-/** v1.0 waits unless it is told not to; v0.3 waits only if it is told to, whatever else it configures. Source: D32. */
+/** A v1.0 call waits unless it asks for an immediate answer. A v0.3 call waits only if it asks for that. Source: D32. */
 function isBlocking({ configuration }: SendMessageRequest, requestedVersion: string): boolean {
   return configuration ? !configuration.returnImmediately : requestedVersion !== '0.3'
 }
