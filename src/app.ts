@@ -4,8 +4,9 @@ import { Unsent } from './fronts/unsent.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import type { Logger } from './logger.ts'
 import { createLogger } from './logging/create-logger.ts'
-import { openGateway, type Running, type Started } from './open-gateway.ts'
+import { openGateway } from './open-gateway.ts'
 import type { NameResolverOptions } from './security/name-resolver.ts'
+import type { Running, Started } from './world.ts'
 
 /** Replacements that tests provide for parts of the outside world. */
 export interface Overrides {

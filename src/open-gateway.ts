@@ -8,22 +8,18 @@ import { proveWrites } from './cluster/prove-writes.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
-import type { ConnectionBounds } from './fronts/connection-bounds.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import { ReadinessProbe } from './fronts/readiness.ts'
-import type { Unsent } from './fronts/unsent.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
 import { KeyUse } from './identity/key-use.ts'
 import { OpenCallCheck } from './identity/open-call-check.ts'
 import { OpenCalls } from './identity/open-calls.ts'
 import { keySweepOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
-import type { Clock } from './lib/clock.ts'
 import { Sweeper } from './lib/sweeper.ts'
 import { LogNotifier } from './log/log-notifier.ts'
-import type { Logger } from './logger.ts'
 import { createFindDelivered } from './mailbox/delivery/already-delivered.ts'
 import { drain } from './mailbox/delivery/drain.ts'
 import { markDelivered } from './mailbox/delivery/mark-delivered.ts'
@@ -63,33 +59,7 @@ import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWakeSigner } from './webhooks/wake-signer.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
-
-/** The addresses and warnings of a gateway that has started. */
-export interface Started {
-  readonly url: string
-  readonly grpcTarget: string | undefined
-  /** The file with the admin key, if this gateway has created it. */
-  readonly adminKeyFile: string | undefined
-  /** Warnings about how the gateway can be reached. */
-  readonly warnings: readonly string[]
-}
-
-/** A gateway that is open. */
-export interface Running extends Started {
-  readonly adminKey: string
-  close(): Promise<void>
-}
-
-/** The outside world of a gateway. */
-export interface World {
-  readonly clock: Clock
-  readonly log: Logger
-  readonly random: () => number
-  readonly names: NameResolverOptions
-  readonly stopping: AbortSignal
-  readonly bounds: Partial<ConnectionBounds> | undefined
-  readonly unsent: Unsent
-}
+import type { Running, World } from './world.ts'
 
 /** Wires a gateway from bottom to top and starts it. */
 export async function openGateway(config: Config, world: World): Promise<Running> {

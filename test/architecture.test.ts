@@ -12,6 +12,7 @@ const floors: Record<string, number> = {
   cli: 9,
   'app.ts': 8,
   'open-gateway.ts': 8,
+  'world.ts': 7.5,
   'config.ts': 8,
   'key-ring.ts': 8,
   fronts: 7,

@@ -1,0 +1,32 @@
+import type { ConnectionBounds } from './fronts/connection-bounds.ts'
+import type { Unsent } from './fronts/unsent.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Logger } from './logger.ts'
+import type { NameResolverOptions } from './security/name-resolver.ts'
+
+/** The addresses and warnings of a gateway that has started. */
+export interface Started {
+  readonly url: string
+  readonly grpcTarget: string | undefined
+  /** The file with the admin key, if this gateway has created it. */
+  readonly adminKeyFile: string | undefined
+  /** Warnings about how the gateway can be reached. */
+  readonly warnings: readonly string[]
+}
+
+/** A gateway that is open. */
+export interface Running extends Started {
+  readonly adminKey: string
+  close(): Promise<void>
+}
+
+/** The outside world of a gateway. */
+export interface World {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  readonly names: NameResolverOptions
+  readonly stopping: AbortSignal
+  readonly bounds: Partial<ConnectionBounds> | undefined
+  readonly unsent: Unsent
+}
