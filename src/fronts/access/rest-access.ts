@@ -55,14 +55,34 @@ export function noteTarget(res: Response, target: string): void {
   res.locals.target = target
 }
 
+const recordings = new WeakMap<Response, () => Promise<void>>()
+
+/**
+ * Records an answer that stays open, before it begins; `recordRest` does it for those that end at once. Errors:
+ * `storage-unavailable` when the audit cannot record it.
+ */
+export async function recordBegun(res: Response): Promise<void> {
+  try {
+    await recordings.get(res)?.()
+  } catch (cause) {
+    const detail = 'The audit could not record this, so it was not begun. Try again in a second.'
+    throw new Problem('storage-unavailable', { detail, cause })
+  }
+}
+
 function recordAnswer({ audit, clientAddress }: AuditContext, req: Request, res: Response, match: RestMatch): void {
   const { end } = res
+  const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
+  recordings.set(res, async () => {
+    res.end = end
+    if (whenToRecord(match.operation, res.locals.caller as Caller, 'ok') === 'no') return
+    await audit.keep(entryOf(res, match, 'ok', address))
+  })
   res.end = ((...rest: Parameters<typeof end>) => {
     res.end = end
     const outcome = outcomeOf(res)
     const when = whenToRecord(match.operation, res.locals.caller as Caller | undefined, outcome)
     if (when === 'no') return end.apply(res, rest)
-    const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
     const entry = entryOf(res, match, outcome, address)
     if (when === 'refused') audit.refuse(entry)
     if (when === 'soon') audit.note(entry)
