@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
@@ -9,6 +8,7 @@ import { untilClosed } from '../../sse.ts'
 import type { Unsent } from '../../unsent.ts'
 import { upgradeOf } from '../../upgrade.ts'
 import { requireUpgradable } from '../../web-socket.ts'
+import type { HttpExchange } from '../route.ts'
 import { eventTransport } from './event-transport.ts'
 import { type ReceiptFrameContext, receiptFrames } from './receipt-frames.ts'
 import { socketTransport } from './socket-transport.ts'
@@ -31,7 +31,7 @@ const path = '/v1/wake-stream'
 export async function streamWakes(
   context: WakeStreamFrontContext,
   caller: Caller,
-  { req, res }: { readonly req: Request; readonly res: Response },
+  { req, res }: HttpExchange,
   {
     subscription,
     capabilities = [],
