@@ -66,7 +66,7 @@ export function reportPresence(
 
 function ofAnotherProcess({ identity }: Caller, { id, surface }: Session): Problem {
   return new Problem('session-not-found', {
-    detail: `The live session of ${identity} (${id}, ${surface}) is of another process. Start one for this process: POST /v1/sessions {"surface": "…", "pid": …, "startedAt": "…"}.`,
+    detail: `The live session of ${identity} (${id}, ${surface}) is of another process than the report names. Start one for it: POST /v1/sessions {"surface": "…", "pid": …, "startedAt": "…"}.`,
   })
 }
 
