@@ -29,6 +29,7 @@ test.each([
   'mark',
   'who',
   'whoami',
+  'hook',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
