@@ -9,6 +9,7 @@ import { registerCompletion } from './commands/completion.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerHealth } from './commands/health.ts'
 import { registerInbox } from './commands/inbox.ts'
+import { registerInstall } from './commands/install.ts'
 import { registerListen } from './commands/listen.ts'
 import { registerLogin } from './commands/login.ts'
 import { registerMail, registerReply } from './commands/mail.ts'
@@ -27,6 +28,7 @@ import { registerSub } from './commands/sub.ts'
 import { registerTail } from './commands/tail.ts'
 import { registerTask } from './commands/task.ts'
 import { registerThread } from './commands/thread.ts'
+import { registerUninstall } from './commands/uninstall.ts'
 import { registerWho } from './commands/who.ts'
 import { registerWhoami } from './commands/whoami.ts'
 import type { Io } from './io.ts'
@@ -61,6 +63,8 @@ export function buildProgram(io: Io): Command {
   registerAgent(program, io)
   registerSend(program, io)
   registerListen(program, io)
+  registerInstall(program, io)
+  registerUninstall(program, io)
   registerSub(program, io)
   registerTask(program, io)
   registerMail(program, io)
