@@ -31,6 +31,8 @@ type QueryInput<Query> = { readonly query?: { readonly [Field in keyof Query]?: 
 /** How a call travels. */
 export interface Transport {
   readonly headers?: Record<string, string>
+  /** What the call does with the mail that waits (default: it counts it). `all`: the answer takes it. Source: D11. */
+  readonly mail?: 'all' | 'count' | 'none'
   /** 0: no timeout. */
   readonly timeoutMs?: number
   /** Instead of the client's own signal. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { neededCommands } from './command-table.ts'
 import { exitCodes } from './failure.ts'
 import type { Io } from './io.ts'
 import { buildProgram } from './program.ts'
@@ -7,8 +8,9 @@ import { reportFailure } from './report-failure.ts'
 /** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let command: Command | undefined
+  const commands = neededCommands(argv)
   try {
-    const program = buildProgram(io)
+    const program = await buildProgram(io, commands)
     program.hook('preAction', (_program, action) => {
       command = action
     })
@@ -19,7 +21,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(argv, { from: 'user' })
     return exitCodes.ok
   } catch (error) {
-    return reportFailure(error, io, { json: asksForJson(argv), command })
+    const code = reportFailure(error, io, { json: asksForJson(argv), command })
+    return commands.length === 1 && commands[0]!.neverFails ? exitCodes.ok : code
   }
 }
 

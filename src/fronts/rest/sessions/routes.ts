@@ -50,12 +50,13 @@ export const sessionRoutes = [
     name: 'session.start',
     what: 'start a session',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'soon' },
+    rate: 'sessionStartsPerHour',
     body: newSession,
     status: 201,
-    handle: async ({ caller, body, res }, { sessions }: SessionRouteContext) => {
+    handle: async ({ caller, body, reply }, { sessions }: SessionRouteContext) => {
       const { created, ...answer } = await startSession(sessions, caller, body)
-      if (!created) res.status(200)
-      res.location(`/v1/sessions/${answer.sessionId}`)
+      if (!created) reply.status = 200
+      reply.headers.Location = `/v1/sessions/${answer.sessionId}`
       return answer
     },
   }),
@@ -90,7 +91,9 @@ export const sessionRoutes = [
       { caller, body },
       { sessions }: SessionRouteContext,
     ): Promise<PresenceView & { readonly sessionId: string }> => {
-      const session = await reportPresence(sessions, caller, body)
+      const { process: named, ...presence } = body
+      const owner = named && { pid: named.pid, processStartedAt: named.startedAt }
+      const session = await reportPresence(sessions, caller, presence, owner)
       return { sessionId: session.id, ...presenceView(session, sessions.clock.now()) }
     },
   }),
