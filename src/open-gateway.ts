@@ -200,6 +200,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     instanceKey: keys.instanceKey,
     subscriptions,
     wakeStreams: { ...wakeStreams, connections },
+    publicUrl,
     mail,
     claims,
     sessions,
