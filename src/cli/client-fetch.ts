@@ -1,4 +1,4 @@
-import { Agent, fetch as undiciFetch } from 'undici'
+import type { Agent } from 'undici'
 
 /** The part of `fetch` that the command line uses. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
@@ -23,14 +23,17 @@ export interface FetchResponse {
 // A blocking send and a live stream outlast undici's own five minutes; the caller sets its own limit.
 let patientAgent: Agent | undefined
 
-export const clientFetch: Fetch = (url, init) => {
+export const clientFetch: Fetch = async (url, init) => {
+  // Loaded with the first request: a command that sends none starts sooner.
+  const { Agent, fetch } = await import('undici')
   patientAgent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 })
-  return undiciFetch(url, { ...init, dispatcher: patientAgent })
+  return fetch(url, { ...init, dispatcher: patientAgent })
 }
 
 /** Calls this machine and accepts any certificate: it is for the gateway's public name. For requests without a key. */
-export const ownFetch: Fetch = (url, init) => {
+export const ownFetch: Fetch = async (url, init) => {
+  const { Agent, fetch } = await import('undici')
   // Without pipelining the connection ends with the answer, and does not keep the process alive.
   const agent = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 })
-  return undiciFetch(url, { ...init, dispatcher: agent })
+  return fetch(url, { ...init, dispatcher: agent })
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { neededCommands } from './command-table.ts'
 import { exitCodes } from './failure.ts'
 import type { Io } from './io.ts'
 import { buildProgram } from './program.ts'
@@ -8,7 +9,7 @@ import { reportFailure } from './report-failure.ts'
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let command: Command | undefined
   try {
-    const program = buildProgram(io)
+    const program = await buildProgram(io, neededCommands(argv))
     program.hook('preAction', (_program, action) => {
       command = action
     })

@@ -34,7 +34,7 @@ test.each(texts)('%s shows no command with a secret in it', (path) => {
 })
 
 test('no help text shows a secret or an option for one', async () => {
-  const program = buildProgram({ stdout() {}, stderr() {}, env: {} })
+  const program = await buildProgram({ stdout() {}, stderr() {}, env: {} })
   const paths: string[][] = []
   const walk = (command: Command, path: string[]) => {
     paths.push(path)

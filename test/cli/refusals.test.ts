@@ -88,8 +88,8 @@ test.each<[string[], RegExp, RegExp]>([
   expect(stderr).not.toMatch(wire)
 })
 
-test('a field that the command has no option for keeps its name', () => {
-  const program = buildProgram({ stdout: () => {}, stderr: () => {}, env: {} })
+test('a field that the command has no option for keeps its name', async () => {
+  const program = await buildProgram({ stdout: () => {}, stderr: () => {}, env: {} })
   const mail = program.commands.find((command) => command.name() === 'mail')
   expect(inWordsOf(mail, 'payload: must be an object', 'payload')).toBe('payload: must be an object')
   expect(inWordsOf(undefined, 'to: is required', 'to')).toBe('to: is required')

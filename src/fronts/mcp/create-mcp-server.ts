@@ -1,0 +1,57 @@
+import { McpServer, type ServerCapabilities, type ServerContext } from '@modelcontextprotocol/server'
+import type { CallApi } from './call-api.ts'
+import { instructionsFor } from './instructions.ts'
+import { listedSchema } from './json-schemas.ts'
+import { runTool } from './tools/run-tool.ts'
+import { tools } from './tools/table.ts'
+import type { AnyTool, ToolContext } from './tools/tool.ts'
+
+export interface McpServerInput {
+  /** Calls the gateway for the agent that the client speaks for. */
+  readonly call: CallApi
+  /** `legacy`: the protocol up to 2025-11-25, with sessions. `modern`: from 2026-07-28. */
+  readonly era: 'legacy' | 'modern'
+  /** `@donna`, where the transport knows it. */
+  readonly identity?: string | undefined
+  /** Of Rouse. */
+  readonly version: string
+  /** What the transport adds: `logging`, `experimental`, `resources.subscribe`. */
+  readonly capabilities?: ServerCapabilities
+}
+
+/** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
+export function createMcpServer(input: McpServerInput): McpServer {
+  const { version, identity, capabilities = {} } = input
+  const server = new McpServer(
+    { name: 'rouse', title: 'Rouse', version },
+    { instructions: instructionsFor(identity), capabilities },
+  )
+  for (const tool of tools) register(server, tool, input.call)
+  return server
+}
+
+function register(server: McpServer, tool: AnyTool, call: CallApi): void {
+  const { name, title, description, annotations, input, output } = tool
+  const config = {
+    title,
+    description,
+    annotations,
+    inputSchema: listedSchema(input, 'input'),
+    outputSchema: listedSchema(output, 'output'),
+  }
+  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context)))
+}
+
+function toolContext({ sessionId, mcpReq, http }: ServerContext): ToolContext {
+  const { id, signal, _meta: meta } = mcpReq
+  return {
+    call: { id, transportSession: sessionId, authInfo: http?.authInfo, meta },
+    signal,
+    progress: (said) => {
+      const progressToken = meta?.progressToken
+      if (progressToken === undefined || signal.aborted) return
+      // A client that is gone needs no progress: its call ends by its signal.
+      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...said } }).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { JsonObject } from '../../lib/json.ts'
+
+/**
+ * A schema for `tools/list`. It checks nothing: input is checked where the tool runs, whose refusal names the field and the remedy, and
+ * an output that has more fields than expected must not turn what was done into an error. A tool is registered for each connection or
+ * request, and its JSON Schema is made once.
+ */
+export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON {
+  const jsonSchema = () => jsonSchemaOf(schema, io)
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'rouse',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    },
+  }
+}
+
+const made = new WeakMap<z.ZodType, JsonObject>()
+
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const known = made.get(schema)
+  if (known) return known
+  const json = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject
+  made.set(schema, json)
+  return json
+}

@@ -1,0 +1,63 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import type { JsonObject } from '../../../lib/json.ts'
+import type { ApiRequest, McpCall } from '../call-api.ts'
+
+/** Calls the API for a tool. Returns the body of a success. Errors: `Refused`, `GatewayUnreachable`. */
+export type AskApi = (request: ApiRequest) => Promise<JsonObject>
+
+/** What a tool knows beside its input. */
+export interface ToolContext {
+  readonly call: McpCall
+  /** Aborts when the client has cancelled the call, or is gone. */
+  readonly signal: AbortSignal
+  /** Tells the client that the call goes on, where it asked for that. */
+  readonly progress: (said: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
+}
+
+/** One tool of the MCP front: a thin translation into calls of the API, where access, limits and audit are. */
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
+  /** `send_message` */
+  readonly name: string
+  /** For people: `Send a message`. */
+  readonly title: string
+  /** For a model: what it does, when to use it, what comes next. */
+  readonly description: string
+  readonly input: Input
+  readonly output: Output
+  /** All four hints: some harnesses refuse a call of a tool without them. */
+  readonly annotations: Required<Omit<ToolAnnotations, 'title'>>
+  /** The first line of the text of a result. */
+  readonly say: (output: z.output<Output>) => string
+  readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject>
+}
+
+/** A tool as the server sees it. */
+export interface AnyTool extends Omit<Tool, 'input' | 'output' | 'say' | 'run'> {
+  readonly input: z.ZodObject
+  readonly output: z.ZodObject
+  readonly say: (output: never) => string
+  readonly run: (ask: AskApi, input: never, context: ToolContext) => Promise<JsonObject>
+}
+
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  fields: Tool<Input, Output>,
+): Tool<Input, Output> {
+  return fields
+}
+
+/** Reads only. */
+export const reads = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const
+
+/** Changes something, and a second call does the same again. */
+export const acts = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+} as const
