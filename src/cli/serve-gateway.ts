@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Logger } from '../logger.ts'
 import type { Printer } from './printer.ts'
 import { untilAborted } from './until-aborted.ts'
-import { readVersion } from './version.ts'
+import { readVersion } from '../lib/version.ts'
 
 interface Started {
   readonly url: string

@@ -12,6 +12,8 @@ import { authoriseRest, recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
 import { meterActs, takeShare } from './door.ts'
 import { jsonBody } from './json-body.ts'
+import type { McpFrontContext } from './mcp/http/context.ts'
+import { mcpRoutes } from './mcp/http/routes.ts'
 import { pendingSignals } from './pending-signals.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
 import type { ReadinessProbe } from './readiness.ts'
@@ -33,6 +35,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly instanceKey: string
   readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void
+  readonly mcp: McpFrontContext['mcp']
   /** Tells the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void
 }
@@ -80,6 +83,7 @@ export function createFront(context: FrontContext): Express {
   app.use('/v1', requireOwnSession(db), jsonBody(), pendingSignals(context.mail, log))
   app.use('/v1', answerRoutes(restTable, context))
   app.use('/v1', addSessionMail(db, log))
+  app.use('/mcp', mcpRoutes(context))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

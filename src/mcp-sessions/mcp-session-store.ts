@@ -28,9 +28,6 @@ const setResources = statement<{ id: string; resources: string }>(
 const setStream = statement<{ id: string; streamId: string; now: number }>(
   sql`update mcp_session set stream_id = ${p('streamId')}, last_used_at = ${p('now')} where id = ${p('id')}`,
 )
-const clearStream = statement<{ id: string; streamId: string }>(
-  sql`update mcp_session set stream_id = null where id = ${p('id')} and stream_id = ${p('streamId')}`,
-)
 const remove = statement<{ id: string }>(sql`delete from mcp_session where id = ${p('id')}`)
 const unusedOfKey = statement<{ keyId: string; keep: number }, { id: string }>(
   sql`select id from mcp_session where key_id = ${p('keyId')} order by last_used_at desc, id
@@ -92,11 +89,6 @@ export async function setSubscribedResources(tx: Transaction, id: string, uris: 
 /** False: the session has ended. */
 export async function setSessionStream(tx: Transaction, id: string, streamId: string): Promise<boolean> {
   return (await tx.run(setStream, { id, streamId, now: tx.now })) > 0
-}
-
-/** Forgets a stream that has ended, unless the session has a newer one. */
-export async function clearSessionStream(tx: Transaction, id: string, streamId: string): Promise<void> {
-  await tx.run(clearStream, { id, streamId })
 }
 
 /** False: it had ended already. */

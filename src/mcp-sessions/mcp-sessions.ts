@@ -13,6 +13,7 @@ import {
   listIdleMcpSessions,
   listSurplus,
   setLogLevel,
+  setSessionStream,
   setSubscribedResources,
   useMcpSession,
 } from './mcp-session-store.ts'
@@ -84,6 +85,14 @@ export async function endMcpSession(context: McpSessionContext, caller: Caller, 
   await context.db.transaction(async (tx) => {
     if (await deleteMcpSession(tx, id)) tx.onCommit(() => context.changed(id))
   })
+}
+
+/** Makes a stream the one of its session: an earlier one ends, on whatever gateway it is. Errors: `session-not-found`. */
+export async function takeSessionStream({ db, changed }: McpSessionContext, id: string, streamId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await setSessionStream(tx, id, streamId))) throw notFound()
+  })
+  changed(id)
 }
 
 /** Sets the least severe level of log messages of a session. */
