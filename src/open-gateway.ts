@@ -10,7 +10,6 @@ import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
-import { callOverLoopback } from './fronts/mcp/http/loopback-call.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import { ReadinessProbe } from './fronts/readiness.ts'
@@ -134,9 +133,23 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const wakeStreams = { ...core, gatewayId: cluster.id, streams, random, changed: engine.changed }
   const connections = undo.use(new StreamConnections(wakeStreams))
   cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
+  const mcp = openMcpParts({
+    ...core,
+    notifier,
+    random,
+    resourcesOf: ({ type }) => (type === 'message.sent' ? ['rouse://inbox'] : []),
+    changed: (id) => {
+      cluster.notifyChanged(id)
+      mcp.streams.check([id])
+    },
+    publicUrl,
+  })
+  undo.use(mcp.feed)
+  cluster.on({ changed: (ids) => mcp.streams.check(ids), missed: () => mcp.streams.checkAll() })
   const changed = (id: string): void => {
     engine.changed(id)
     connections.check([id])
+    mcp.streams.check([id])
   }
 
   // features
@@ -155,22 +168,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
     hasWaiting,
     changed,
   }
-
-  // MCP
-  const mcp = openMcpParts({
-    ...core,
-    notifier,
-    random,
-    callApi: (_caller, { bearer }) => callOverLoopback(url, bearer),
-    resourcesOf: ({ type }) => (type === 'message.sent' ? ['rouse://inbox'] : []),
-    changed: (id) => {
-      cluster.notifyChanged(id)
-      mcp.streams.check([id])
-    },
-    publicUrl,
-  })
-  undo.use(mcp.feed)
-  cluster.on({ changed: (ids) => mcp.streams.check(ids), missed: () => mcp.streams.checkAll() })
 
   // callers
   const openCalls = new OpenCalls()

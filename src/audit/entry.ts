@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly outcome: string
 }
 
-export type AuditFront = 'rest' | 'json-rpc' | 'http+json' | 'grpc' | 'gateway'
+export type AuditFront = 'rest' | 'json-rpc' | 'http+json' | 'grpc' | 'mcp' | 'gateway'
 
 /** A stored entry. */
 export interface AuditRecord extends AuditEntry {

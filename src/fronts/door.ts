@@ -1,8 +1,7 @@
-import { type RequestHandler, type Response, Router } from 'express'
+import type { RequestHandler, Response } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Bulk } from '../registry/shares/long-turns.ts'
 import type { Shares } from '../registry/shares/shares.ts'
-import type { agentRates } from '../share-limits.ts'
 import { callerOf } from './auth.ts'
 
 const leaving = new WeakMap<Response, () => void>()
@@ -53,27 +52,4 @@ async function enter(shares: Shares, caller: Caller, res: Response, request: Bul
 /** Gives back the room of a request that stays open and waits: streams and blocking calls have limits of their own. */
 export function leaveDoor(res: Response): void {
   leaving.get(res)?.()
-}
-
-/** Acts that cost others more than a request does, each with a rate of its own. */
-const ratesOfActs: readonly (readonly [method: 'post' | 'delete', path: string, rate: keyof typeof agentRates])[] = [
-  ['post', '/sessions', 'sessionStartsPerHour'],
-  ['post', '/wake-subscriptions/:id/test', 'testsPerMinute'],
-  ['post', '/wake-subscriptions/:id/resync', 'replaysPerMinute'],
-  ['post', '/wake-subscriptions/:id/replay', 'replaysPerMinute'],
-  ['post', '/permissions', 'grantsPerHour'],
-  ['delete', '/permissions/:id', 'grantsPerHour'],
-  ['post', '/agents/:handle/keys', 'keyMintsPerHour'],
-]
-
-/** Counts those acts of `/v1`. Errors: `rate-limited`. */
-export function meterActs(shares: Shares): Router {
-  const router = Router()
-  for (const [method, path, rate] of ratesOfActs) {
-    router[method](path, (_req, res, next) => {
-      shares.spend(callerOf(res), rate)
-      next()
-    })
-  }
-  return router
 }

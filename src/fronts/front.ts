@@ -8,21 +8,18 @@ import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
 import { jwksRoutes } from './a2a/cards.ts'
-import { authoriseRest, recordRest } from './access/rest-access.ts'
+import { recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
-import { meterActs, takeShare } from './door.ts'
-import { jsonBody } from './json-body.ts'
+import { takeShare } from './door.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
-import { pendingSignals } from './pending-signals.ts'
+import { createLocalApi } from './mcp/local-api.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
 import type { ReadinessProbe } from './readiness.ts'
-import { answerRoutes } from './rest/answer-route.ts'
+import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
 import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
 import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
-import { requireOwnSession } from './session-header.ts'
-import { addSessionMail } from './session-mail.ts'
 import { countAnswers, requireRead } from './unsent-answers.ts'
 
 export interface FrontContext extends AgentFrontContext {
@@ -48,7 +45,7 @@ const refuseUnstorableUrl: RequestHandler = (req, _res, next) => {
 
 /** Everything that answers HTTP: A2A for peers, REST for harnesses and operators. */
 export function createFront(context: FrontContext): Express {
-  const { db, log } = context
+  const { log, shares } = context
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
@@ -57,7 +54,7 @@ export function createFront(context: FrontContext): Express {
   Object.defineProperty(app.request, 'fresh', { value: false })
   countAnswers(app, context.unsent, refuseAnswer)
   app.use(refuseUnstorableUrl)
-  app.use(answerRoutes(openTable, context))
+  app.use(answerOpenRoutes(openTable, context))
   app.use(jwksRoutes(context.signer))
 
   const a2a = agentRoutes(context)
@@ -70,20 +67,15 @@ export function createFront(context: FrontContext): Express {
   app.use('/projects/:project/agents/:handle', a2a)
 
   // The key before the body: the gateway parses nothing for callers without one.
-  const { shares } = context
   app.use(
     '/v1',
     recordRest(context, restTable),
     requireKey(context),
     requireRead(context.unsent),
     takeShare(shares),
-    authoriseRest(restTable),
+    answerRoutes(restTable, context),
   )
-  app.use('/v1', meterActs(shares))
-  app.use('/v1', requireOwnSession(db), jsonBody(), pendingSignals(context.mail, log))
-  app.use('/v1', answerRoutes(restTable, context))
-  app.use('/v1', addSessionMail(db, log))
-  app.use('/mcp', mcpRoutes(context))
+  app.use('/mcp', mcpRoutes({ ...context, callApi: createLocalApi(context) }))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

@@ -21,7 +21,7 @@ const head = (path: string, length: string, key: string | undefined = undefined)
   `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n${length}\r\n` +
   `${key === undefined ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`
 
-const paths = ['/v1/tasks', '/agents/donna', '/agents/donna/message:send', '/agents/donna/v1/message:send']
+const paths = ['/v1/messages', '/agents/donna', '/agents/donna/message:send', '/agents/donna/v1/message:send']
 
 test('silence, and headers that drip, are ended at the deadline', async () => {
   using silent = await connectRaw(gateway.url)
@@ -77,7 +77,7 @@ test.each(paths)('without a key not a byte of a body is waited for: %s', async (
 
 test('an endless body is ended at the size limit, although its key is valid and it arrives fast', async () => {
   using endless = await connectRaw(gateway.url)
-  endless.socket.write(head('/v1/tasks', 'Transfer-Encoding: chunked', gateway.adminKey))
+  endless.socket.write(head('/v1/messages', 'Transfer-Encoding: chunked', gateway.adminKey))
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
   const send = () => {
     if (!endless.socket.destroyed && endless.socket.write(chunk)) setImmediate(send)
@@ -113,7 +113,7 @@ test('an answer before the end of a body reaches a client that is still sending'
 
 test('a request without a body leaves its connection open, whatever the answer', async () => {
   using asking = await connectRaw(gateway.url)
-  asking.socket.write(`GET /v1/tasks HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  asking.socket.write(`GET /v1/messages HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
   expect(await asking.answered('unauthenticated')).not.toMatch(/^Connection: close\r$/m)
   asking.socket.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
   expect(await asking.answered('"status":"ok"')).toContain('HTTP/1.1 200 ')

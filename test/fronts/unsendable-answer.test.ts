@@ -1,8 +1,8 @@
 import express from 'express'
 import request from 'supertest'
 import { expect, test } from 'vitest'
+import { unsentOver, withMail } from '../../src/fronts/answer-mail.ts'
 import { FailedTries } from '../../src/fronts/failed-tries.ts'
-import { pendingSignals } from '../../src/fronts/pending-signals.ts'
 import { problemHandler } from '../../src/fronts/problem.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/logger.ts'
@@ -17,16 +17,21 @@ test('an answer that cannot be written is that request’s 500, and the next req
   using directory = dataDirectory()
   await using db = await openStore(directory.path, new FakeClock())
   const app = express()
-  app.use((_req, res, next) => {
-    res.locals.caller = { ...operator, kind: 'agent', id: 'agent_x' }
-    next()
-  })
-  app.use(pendingSignals({ db, strategies, findSession: async () => undefined }, silentLogger))
+  const mail = { db, strategies, findSession: async () => undefined }
+  const caller = { ...operator, kind: 'agent' as const, id: 'agent_x' }
   // As deep as what an older build has stored: JSON.stringify runs out of stack.
-  app.get('/deep', (_req, res) => {
+  app.get('/deep', async (req, res) => {
     let deep: unknown[] = []
     for (let level = 0; level < 100_000; level++) deep = [deep]
-    res.json({ deep })
+    const call = {
+      caller,
+      method: 'GET',
+      path: req.path,
+      wanted: 'all' as const,
+      whenUnsent: unsentOver(res),
+    }
+    const { view } = await withMail({ mail, log: silentLogger }, call, 200, { deep })
+    res.json(view)
   })
   app.get('/fine', (_req, res) => {
     res.json({ fine: true })

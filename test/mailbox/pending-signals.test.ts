@@ -1,31 +1,55 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
-import { pendingSignals } from '../../src/fronts/pending-signals.ts'
+import { unsentOver, wantedBy, withMail } from '../../src/fronts/answer-mail.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { drain } from '../../src/mailbox/delivery/drain.ts'
 import { readInbox } from '../../src/mailbox/reading/inbox.ts'
 import { until } from '../support/until.ts'
 import { type Office, openOffice } from './office.ts'
 
-/** The middleware on a real socket, in front of routes that answer in every way that routes do. */
+/** Answers on a real socket, in every way that routes do. */
 async function serve(office: Office, handle: string) {
   const app = express()
-  app.use('/v1', (_req, res, next) => {
-    res.locals.caller = office.caller(handle)
-    next()
-  })
-  app.use('/v1', pendingSignals(office.context, silentLogger))
-  app.get(['/v1/things', '/v1/inbox'], (_req, res) => void res.json({ things: [] }))
-  app.get('/v1/list', (_req, res) => void res.json(['no object']))
+  const context = { mail: office.context, log: silentLogger }
+  const caller = office.caller(handle)
+  const answer =
+    (viewOf: () => unknown, status = 200): RequestHandler =>
+    async (req, res) => {
+      const wanted = wantedBy((name) => req.get(name))
+      const call = { caller, method: req.method, path: req.path, wanted, whenUnsent: unsentOver(res) }
+      const { view, headers } = await withMail(context, call, status, await viewOf())
+      res.status(status).set(headers).json(view)
+    }
+  app.get(
+    ['/v1/things', '/v1/inbox'],
+    answer(() => ({ things: [] })),
+  )
+  app.get(
+    '/v1/list',
+    answer(() => ['no object']),
+  )
+  app.post(
+    '/v1/made',
+    (_req, res, next) => {
+      res.location('/v1/made/1')
+      next()
+    },
+    answer(() => ({ made: true }), 201),
+  )
   app.get('/v1/gone', (_req, res) => void res.status(404).json({ code: 'not-found' }))
-  app.post('/v1/made', (_req, res) => void res.status(201).location('/v1/made/1').json({ made: true }))
-  app.get('/v1/held', (_req, res) => void res.json({ held: 'x'.repeat(50_000_000) }))
-  app.post('/v1/sessions', async (_req, res) => {
-    const signals = await office.db.transaction((tx) => drain(tx, office.caller(handle).id, 'new'))
-    res.status(201).json({ sessionId: 'new', pendingSignals: signals })
-  })
+  app.get(
+    '/v1/held',
+    answer(() => ({ held: 'x'.repeat(50_000_000) })),
+  )
+  app.post(
+    '/v1/sessions',
+    answer(async () => {
+      const signals = await office.db.transaction((tx) => drain(tx, caller.id, 'new'))
+      return { sessionId: 'new', pendingSignals: signals }
+    }, 201),
+  )
   const server = createServer(app)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

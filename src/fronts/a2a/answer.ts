@@ -123,7 +123,8 @@ function rpcErrorBody(id: string | number | null, problem: Problem): object {
   return rpcError(id, { code, message, reason: reasonOf(problem), info: limitInfo(problem) })
 }
 
-function statusErrorBody(problem: Problem): object {
+/** The body of a problem in HTTP+JSON v1.0. */
+export function statusErrorBody(problem: Problem): object {
   const status = rpcStatusName(problem)
   const info = { reason: reasonOf(problem), domain, ...limitInfo(problem) }
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...info }]

@@ -1,18 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../../audit/audit.ts'
-import type { AuditEntry } from '../../audit/entry.ts'
+import type { AuditEntry, AuditFront } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { ClientAddress } from '../../security/client-address.ts'
-import { notFound, sendProblem } from '../problem.ts'
-import type { RouteMatch, RouteTable } from '../rest/route-table.ts'
-import { authorise } from './authorise.ts'
+import { sendProblem } from '../problem.ts'
+import type { Reply } from '../rest/reply.ts'
+import type { RouteTable } from '../rest/route-table.ts'
 import type { RestOperation } from './operation.ts'
 import { whenToRecord } from './when-to-record.ts'
 
 /** The part of a route that access control reads. */
 interface GuardedRoute {
-  readonly operation: RestOperation | undefined
+  readonly operation: RestOperation
 }
 
 export interface AuditContext {
@@ -27,8 +27,8 @@ export interface AuditContext {
 export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
     const match = table.match(req.method, req.baseUrl + req.path)
-    const operation = match?.route.operation
-    if (operation) {
+    if (match) {
+      const { operation } = match.route
       res.locals.operation = operation
       recordAnswer(context, req, res, { operation, params: match.params })
     }
@@ -36,39 +36,48 @@ export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute
   }
 }
 
-/** Refuses what the operation does not allow this caller, and paths without a route. Other methods of a path get 405 later. */
-export function authoriseRest(table: RouteTable<GuardedRoute>): RequestHandler {
-  return (req, res, next) => {
-    const operation = res.locals.operation as RestOperation | undefined
-    if (operation) authorise(operation, res.locals.caller as Caller)
-    else if (table.methodsOf(req.baseUrl + req.path).length === 0) return notFound(req, res, next)
-    next()
-  }
-}
-
-interface RestMatch extends Pick<RouteMatch<unknown>, 'params'> {
+/** A call of the REST API, as the audit sees it. */
+export interface RestRecord {
   readonly operation: RestOperation
+  /** What the path names, in its order. */
+  readonly params: readonly string[]
+  /** undefined: its key was refused. */
+  readonly caller: Caller | undefined
+  /** undefined: it was refused before its route ran. */
+  readonly reply: Reply | undefined
+  readonly front: AuditFront
+  readonly address: string
+  /** `ok`, or the code of the problem in the answer. */
+  readonly outcome: string
 }
 
-/** Sets the target of a request for the audit, if its path does not name it. */
-export function noteTarget(res: Response, target: string): void {
-  res.locals.target = target
+/** Records a call, unless its operation is not audited. Returns what to wait for before the answer is sent, if anything. */
+export function recordRestCall(audit: Audit, record: RestRecord): Promise<void> | undefined {
+  const { operation, caller, outcome } = record
+  const when = whenToRecord(operation, caller, outcome)
+  if (when === 'no') return undefined
+  const entry = entryOf(record)
+  if (when === 'first') return audit.keep(entry)
+  if (when === 'refused') audit.refuse(entry)
+  else audit.note(entry)
+  return undefined
 }
 
-function recordAnswer({ audit, clientAddress }: AuditContext, req: Request, res: Response, match: RestMatch): void {
+function recordAnswer(
+  { audit, clientAddress }: AuditContext,
+  req: Request,
+  res: Response,
+  called: Pick<RestRecord, 'operation' | 'params'>,
+): void {
   const { end } = res
   res.end = ((...rest: Parameters<typeof end>) => {
     res.end = end
-    const outcome = outcomeOf(res)
-    const when = whenToRecord(match.operation, res.locals.caller as Caller | undefined, outcome)
-    if (when === 'no') return end.apply(res, rest)
+    const caller = res.locals.caller as Caller | undefined
+    const reply = res.locals.reply as Reply | undefined
     const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
-    const entry = entryOf(res, match, outcome, address)
-    if (when === 'refused') audit.refuse(entry)
-    if (when === 'soon') audit.note(entry)
-    if (when !== 'first') return end.apply(res, rest)
-    audit
-      .keep(entry)
+    const kept = recordRestCall(audit, { ...called, caller, reply, front: 'rest', address, outcome: outcomeOf(res) })
+    if (!kept) return end.apply(res, rest)
+    kept
       .then(
         () => end.apply(res, rest),
         () => sendUnrecorded(res, req),
@@ -79,26 +88,25 @@ function recordAnswer({ audit, clientAddress }: AuditContext, req: Request, res:
   }) as typeof end
 }
 
-function entryOf(res: Response, match: RestMatch, outcome: string, address: string): AuditEntry {
-  const caller = res.locals.caller as Caller | undefined
+function entryOf({ caller, operation, front, address, outcome, ...called }: RestRecord): AuditEntry {
   return {
     project: caller?.projectId ?? '',
     actor: caller?.identity ?? '',
     callerId: caller?.id ?? '',
     keyId: caller?.keyId ?? '',
     address,
-    front: 'rest',
-    operation: match.operation.name,
-    target: targetOf(res, match),
+    front,
+    operation: operation.name,
+    target: targetOf(called),
     outcome,
   }
 }
 
-/** Returns the target of a request: what the handler set, else what was made, else what the path names. */
-function targetOf(res: Response, { params }: RestMatch): string {
-  if (res.locals.target !== undefined) return res.locals.target as string
-  const location = res.getHeader('location')
-  return typeof location === 'string' ? location.slice(location.lastIndexOf('/') + 1) : params.join(' ')
+/** Returns the object of a call: what the handler set, else what was made, else what the path names. */
+function targetOf({ reply, params }: Pick<RestRecord, 'reply' | 'params'>): string {
+  if (reply?.target !== undefined) return reply.target
+  const location = reply?.headers.Location
+  return location === undefined ? params.join(' ') : location.slice(location.lastIndexOf('/') + 1)
 }
 
 function outcomeOf(res: Response): string {
@@ -109,7 +117,13 @@ function outcomeOf(res: Response): string {
 /** The change was made, but its answer is replaced: callers must not act on what the audit has not recorded. */
 function sendUnrecorded(res: Response, req: Request): void {
   for (const name of ['Location', 'ETag', 'Content-Length', 'Content-Type']) res.removeHeader(name)
-  const detail =
-    'This was done, but the audit could not record it, so its answer is withheld. Look at the resource before you try again.'
-  sendProblem(res, new Problem('storage-unavailable', { detail }), req.originalUrl.split('?')[0] ?? '/')
+  sendProblem(res, unrecorded(), req.originalUrl.split('?')[0] ?? '/')
+}
+
+/** The problem of a call that was carried out and could not be recorded. */
+export function unrecorded(): Problem {
+  return new Problem('storage-unavailable', {
+    detail:
+      'This was done, but the audit could not record it, so its answer is withheld. Look at the resource before you try again.',
+  })
 }

@@ -8,7 +8,6 @@ import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.t
 import { requireSelf } from '../../registry/callers/caller.ts'
 import { type Scope, scopes } from '../../registry/callers/scopes.ts'
 import type { Reader } from '../../storage/database.ts'
-import { noteTarget } from '../access/rest-access.ts'
 import { oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
@@ -61,14 +60,15 @@ export const agentKeyRoutes = [
     name: 'key.make',
     what: 'make keys',
     access: { scope: 'mint', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    rate: 'keyMintsPerHour',
     body: newKey,
     status: 201,
     handle: async (
-      { caller, params, body, res },
+      { caller, params, body, reply },
       context: KeyContext & { readonly clock: Clock },
     ): Promise<NewApiKeyView> => {
       const made = await addApiKey(context, caller, params.handle, keyTerms(body, context.clock.now()))
-      noteTarget(res, `${params.handle} ${made.keyId}`)
+      reply.target = `${params.handle} ${made.keyId}`
       return { ...made, expiresAt: instantOrNull(made.expiresAt) }
     },
   }),

@@ -1,59 +1,73 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
+import { unsentOver } from '../answer-mail.ts'
 import { callerOf } from '../auth.ts'
-import { parse } from '../validate.ts'
-import type { AnyRoute } from './route.ts'
-import type { RouteMatch, RouteTable } from './route-table.ts'
+import { inOrder } from '../in-order.ts'
+import { jsonBody } from '../json-body.ts'
+import { notFound } from '../problem.ts'
+import { type CallContext, callRoute } from './call-route.ts'
+import { Reply } from './reply.ts'
+import type { AnyRoute, OpenRoute, RouteName } from './route.ts'
+import type { RouteTable } from './route-table.ts'
 
-/** Answers the routes of a table. A path with other methods is 405 with `Allow`; a path without a route goes to the next handler. */
-export function answerRoutes<Context>(table: RouteTable<AnyRoute<Context>>, context: Context): RequestHandler {
+/** Answers the routes that take no key. A path without a route goes to the next handler. */
+export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>, context: Context): RequestHandler {
   return async (req, res, next) => {
+    const match = table.match(req.method, req.path)
+    if (!match) return refuseMethod(table, req, res, next)
+    res.locals.route = match.route.route
+    const view = await match.route.handle({ req, res }, context)
+    if (!res.headersSent) res.json(view)
+  }
+}
+
+/** Answers the routes of a table for callers whose key is known. A path without a route is not found. */
+export function answerRoutes<Context extends CallContext>(
+  table: RouteTable<AnyRoute<Context>>,
+  context: Context,
+): RequestHandler {
+  const parseBody = inOrder(jsonBody())
+  return async (req, res) => {
     const path = req.baseUrl + req.path
     const match = table.match(req.method, path)
-    if (match) return answer(match, req, res, context)
-    const methods = table.methodsOf(path)
-    if (methods.length === 0) return next()
-    refuseMethod(req, res, path, methods)
+    if (!match) return refuseMethod(table, req, res, () => notFound(req, res, () => {}))
+    const reply = new Reply(match.route.status)
+    res.locals.reply = reply
+    const call = {
+      caller: callerOf(res),
+      method: req.method,
+      path,
+      query: req.query,
+      header: (name: string) => req.get(name),
+      readBody: () => bodyOf(parseBody, req, res),
+      whenUnsent: unsentOver(res),
+      http: { req, res },
+    }
+    const view = await callRoute(context, match, call, reply)
+    if (res.headersSent) return
+    res.status(reply.status)
+    for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
+    if (reply.status === 204) res.end()
+    else res.json(view)
   }
 }
 
-async function answer<Context>(
-  { route, params }: RouteMatch<AnyRoute<Context>>,
+function bodyOf(parse: RequestHandler, req: Request, res: Response): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    parse(req, res, (error?: unknown) => (error === undefined ? resolve(req.body) : reject(error)))
+  })
+}
+
+/** Says what the path does answer to. `OPTIONS` is answered with the same list. Without a route, `otherwise` runs. */
+function refuseMethod(
+  table: RouteTable<{ readonly route: RouteName }>,
   req: Request,
   res: Response,
-  context: Context,
-): Promise<void> {
-  const call = {
-    req,
-    res,
-    caller: route.operation && callerOf(res),
-    params: namedParams(route.route, params),
-    body: route.body && parse(route.body, req.body),
-    query: route.query && parse(route.query, req.query),
-  }
-  res.status(route.status)
-  if (!route.operation) res.locals.route = route.route
-  const view = await route.handle(call as never, context)
-  if (res.headersSent) return
-  if (route.status === 204) res.end()
-  else res.json(view)
-}
-
-function namedParams(route: string, values: readonly string[]): Record<string, string> {
-  const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  return Object.fromEntries(names.map((name, at) => [name, decoded(values[at]!)]))
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch (cause) {
-    throw new Problem('invalid-request', { detail: 'The request could not be read.', cause })
-  }
-}
-
-/** Says what the path does answer to. `OPTIONS` is answered with the same list. */
-function refuseMethod(req: Request, res: Response, path: string, methods: readonly string[]): void {
+  otherwise: () => unknown,
+): void {
+  const path = req.baseUrl + req.path
+  const methods = table.methodsOf(path)
+  if (methods.length === 0) return void otherwise()
   const allow = methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : [...methods, 'OPTIONS']
   res.setHeader('Allow', allow.join(', '))
   if (req.method === 'OPTIONS') return void res.status(204).end()

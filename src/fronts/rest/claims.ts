@@ -8,7 +8,6 @@ import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress, operatorId, removedIdentity } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
-import { noteTarget } from '../access/rest-access.ts'
 import { parse } from '../validate.ts'
 import { address, count, line, text } from './fields.ts'
 import { instant } from './instant.ts'
@@ -77,10 +76,10 @@ export const claimRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'project', peer: 'never', audited: 'soon' },
     body: claimInput,
     status: 201,
-    handle: async ({ caller, body, res }, { claims, clock }: ClaimFrontContext): Promise<ClaimedView> => {
-      noteTarget(res, body.ref)
+    handle: async ({ caller, body, reply }, { claims, clock }: ClaimFrontContext): Promise<ClaimedView> => {
+      reply.target = body.ref
       const { claim, outcome, ...rest } = await claimRef(claims, caller, body.ref)
-      if (outcome === 'renewed') res.status(200)
+      if (outcome === 'renewed') reply.status = 200
       return { ...claimView(claim, clock.now()), outcome, ...rest }
     },
   }),
@@ -92,9 +91,9 @@ export const claimRoutes = [
     body: claimInput.partial(),
     query: claimInput.partial(),
     status: 204,
-    handle: async ({ caller, body, query, res }, { claims }: ClaimFrontContext) => {
+    handle: async ({ caller, body, query, reply }, { claims }: ClaimFrontContext) => {
       const input = parse(claimInput, { ...query, ...body })
-      noteTarget(res, input.ref)
+      reply.target = input.ref
       await releaseRef(claims, caller, input.ref)
     },
   }),
@@ -103,8 +102,8 @@ export const claimRoutes = [
     what: 'hand work over',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
     body: handoffInput,
-    handle: async ({ caller, body, res }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
-      noteTarget(res, body.ref)
+    handle: async ({ caller, body, reply }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
+      reply.target = body.ref
       const { claim, messageId } = await handoffClaim(claims, caller, body)
       return { ...claimView(claim, clock.now()), messageId }
     },

@@ -5,7 +5,6 @@ import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'
 import type { Reader } from '../../storage/database.ts'
-import { noteTarget } from '../access/rest-access.ts'
 import { inboxQuery } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
 import { route } from './route.ts'
@@ -19,9 +18,9 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, res }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, query, reply }, { db }: { readonly db: Reader }) => {
       const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
-      noteTarget(res, query.agent ?? '')
+      reply.target = query.agent ?? ''
       const unread = query.unread === 'true' || query.unread === '1'
       const asked = {
         agentId: await ownerId(db, caller, query.agent),

@@ -9,7 +9,6 @@ import { identityFrom, isOperatorAddress, operatorId } from '../../registry/agen
 import type { Caller } from '../../registry/callers/caller.ts'
 import { type Permission, permissionScopes } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
-import { noteTarget } from '../access/rest-access.ts'
 import { address, line, oneOf } from './fields.ts'
 import { instant } from './instant.ts'
 import { pageFields, pageOf, positionToken, readPosition } from './page.ts'
@@ -67,12 +66,13 @@ export const permissionRoutes = [
     name: 'permission.grant',
     what: 'grant a permission',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    rate: 'grantsPerHour',
     body: newPermission,
     status: 201,
-    handle: async ({ caller, body, res }, context: RemovalContext) => {
+    handle: async ({ caller, body, reply }, context: RemovalContext) => {
       const { permissionId, created } = await grantPermission(context, caller, body)
-      noteTarget(res, permissionId)
-      if (!created) res.status(200)
+      reply.target = permissionId
+      if (!created) reply.status = 200
       return { permissionId }
     },
   }),
@@ -80,6 +80,7 @@ export const permissionRoutes = [
     name: 'permission.revoke',
     what: 'revoke a permission',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    rate: 'grantsPerHour',
     status: 204,
     handle: async ({ caller, params }, context: RemovalContext) => revokePermission(context, caller, params.id),
   }),

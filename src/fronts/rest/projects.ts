@@ -4,7 +4,6 @@ import type { Project } from '../../registry/projects/project-store.ts'
 import { changeLimits, createProject, readProject, readProjects } from '../../registry/projects/projects.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
 import type { Reader } from '../../storage/database.ts'
-import { noteTarget } from '../access/rest-access.ts'
 import { line } from './fields.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
@@ -72,10 +71,10 @@ export const projectRoutes = [
     access: { scope: 'manage', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
     body: newProject,
     status: 201,
-    handle: async ({ caller, body, res }, context: RegistryContext) => {
-      noteTarget(res, body.project)
+    handle: async ({ caller, body, reply }, context: RegistryContext) => {
+      reply.target = body.project
       const { project, created } = await createProject(context, caller, body.project)
-      if (!created) res.status(200)
+      if (!created) reply.status = 200
       return projectView(project)
     },
   }),

@@ -1,7 +1,9 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { Caller } from '../../registry/callers/caller.ts'
+import type { agentRates } from '../../share-limits.ts'
 import type { Operation, RestOperation } from '../access/operation.ts'
+import type { Reply } from './reply.ts'
 
 /** A method and a path: `GET /v1/agents/:handle`. */
 export type RouteName = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
@@ -18,17 +20,24 @@ type Schema = z.ZodType | undefined
 type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
 
 /** What a handler works with: who calls, and the input after its schemas. */
-export interface Call<Name extends string, Body extends Schema, Query extends Schema> extends OpenCall {
+export interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly caller: Caller
   readonly params: ParamsOf<Name>
   readonly body: Parsed<Body>
   readonly query: Parsed<Query>
+  /** The body before its schema. */
+  readonly given: unknown
+  /** Returns a header of the call. */
+  readonly header: (name: string) => string | undefined
+  /** For headers, another status than the route's, and the object in the audit. */
+  readonly reply: Reply
+  /** For answers that are streamed. undefined: the call did not come over HTTP. */
+  readonly http: HttpExchange | undefined
 }
 
-/** What the handler of a route without a key works with. */
-export interface OpenCall {
+/** A request and its answer over HTTP. */
+export interface HttpExchange {
   readonly req: Request
-  /** For headers, another status than the route's, and answers that are streamed. */
   readonly res: Response
 }
 
@@ -39,6 +48,8 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
   readonly what: string
   /** Who may do it. Checked before the input is read. */
   readonly access: Omit<Operation, 'name' | 'what'>
+  /** The rate that it counts against, for acts that cost others more than a request does. */
+  readonly rate?: keyof typeof agentRates
   /** Parsed before the handler runs. Without a schema a body is ignored. */
   readonly body?: Body
   readonly query?: Query
@@ -51,8 +62,8 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
 /** One route of the REST API: everything that there is to say about it, and the only place that says it. */
 export interface Route<Name extends RouteName, Context, Body extends Schema, Query extends Schema, View> {
   readonly route: Name
-  /** undefined: it answers everybody, with a key or without one. */
-  readonly operation: RestOperation | undefined
+  readonly operation: RestOperation
+  readonly rate: keyof typeof agentRates | undefined
   readonly body: Body | undefined
   readonly query: Query | undefined
   readonly status: 200 | 201 | 204
@@ -62,7 +73,8 @@ export interface Route<Name extends RouteName, Context, Body extends Schema, Que
 /** A route as the router sees it. */
 export interface AnyRoute<Context> {
   readonly route: RouteName
-  readonly operation: RestOperation | undefined
+  readonly operation: RestOperation
+  readonly rate: keyof typeof agentRates | undefined
   readonly body: z.ZodType | undefined
   readonly query: z.ZodType | undefined
   readonly status: number
@@ -76,15 +88,20 @@ export function route<
   Body extends Schema = undefined,
   Query extends Schema = undefined,
 >(name: Name, fields: RouteFields<Name, Context, Body, Query, View>): Route<Name, Context, Body, Query, View> {
-  const { body, query, status = 200, handle } = fields
+  const { body, query, rate, status = 200, handle } = fields
   const operation = { route: name, name: fields.name, what: fields.what, ...fields.access }
-  return { route: name, operation, body, query, status, handle }
+  return { route: name, operation, rate, body, query, status, handle }
 }
 
 /** A route that answers everybody, with a key or without one. */
-export function openRoute<const Name extends RouteName, Context, View>(
+export interface OpenRoute<Context> {
+  readonly route: RouteName
+  readonly handle: (http: HttpExchange, context: Context) => Promise<unknown>
+}
+
+export function openRoute<const Name extends RouteName, Context>(
   name: Name,
-  handle: (call: OpenCall, context: Context) => Promise<View>,
-): Route<Name, Context, undefined, undefined, View> {
-  return { route: name, operation: undefined, body: undefined, query: undefined, status: 200, handle }
+  handle: (http: HttpExchange, context: Context) => Promise<unknown>,
+): OpenRoute<Context> & { readonly route: Name } {
+  return { route: name, handle }
 }

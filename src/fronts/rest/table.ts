@@ -13,7 +13,7 @@ import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
-import type { AnyRoute, ParamsOf, Route } from './route.ts'
+import type { AnyRoute, OpenRoute, ParamsOf, Route } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
@@ -61,10 +61,10 @@ export type OpenContext = ContextOf<(typeof open)[number]>
 export const restTable = routeTable<AnyRoute<RestContext>>(routes)
 
 /** The routes that answer everybody. */
-export const openTable = routeTable<AnyRoute<OpenContext>>(open)
+export const openTable = routeTable<OpenRoute<OpenContext>>(open)
 
 /** Who may do what over REST: the row of every route below `/v1`. */
-export const restOperations: readonly RestOperation[] = routes.map(({ operation }) => operation!)
+export const restOperations: readonly RestOperation[] = routes.map(({ operation }) => operation)
 
 type AnySchema = z.ZodType | undefined
 type InputOf<Schema extends AnySchema> = Schema extends z.ZodType ? z.input<Schema> : undefined

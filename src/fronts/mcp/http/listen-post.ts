@@ -9,6 +9,7 @@ import type { McpFrontContext } from './context.ts'
 import { PacedUpdates } from './paced-updates.ts'
 import { sendAnswer } from './send-answer.ts'
 import type { Post } from './session-post.ts'
+import { untilGone } from './until-gone.ts'
 import { webRequest } from './web-request.ts'
 
 const version = readVersion()
@@ -19,16 +20,16 @@ const version = readVersion()
  * subscriptions.
  */
 export async function answerListenPost(context: McpFrontContext, post: Post): Promise<void> {
-  const { caller, client, req, res } = post
+  const { caller, address, req, res } = post
   const filter = listenedIn(post)
   using held = context.openCalls.hold(caller, filter ? 'streams' : 'blockingCalls')
-  const signal = untilClosed(req, res, held.signal)
+  const signal = filter ? untilClosed(req, res, held.signal) : untilGone(context.clock, res, held.signal)
   const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal
   const after = filter ? await context.mcp.feed.head(caller) : 0
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        call: context.mcp.callApi(caller, client),
+        call: context.callApi({ caller, address }),
         era: 'modern',
         identity: caller.identity,
         version,

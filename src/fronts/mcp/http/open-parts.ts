@@ -9,7 +9,6 @@ export interface McpOptions extends Base {
   readonly notifier: LogNotifier
   /** In [0, 1). */
   readonly random: () => number
-  readonly callApi: McpParts['callApi']
   readonly resourcesOf: ResourcesOf
   /** Notifies every gateway that a session has changed or ended. */
   readonly changed: (sessionId: string) => void
@@ -21,13 +20,12 @@ const retryMs = { least: 500, spread: 2_000 }
 
 /** Builds what `/mcp` keeps between two requests. */
 export function openMcpParts(options: McpOptions): McpParts {
-  const { db, clock, log, random, callApi, changed, publicUrl } = options
+  const { db, clock, log, random, changed, publicUrl } = options
   return {
     sessions: { db, clock, log, changed },
     streams: new SessionStreams(db, log),
     feed: new ResourceFeed(options),
     inFlight: new InFlight(),
-    callApi,
     retryMs: () => retryMs.least + Math.floor(random() * retryMs.spread),
     ownNames: new Set([new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')]),
   }

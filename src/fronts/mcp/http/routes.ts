@@ -4,11 +4,11 @@ import { Problem } from '../../../errors.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { authorise } from '../../access/authorise.ts'
 import { recordRest } from '../../access/rest-access.ts'
-import { bearerKey, callerOf, requireKey } from '../../auth.ts'
+import { callerOf, requireKey } from '../../auth.ts'
 import { takeShare } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { requireRead } from '../../unsent-answers.ts'
-import type { McpClient, McpFrontContext } from './context.ts'
+import type { McpFrontContext } from './context.ts'
 import { answerListenPost } from './listen-post.ts'
 import { mcpTable } from './mcp-table.ts'
 import { postedIn } from './messages.ts'
@@ -29,7 +29,7 @@ export function mcpRoutes(context: McpFrontContext): Router {
   router.use(path, onlyHere)
   router.use(path, recordRest(context, mcpTable))
   router.use(path, refusePages(() => mcp.ownNames), requireKey(context), requireRead(unsent), takeShare(shares), allow)
-  router.post(path, jsonBody(), (req, res) => answerPost(context, req, res))
+  router.post(path, jsonBody(), (req: Request, res: Response) => answerPost(context, req, res))
   router.get(path, (req, res) => answerGet(context, req, res))
   router.delete(path, async (req, res) => {
     await endMcpSession(mcp.sessions, callerOf(res), sessionIdOf(req))
@@ -50,7 +50,7 @@ const allow: RequestHandler = (req, res, next) => {
 }
 
 async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
-  const post = { caller: callerOf(res), client: clientOf(context, req), req, res, posted: postedIn(req.body) }
+  const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
   const isLegacy = await isLegacyRequest(webRequest(req, new AbortController().signal), req.body)
   return isLegacy ? answerSessionPost(context, post) : answerListenPost(context, post)
 }
@@ -68,9 +68,6 @@ const refuseMethod = (req: Request, res: Response, _next: () => void): never => 
   })
 }
 
-function clientOf({ clientAddress }: McpFrontContext, req: Request): McpClient {
-  return {
-    address: clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for')),
-    bearer: bearerKey(req) ?? '',
-  }
+function addressOf({ clientAddress }: McpFrontContext, req: Request): string {
+  return clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
 }

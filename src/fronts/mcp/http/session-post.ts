@@ -5,8 +5,8 @@ import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import { untilClosed } from '../../sse.ts'
-import type { McpClient, McpFrontContext } from './context.ts'
+import { untilGone } from './until-gone.ts'
+import type { McpFrontContext } from './context.ts'
 import { notificationsIn, type Posted, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
 import { openSessionServer } from './session-server.ts'
@@ -15,7 +15,8 @@ import { webRequest } from './web-request.ts'
 /** One POST of a caller. */
 export interface Post {
   readonly caller: Caller
-  readonly client: McpClient
+  /** Of the client. */
+  readonly address: string
   readonly req: Request
   readonly res: Response
   readonly posted: Posted
@@ -90,10 +91,10 @@ async function answer(context: McpFrontContext, post: Post, session: McpSession)
  * `initialize`; every other one is sent.
  */
 async function exchange(context: McpFrontContext, post: Post, exchanged: Exchanged): Promise<globalThis.Response | undefined> {
-  const { caller, client, req, res } = post
+  const { caller, address, req, res } = post
   using held = context.openCalls.hold(caller, 'blockingCalls')
-  const signal = untilClosed(req, res, held.signal)
-  await using server = await openSessionServer(context, { caller, client, ...exchanged })
+  const signal = untilGone(context.clock, res, held.signal)
+  await using server = await openSessionServer(context, { caller, address, ...exchanged })
   const { transport } = server
   using _flight =
     exchanged.session &&

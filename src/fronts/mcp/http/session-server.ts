@@ -12,7 +12,7 @@ import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import { sessionCapabilities } from './capabilities.ts'
-import type { McpClient, McpFrontContext } from './context.ts'
+import type { McpFrontContext } from './context.ts'
 
 const version = readVersion()
 
@@ -23,7 +23,8 @@ export interface SessionServer extends AsyncDisposable {
 
 interface Serving {
   readonly caller: Caller
-  readonly client: McpClient
+  /** Of the client. */
+  readonly address: string
   readonly initialize: InitializeParams
   /** undefined: the request is `initialize`. */
   readonly session: McpSession | undefined
@@ -36,8 +37,8 @@ interface Serving {
  * gateway has to keep a server for each session.
  */
 export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
-  const { caller, client, initialize, session, isStreamed } = serving
-  const call = context.mcp.callApi(caller, client)
+  const { caller, address, initialize, session, isStreamed } = serving
+  const call = context.callApi({ caller, address })
   const capabilities = sessionCapabilities(initialize)
   const server = createMcpServer({ call, era: 'legacy', identity: caller.identity, version, capabilities })
   if (session) serveSession(context, server, session)

@@ -50,9 +50,9 @@ export const agentRoutes = [
     access: { scope: 'mint', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
     body: newAgent,
     status: 201,
-    handle: async ({ caller, body, res }, context: RegistryContext): Promise<NewAgentView> => {
+    handle: async ({ caller, body, reply }, context: RegistryContext): Promise<NewAgentView> => {
       const { agent, keyId, apiKey } = await registerAgent(context, caller, body)
-      res.location(`/v1/agents/${agent.handle.slice(1)}`)
+      reply.headers.Location = `/v1/agents/${agent.handle.slice(1)}`
       return { agent: agentView(agent), apiKey, keyId }
     },
   }),

@@ -1,3 +1,4 @@
+import type { Request } from 'express'
 import { z } from 'zod'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import { outputLimits } from '../../../limits.ts'
@@ -22,11 +23,10 @@ export const eventRoutes = [
     what: 'read the log',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
     query: eventQuery,
-    handle: async ({ caller, query, req, res }, context: StreamContext): Promise<EventPageView | undefined> => {
+    handle: async ({ caller, query, http }, context: StreamContext): Promise<EventPageView | undefined> => {
       const { since, limit = limitDefault } = query
-      // HEAD has no body to stream: it is answered for the page.
-      if (req.method !== 'HEAD' && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream') {
-        await streamEvents(context, caller, req, res, since)
+      if (http && wantsStream(http.req)) {
+        await streamEvents(context, caller, http, since)
         return undefined
       }
       const { db } = context
@@ -42,3 +42,8 @@ export const eventRoutes = [
     },
   }),
 ] as const
+
+/** HEAD has no body to stream: it is answered for the page. */
+function wantsStream(req: Request): boolean {
+  return req.method !== 'HEAD' && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream'
+}

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import { openLimits } from '../../../limits.ts'
@@ -10,6 +10,7 @@ import type { Database } from '../../../storage/database.ts'
 import { problemBody } from '../../problem.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
 import type { Unsent } from '../../unsent.ts'
+import type { HttpExchange } from '../route.ts'
 import { readEvents, requireKept } from './read.ts'
 import { eventView } from './view.ts'
 
@@ -28,8 +29,7 @@ export interface StreamContext {
 export async function streamEvents(
   context: StreamContext,
   caller: Caller,
-  req: Request,
-  res: Response,
+  { req, res }: HttpExchange,
   since: number | undefined,
 ): Promise<void> {
   const { db, notifier, stopping, openCalls, unsent } = context

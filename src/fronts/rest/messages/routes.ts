@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Request } from 'express'
 import { readMail, readSentPage, readThreadPage } from '../../../mailbox/reading/read-mail.ts'
 import { reportStatus } from '../../../mailbox/reading/report-status.ts'
 import { type MailContext, sendMail } from '../../../mailbox/sending/send-mail.ts'
@@ -35,9 +34,9 @@ export const messageRoutes = [
     access: { scope: 'send', operator: 'any', agent: 'contacts', peer: 'granted', audited: 'soon' },
     body: newMessage,
     status: 201,
-    handle: async ({ caller, body, req, res }, { mail }: MessageFrontContext) => {
-      const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(req) })
-      res.location(`/v1/messages/${sent.message.id}`)
+    handle: async ({ caller, body, given, header, reply }, { mail }: MessageFrontContext) => {
+      const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(header('idempotency-key'), given) })
+      reply.headers.Location = `/v1/messages/${sent.message.id}`
       return sentView(sent)
     },
   }),
@@ -77,8 +76,8 @@ export const threadRoutes = [
   }),
 ] as const
 
-function idempotencyOf(req: Request): { key: string; fingerprint: string } | undefined {
-  const key = idempotencyKey(req.get('idempotency-key'))
+function idempotencyOf(header: string | undefined, body: unknown): { key: string; fingerprint: string } | undefined {
+  const key = idempotencyKey(header)
   if (key === undefined) return undefined
-  return { key, fingerprint: createHash('sha256').update(JSON.stringify(req.body)).digest('hex') }
+  return { key, fingerprint: createHash('sha256').update(JSON.stringify(body)).digest('hex') }
 }

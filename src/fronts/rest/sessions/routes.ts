@@ -50,12 +50,13 @@ export const sessionRoutes = [
     name: 'session.start',
     what: 'start a session',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'soon' },
+    rate: 'sessionStartsPerHour',
     body: newSession,
     status: 201,
-    handle: async ({ caller, body, res }, { sessions }: SessionRouteContext) => {
+    handle: async ({ caller, body, reply }, { sessions }: SessionRouteContext) => {
       const { created, ...answer } = await startSession(sessions, caller, body)
-      if (!created) res.status(200)
-      res.location(`/v1/sessions/${answer.sessionId}`)
+      if (!created) reply.status = 200
+      reply.headers.Location = `/v1/sessions/${answer.sessionId}`
       return answer
     },
   }),

@@ -1,4 +1,3 @@
-import type { Response } from 'express'
 import { requireAgent } from '../../../registry/agents/agents.ts'
 import { requireSelf } from '../../../registry/callers/caller.ts'
 import { addArtifact } from '../../../tasks/add-artifact.ts'
@@ -9,6 +8,7 @@ import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from 
 import type { Task } from '../../../tasks/task.ts'
 import { readChunkPage, readMessagePage } from '../../../tasks/task-pages.ts'
 import { nextToken } from '../page.ts'
+import type { Reply } from '../reply.ts'
 import { route } from '../route.ts'
 import { artifactInput, taskPartQuery, taskQuery, taskReadQuery, transitionInput } from './input.ts'
 import { requireVersion, withCurrent } from './version.ts'
@@ -60,13 +60,13 @@ export const taskRoutes = [
     what: 'read a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskReadQuery,
-    handle: async ({ caller, params, query, res }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
       const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId })
-      setVersion(res, task)
+      setVersion(reply, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
-      res.setHeader('Cache-Control', 'no-store')
+      reply.headers['Cache-Control'] = 'no-store'
       return taskView(document)
     },
   }),
@@ -107,13 +107,13 @@ export const taskRoutes = [
     what: 'move a task',
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
-    handle: async ({ caller, params, body, req, res }, context: TaskContext) => {
+    handle: async ({ caller, params, body, header, reply }, context: TaskContext) => {
       const { to, message, answerAs, wakePolicy } = body
-      const expectedVersion = requireVersion(req.get('if-match'), body.expectedVersion)
+      const expectedVersion = requireVersion(header('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
       const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy }
       const document = await withCurrent(() => moveTask(context, caller, params.id, move))
-      setVersion(res, document.task)
+      setVersion(reply, document.task)
       return taskView(document)
     },
   }),
@@ -123,14 +123,14 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: artifactInput,
     status: 201,
-    handle: async ({ caller, params, body, res }, context: TaskContext): Promise<AddedArtifactView> => {
+    handle: async ({ caller, params, body, reply }, context: TaskContext): Promise<AddedArtifactView> => {
       const { document, artifactId } = await withCurrent(() => addArtifact(context, caller, params.id, body))
-      setVersion(res, document.task)
+      setVersion(reply, document.task)
       return { ...taskSummary(document), artifactId }
     },
   }),
 ] as const
 
-function setVersion(res: Response, { version }: Task): void {
-  res.setHeader('ETag', `"${version}"`)
+function setVersion(reply: Reply, { version }: Task): void {
+  reply.headers.ETag = `"${version}"`
 }

@@ -1,5 +1,6 @@
+import { Problem } from '../../../errors.ts'
 import { type RecordedReceipt, reportReceipts } from '../../../wake-stream/report.ts'
-import { route } from '../route.ts'
+import { type HttpExchange, route } from '../route.ts'
 import { receiptsInput, wakeStreamQuery } from './input.ts'
 import { streamWakes, type WakeStreamFrontContext } from './stream.ts'
 
@@ -15,8 +16,8 @@ export const wakeStreamRoutes = [
     what: 'read wakes as a stream',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     query: wakeStreamQuery,
-    handle: ({ caller, req, res, query }, context: WakeStreamFrontContext) =>
-      streamWakes(context, caller, { req, res }, query),
+    handle: ({ caller, http, query }, context: WakeStreamFrontContext) =>
+      streamWakes(context, caller, requireHttp(http), query),
   }),
   route('POST /v1/wake-stream/receipts', {
     name: 'wake_stream.report',
@@ -28,3 +29,8 @@ export const wakeStreamRoutes = [
     }),
   }),
 ] as const
+
+function requireHttp(http: HttpExchange | undefined): HttpExchange {
+  if (http) return http
+  throw new Problem('invalid-request', { detail: 'Wakes are a stream over HTTP: GET /v1/wake-stream.' })
+}

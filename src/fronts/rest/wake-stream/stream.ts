@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
@@ -7,6 +6,7 @@ import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
 import { problemBody } from '../../problem.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
 import type { Unsent } from '../../unsent.ts'
+import type { HttpExchange } from '../route.ts'
 
 export interface WakeStreamFrontContext {
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
@@ -24,7 +24,7 @@ const path = '/v1/wake-stream'
 export async function streamWakes(
   { wakeStreams, stopping, openCalls, unsent }: WakeStreamFrontContext,
   caller: Caller,
-  { req, res }: { readonly req: Request; readonly res: Response },
+  { req, res }: HttpExchange,
   {
     subscription,
     capabilities = [],

@@ -70,13 +70,13 @@ export const wakeSubscriptionRoutes = [
     body: newSubscription,
     status: 201,
     handle: async (
-      { caller, body, req, res },
+      { caller, body, header, reply },
       { subscriptions }: SubscriptionFrontContext,
     ): Promise<NewSubscriptionView> => {
       // A process that names its session makes the subscription for as long as that lasts. Source: D26.
-      const session = body.agentIdentity === undefined ? sessionOf(req) : undefined
+      const session = body.agentIdentity === undefined ? sessionOf(header) : undefined
       const made = await subscribe(subscriptions, caller, { ...(session ? { sessionId: session } : {}), ...body })
-      res.location(`/v1/wake-subscriptions/${made.subscriptionId}`)
+      reply.headers.Location = `/v1/wake-subscriptions/${made.subscriptionId}`
       return made
     },
   }),
@@ -117,6 +117,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.resync',
     what: 'have the past sent again',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    rate: 'replaysPerMinute',
     body: resyncInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ResyncView> =>
       resyncSubscription(subscriptions, caller, params.id, body.sinceLogId),
@@ -125,6 +126,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.replay',
     what: 'have the past sent again',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    rate: 'replaysPerMinute',
     body: replayInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ReplayView> =>
       replayDeliveries(subscriptions, caller, params.id, body),
@@ -133,6 +135,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.test',
     what: 'test a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    rate: 'testsPerMinute',
     handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> =>
       sendTest(subscriptions, caller, params.id),
   }),

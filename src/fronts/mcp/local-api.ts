@@ -1,0 +1,117 @@
+import type { Audit } from '../../audit/audit.ts'
+import { Problem, toProblem } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
+import { defaultProject } from '../../registry/projects/project-store.ts'
+import { statusErrorBody } from '../a2a/answer.ts'
+import { type LocalA2aContext, sendLocally } from '../a2a/local-call.ts'
+import { recordRestCall, unrecorded } from '../access/rest-access.ts'
+import { problemBody } from '../problem.ts'
+import { callRoute } from '../rest/call-route.ts'
+import { Reply } from '../rest/reply.ts'
+import { type RestContext, restTable } from '../rest/table.ts'
+import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from './call-api.ts'
+
+export type LocalApiContext = RestContext &
+  Parameters<typeof callRoute>[0] &
+  LocalA2aContext & { readonly audit: Audit }
+
+/** Who calls, and from where. */
+export interface LocalCaller {
+  readonly caller: Caller
+  /** The client's IP address. */
+  readonly address: string
+}
+
+/**
+ * Answers calls of the API from within the gateway, for a caller whose key is known: with the same access, rates, checks, audit,
+ * problems and mail as over HTTP, and no request between. It answers REST, and HTTP+JSON's `message:send` of each agent.
+ */
+export function createLocalApi(context: LocalApiContext): (from: LocalCaller) => CallApi {
+  return (from) =>
+    async (request, options = {}) => {
+      options.signal?.throwIfAborted()
+      const send = sendPath.exec(request.path)
+      return send && request.method === 'POST'
+        ? answerSend(context, from, request, { to: addressOf(send), ...options })
+        : answerRest(context, from, request)
+    }
+}
+
+const sendPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/message:send$/
+
+function addressOf([, project = defaultProject, handle = '']: RegExpExecArray): { project: string; handle: string } {
+  return { project: decodeURIComponent(project), handle: decodeURIComponent(handle) }
+}
+
+async function answerSend(
+  context: LocalApiContext,
+  from: LocalCaller,
+  request: ApiRequest,
+  { to, signal = new AbortController().signal }: CallOptions & { readonly to: { project: string; handle: string } },
+): Promise<ApiAnswer> {
+  const { body = {}, headers = {} } = request
+  try {
+    const answer = await sendLocally(context, { ...from, to, body, signal, idempotencyKey: headers['idempotency-key'] })
+    return { status: 200, headers: {}, body: answer }
+  } catch (error) {
+    const problem = problemOf(context, request, error)
+    return { status: problem.status, headers: {}, body: statusErrorBody(problem) as JsonObject }
+  }
+}
+
+async function answerRest(
+  context: LocalApiContext,
+  { caller, address }: LocalCaller,
+  request: ApiRequest,
+): Promise<ApiAnswer> {
+  const { method, path, query = {}, body, headers = {} } = request
+  const match = restTable.match(method, path)
+  if (!match) return refusal(new Problem('not-found', { detail: `There is no route ${method} ${path}.` }), path)
+  const { route, params } = match
+  const reply = new Reply(route.status)
+  const undone: (() => void)[] = []
+  const call = {
+    caller,
+    method,
+    path,
+    query,
+    header: (name: string) => headers[name.toLowerCase()],
+    readBody: async () => body,
+    whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
+    http: undefined,
+  }
+  const returnMail = (): void => {
+    for (const undo of undone.splice(0)) undo()
+  }
+  const recorded = { operation: route.operation, params, caller, reply, front: 'mcp' as const, address }
+  try {
+    const view = (await callRoute(context, match, call, reply)) ?? {}
+    try {
+      await recordRestCall(context.audit, { ...recorded, outcome: 'ok' })
+    } catch {
+      returnMail()
+      return refusal(unrecorded(), path)
+    }
+    const { status } = reply
+    return { status, headers: lowerCase(reply.headers), body: view as JsonObject, returnMail }
+  } catch (error) {
+    const problem = problemOf(context, request, error)
+    recordRestCall(context.audit, { ...recorded, outcome: problem.code })
+    return { ...refusal(problem, path), returnMail }
+  }
+}
+
+function problemOf({ log }: LocalApiContext, { method, path }: ApiRequest, error: unknown): Problem {
+  const problem = toProblem(error)
+  if (problem.status >= 500) log.error({ err: error, method, path }, 'request.failed')
+  return problem
+}
+
+function refusal(problem: Problem, path: string): ApiAnswer {
+  return { status: problem.status, headers: {}, body: problemBody(problem, path) as JsonObject }
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}

@@ -1,0 +1,83 @@
+import { Problem } from '../../errors.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
+import type { Shares } from '../../registry/shares/shares.ts'
+import type { Database } from '../../storage/database.ts'
+import { authorise } from '../access/authorise.ts'
+import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../answer-mail.ts'
+import { requireOwnSession } from '../session-header.ts'
+import { parse } from '../validate.ts'
+import type { Reply } from './reply.ts'
+import type { AnyRoute, HttpExchange } from './route.ts'
+import type { RouteMatch } from './route-table.ts'
+
+/** A call of the REST API by a known caller, over HTTP or from within the gateway. */
+export interface RestCall {
+  readonly caller: Caller
+  readonly method: string
+  /** Without its query: `/v1/inbox`. */
+  readonly path: string
+  readonly query: unknown
+  readonly header: (name: string) => string | undefined
+  /** Reads the body: after everything that can be refused without it. */
+  readonly readBody: () => Promise<unknown>
+  readonly whenUnsent: WhenUnsent
+  /** undefined: the call did not come over HTTP. */
+  readonly http: HttpExchange | undefined
+}
+
+export interface CallContext extends AnswerMailContext {
+  readonly db: Database
+  readonly shares: Shares
+}
+
+/**
+ * Answers a call: checks what the caller may do, its rates, its session and its input, runs the route and adds the caller's mail.
+ * Returns the body; the status and the headers are in `reply`. undefined where the route has begun its answer itself. Errors:
+ * problems.
+ */
+export async function callRoute<Context extends CallContext>(
+  context: Context,
+  { route, params }: RouteMatch<AnyRoute<Context>>,
+  call: RestCall,
+  reply: Reply,
+): Promise<unknown> {
+  const { caller, header, http } = call
+  authorise(route.operation, caller)
+  if (route.rate) context.shares.spend(caller, route.rate)
+  const wanted = wantedBy(header)
+  const mailCall = { ...call, wanted }
+  try {
+    await requireOwnSession(context.db, caller, header)
+    const given = await call.readBody()
+    const input = {
+      caller,
+      params: namedParams(route.route, params),
+      body: route.body && parse(route.body, given),
+      query: route.query && parse(route.query, call.query),
+      given,
+      header,
+      reply,
+      http,
+    }
+    const view = await route.handle(input as never, context)
+    if (http?.res.headersSent) return undefined
+    const { view: body, headers } = await withMail(context, mailCall, reply.status, view)
+    Object.assign(reply.headers, headers)
+    return body
+  } catch (error) {
+    throw await withSessionMail(context, mailCall, error)
+  }
+}
+
+function namedParams(route: string, values: readonly string[]): Record<string, string> {
+  const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return Object.fromEntries(names.map((name, at) => [name, decoded(values[at]!)]))
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch (cause) {
+    throw new Problem('invalid-request', { detail: 'The request could not be read.', cause })
+  }
+}
