@@ -103,9 +103,7 @@ export async function listSurplus(
   keep: number,
 ): Promise<string[]> {
   const rows =
-    'keyId' in whose
-      ? await tx.all(unusedOfKey, { ...whose, keep })
-      : await tx.all(unusedOfCaller, { ...whose, keep })
+    'keyId' in whose ? await tx.all(unusedOfKey, { ...whose, keep }) : await tx.all(unusedOfCaller, { ...whose, keep })
   return rows.map(({ id }) => id)
 }
 

@@ -88,7 +88,11 @@ export async function endMcpSession(context: McpSessionContext, caller: Caller, 
 }
 
 /** Makes a stream the one of its session: an earlier one ends, on whatever gateway it is. Errors: `session-not-found`. */
-export async function takeSessionStream({ db, changed }: McpSessionContext, id: string, streamId: string): Promise<void> {
+export async function takeSessionStream(
+  { db, changed }: McpSessionContext,
+  id: string,
+  streamId: string,
+): Promise<void> {
   await db.transaction(async (tx) => {
     if (!(await setSessionStream(tx, id, streamId))) throw notFound()
   })

@@ -1,7 +1,7 @@
 import type { OpenCalls } from '../../../identity/open-calls.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
-import type { McpSessionContext } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Logger } from '../../../logger.ts'
+import type { McpSessionContext } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Shares } from '../../../registry/shares/shares.ts'
 import type { Database } from '../../../storage/database.ts'
 import type { AuditContext } from '../../access/rest-access.ts'

@@ -28,7 +28,14 @@ export function mcpRoutes(context: McpFrontContext): Router {
   const path = '/'
   router.use(path, onlyHere)
   router.use(path, recordRest(context, mcpTable))
-  router.use(path, refusePages(() => mcp.ownNames), requireKey(context), requireRead(unsent), takeShare(shares), allow)
+  router.use(
+    path,
+    refusePages(() => mcp.ownNames),
+    requireKey(context),
+    requireRead(unsent),
+    takeShare(shares),
+    allow,
+  )
   router.post(path, jsonBody(), (req: Request, res: Response) => answerPost(context, req, res))
   router.get(path, (req, res) => answerGet(context, req, res))
   router.delete(path, async (req, res) => {

@@ -5,11 +5,11 @@ import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import { untilGone } from './until-gone.ts'
 import type { McpFrontContext } from './context.ts'
 import { notificationsIn, type Posted, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
 import { openSessionServer } from './session-server.ts'
+import { untilGone } from './until-gone.ts'
 import { webRequest } from './web-request.ts'
 
 /** One POST of a caller. */
@@ -90,7 +90,11 @@ async function answer(context: McpFrontContext, post: Post, session: McpSession)
  * Has a server answer. The exchange ends with its client: what it carried could not be fetched any more. Returns the answer to
  * `initialize`; every other one is sent.
  */
-async function exchange(context: McpFrontContext, post: Post, exchanged: Exchanged): Promise<globalThis.Response | undefined> {
+async function exchange(
+  context: McpFrontContext,
+  post: Post,
+  exchanged: Exchanged,
+): Promise<globalThis.Response | undefined> {
   const { caller, address, req, res } = post
   using held = context.openCalls.hold(caller, 'blockingCalls')
   const signal = untilGone(context.clock, res, held.signal)
@@ -99,10 +103,7 @@ async function exchange(context: McpFrontContext, post: Post, exchanged: Exchang
   using _flight =
     exchanged.session &&
     context.mcp.inFlight.add(exchanged.session.id, { notify: (message) => transport.onmessage?.(message) })
-  const answered = await orAborted(
-    transport.handleRequest(webRequest(req, signal), { parsedBody: req.body }),
-    signal,
-  )
+  const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: req.body }), signal)
   if (!answered) return void res.destroy()
   if (!exchanged.session) return answered
   await sendAnswer(answered, { res, caller, held, signal, unsent: context.unsent })
