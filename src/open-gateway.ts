@@ -217,6 +217,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     mcp,
     subscriptions,
     wakeStreams: { ...wakeStreams, connections },
+    publicUrl,
     mail,
     claims,
     sessions,

@@ -51,15 +51,19 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
 }
 
-/** The gateway and the printer for the action of a client command. */
-export function connect(io: Io, command: Command): { gateway: GatewayClient; print: Printer } {
+/** The gateway and the printer for the action of a client command. `countMail` gets the number of messages that wait, instead of the printer. */
+export function connect(
+  io: Io,
+  command: Command,
+  countMail?: (count: number) => void,
+): { gateway: GatewayClient; print: Printer } {
   const options = commonOptions(command)
   const access = chooseAccess(options, io.env, readProfiles(io))
   const { url, project } = access
   if (options.key !== undefined) warnOfFlag(io, '--key', '--key-file, ROUSE_KEY_FILE or ROUSE_KEY')
   const credentials = () => gatewayCredentials(options, io, access)
   const print = createPrinter(io, options.json === true)
-  const onWaitingMail = print.mail
+  const onWaitingMail = countMail ?? print.mail
   return {
     gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal, onWaitingMail }),
     print,

@@ -8,6 +8,8 @@ type Register = (program: Command, io: Io) => void
 export interface CommandEntry {
   readonly name: string
   load(): Promise<Register>
+  /** It ends with 0 whatever happens, also when its command line is wrong. */
+  readonly neverFails?: true
 }
 
 /** All commands, in the order in which a newcomer needs them. */
@@ -30,6 +32,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'mark', load: async () => (await import('./commands/mark.ts')).registerMark },
   { name: 'who', load: async () => (await import('./commands/who.ts')).registerWho },
   { name: 'session', load: async () => (await import('./commands/session.ts')).registerSession },
+  { name: 'hook', load: async () => (await import('./commands/hook.ts')).registerHook, neverFails: true },
   { name: 'presence', load: async () => (await import('./commands/presence.ts')).registerPresence },
   { name: 'claim', load: async () => (await import('./commands/claim.ts')).registerClaim },
   { name: 'grant', load: async () => (await import('./commands/permission.ts')).registerGrant },

@@ -117,7 +117,9 @@ async function send(
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
-  const headers: Record<string, string> = { accept: 'application/json', [mailHeader]: 'count', ...options.headers }
+  const { mail = 'count' } = options
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  if (mail !== 'all') headers[mailHeader] ??= mail
   if (client.project !== undefined) headers['rouse-project'] = client.project
   if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Fetch } from './client-fetch.ts'
 
 /** Everything that a command may use of the process, so that a test can replace it. */
@@ -6,6 +7,8 @@ export interface Io {
   stderr(text: string): void
   /** All of standard input. */
   stdin?(): string
+  /** Standard input as it comes; absent: a terminal. */
+  readonly input?: Readable | undefined
   /** Asks the person at the terminal for a secret, without showing it; absent: standard input is no terminal. */
   readonly askSecret?: (prompt: string) => Promise<string>
   /** Asks the person at the terminal a question; absent: standard input is no terminal. */

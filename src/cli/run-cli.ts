@@ -8,8 +8,9 @@ import { reportFailure } from './report-failure.ts'
 /** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let command: Command | undefined
+  const commands = neededCommands(argv)
   try {
-    const program = await buildProgram(io, neededCommands(argv))
+    const program = await buildProgram(io, commands)
     program.hook('preAction', (_program, action) => {
       command = action
     })
@@ -20,7 +21,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(argv, { from: 'user' })
     return exitCodes.ok
   } catch (error) {
-    return reportFailure(error, io, { json: asksForJson(argv), command })
+    const code = reportFailure(error, io, { json: asksForJson(argv), command })
+    return commands.length === 1 && commands[0]!.neverFails ? exitCodes.ok : code
   }
 }
 

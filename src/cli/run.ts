@@ -32,6 +32,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     stdin: () => readFileSync(0, 'utf8'),
+    // Opened by who reads it: an open input keeps the process.
+    get input() {
+      return process.stdin.isTTY ? undefined : process.stdin
+    },
     ...(process.stdin.isTTY
       ? {
           ask: (question) => ask(question, process, interruption.signal),

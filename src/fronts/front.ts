@@ -26,6 +26,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
   readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
+  readonly publicUrl: string
   readonly mail: MailContext & PiggybackContext
   readonly claims: HandoffContext
   readonly sessions: SessionFrontContext

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Session } from '../registry/sessions/session.ts'
+import { isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   findSession,
   listEndedSessions,
@@ -43,15 +43,30 @@ export function closeSession(context: SessionContext, caller: Caller, id: string
   })
 }
 
-/** Records the presence of the caller's live session. Errors: `session-not-found` without a live session. Source: S1-8. */
-export function reportPresence({ db }: SessionContext, caller: Caller, presence: PresenceReport): Promise<Session> {
+/**
+ * Records the presence of the caller's live session; with a process, only if the session belongs to it. Errors:
+ * `session-not-found` without such a session. Source: S1-8, D12.
+ */
+export function reportPresence(
+  { db }: SessionContext,
+  caller: Caller,
+  presence: PresenceReport,
+  owner?: Process,
+): Promise<Session> {
   requireAgentCaller(caller)
   return db.transaction(async (tx) => {
     const session = await newestLiveSession(tx, caller.id)
+    if (session && owner && !isSameProcess(session, owner)) throw ofAnotherProcess(caller, session)
     if (session && (await savePresence(tx, session.id, presence))) return requireSession(tx, caller, session.id)
     throw new Problem('session-not-found', {
       detail: `${caller.identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
     })
+  })
+}
+
+function ofAnotherProcess({ identity }: Caller, { id, surface }: Session): Problem {
+  return new Problem('session-not-found', {
+    detail: `The live session of ${identity} (${id}, ${surface}) is of another process than the report names. Start one for it: POST /v1/sessions {"surface": "…", "pid": …, "startedAt": "…"}.`,
   })
 }
 

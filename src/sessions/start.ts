@@ -25,6 +25,8 @@ export interface SessionInput {
   readonly capabilities?: readonly string[] | undefined
   readonly pid?: number | undefined
   readonly startedAt?: number | undefined
+  /** False: the mail stays where it is, and goes along with the answers to later calls. For a process beside the harness, which shows it to nobody. */
+  readonly drain?: boolean | undefined
 }
 
 export interface StartedSession {
@@ -63,7 +65,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
     const revived = await reviveSubscriptions(context, tx, caller)
     if (former === undefined || former.endedAt !== null) await announceWhatWaits(context, tx, caller.id)
-    const pendingSignals = await context.drain(tx, caller.id, session.id)
+    const pendingSignals = input.drain === false ? [] : await context.drain(tx, caller.id, session.id)
     await context.append(tx, caller.projectId, revived)
     if (step !== 'continue') {
       const about = { sessionId: session.id, agent: caller.identity, project: session.projectId, surface }

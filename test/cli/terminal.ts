@@ -2,7 +2,7 @@ import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 
 /** What a test replaces beside the environment; `columns` makes it a terminal. */
-type World = Pick<Io, 'fetch' | 'stdin' | 'ask' | 'askSecret' | 'columns'>
+type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns'>
 
 export interface Terminal {
   readonly code: Promise<number>

@@ -48,7 +48,7 @@ export function succession(newcomer: Process, owner: Process | undefined): 'begi
 }
 
 /** A process is identified by its id and the instant of its start. A process that does not give both counts as new each time. */
-function isSameProcess(one: Process, other: Process): boolean {
+export function isSameProcess(one: Process, other: Process): boolean {
   if (one.pid === null || one.processStartedAt === null) return false
   return one.pid === other.pid && one.processStartedAt === other.processStartedAt
 }

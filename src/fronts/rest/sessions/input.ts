@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { presenceSources, presenceStates } from '../../../registry/sessions/presence.ts'
 import { count, line, names, oneOf, time } from '../fields.ts'
 
+const pid = z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295)
+const startedAt = time('must be the instant at which the process started, in ISO 8601')
+
 export const newSession = z.strictObject({
   // The gateway repeats it in its own words to the team.
   surface: z
@@ -11,24 +14,29 @@ export const newSession = z.strictObject({
       'must be the name of the harness: up to 100 of the characters a-z 0-9 _ . -, e.g. claude_code, codex, cursor, …',
     ),
   capabilities: names.optional(),
-  pid: z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295).optional(),
-  startedAt: time('must be the instant at which the process started, in ISO 8601').optional(),
+  pid: pid.optional(),
+  startedAt: startedAt.optional(),
+  /** False: the mail that waits stays where it is, and goes along with the answers to later calls. */
+  drain: z.boolean({ error: 'is true or false' }).optional(),
 })
 
 const turnStates = ['active', 'waitingOnApproval']
-export const presenceInput = z
-  .strictObject({
-    state: oneOf(presenceStates),
-    source: oneOf(presenceSources),
-    activeTurnId: line(200).min(1).optional(),
-    capabilities: names.optional(),
-  })
-  .refine(({ state, activeTurnId }) => activeTurnId === undefined || turnStates.includes(state), {
-    path: ['activeTurnId'],
-    error: `is the id of a running turn, so it is only allowed with the state ${turnStates.join(' or ')}. Leave it out.`,
-  })
 
-export const beatInput = z.strictObject({ presence: presenceInput.optional() })
+const presence = z.strictObject({
+  state: oneOf(presenceStates),
+  source: oneOf(presenceSources),
+  activeTurnId: line(200).min(1).optional(),
+  capabilities: names.optional(),
+})
+
+export const presenceInput = withKnownTurn(
+  presence.extend({
+    /** The process whose session it is: a session of another process is left alone. */
+    process: z.strictObject({ pid, startedAt }).optional(),
+  }),
+)
+
+export const beatInput = z.strictObject({ presence: withKnownTurn(presence).optional() })
 
 export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),
@@ -40,3 +48,11 @@ export const sessionQuery = z.strictObject({
     )
     .optional(),
 })
+
+/** Refuses the id of a turn with a state in which none runs. */
+function withKnownTurn<Report extends z.ZodType<{ state: string; activeTurnId?: string | undefined }>>(report: Report) {
+  return report.refine(({ state, activeTurnId }) => activeTurnId === undefined || turnStates.includes(state), {
+    path: ['activeTurnId'],
+    error: `is the id of a running turn, so it is only allowed with the state ${turnStates.join(' or ')}. Leave it out.`,
+  })
+}

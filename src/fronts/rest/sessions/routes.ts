@@ -91,7 +91,9 @@ export const sessionRoutes = [
       { caller, body },
       { sessions }: SessionRouteContext,
     ): Promise<PresenceView & { readonly sessionId: string }> => {
-      const session = await reportPresence(sessions, caller, body)
+      const { process: named, ...presence } = body
+      const owner = named && { pid: named.pid, processStartedAt: named.startedAt }
+      const session = await reportPresence(sessions, caller, presence, owner)
       return { sessionId: session.id, ...presenceView(session, sessions.clock.now()) }
     },
   }),

@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { clientCommand, connect } from '../client-command.ts'
+import { Refused } from '../failure.ts'
+import { harnessProcess } from '../harness-process.ts'
+import { harnesses } from '../hook/harness-events.ts'
+import { readInput } from '../hook/read-input.ts'
+import { runHook } from '../hook/run-hook.ts'
+import type { Io } from '../io.ts'
+import { quickFetch } from '../quick-fetch.ts'
+import { plain } from '../terminal-text.ts'
+
+/** All of it: the input, and the calls of the gateway. The turn of the harness waits. */
+const hookMaxMs = 2_000
+
+/** `rouse hook …`: what a harness runs at its events. It never fails: a harness would take that as a no to its user. */
+export function registerHook(program: Command, io: Io): void {
+  const names = Object.keys(harnesses).join(', ')
+  clientCommand(program, 'hook [harness] [event]', 'report an event of a harness, and tell its model what mail waits', [
+    'rouse hook claude UserPromptSubmit < event.json   # a harness runs this, by its configuration',
+    'rouse hook codex Stop',
+  ])
+    .addHelpText('after', `\nHarnesses: ${names}. Standard input is the JSON that the harness gives to its hooks.`)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async (harness: string | undefined, event: string | undefined, _options: unknown, command: Command) => {
+      const signal = AbortSignal.any([AbortSignal.timeout(hookMaxMs), ...(io.signal ? [io.signal] : [])])
+      try {
+        const input = await readInput(io.input)
+        let waiting = 0
+        const { gateway } = connect(
+          { ...io, fetch: io.fetch ?? quickFetch, signal },
+          command,
+          (count) => (waiting = count),
+        )
+        const hook = {
+          harness: harness ?? '',
+          event: event ?? String(input.hook_event_name ?? ''),
+          input,
+          process: harnessProcess(io.env, process.ppid),
+          env: io.env,
+        }
+        const output = await runHook(hook, { gateway, waiting: () => waiting })
+        if (output) io.stdout(`${JSON.stringify(output)}\n`)
+      } catch (error) {
+        const reason = signal.aborted ? `no answer within ${hookMaxMs / 1000} s` : reasonOf(error)
+        io.stderr(`rouse hook: ${plain(reason)}\n`)
+      }
+    })
+}
+
+/** One line. */
+function reasonOf(error: unknown): string {
+  const { detail } = error instanceof Refused ? error.problem : {}
+  if (typeof detail === 'string') return detail
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import { Refused } from '../failure.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import type { HarnessProcess } from '../harness-process.ts'
+import type { Io } from '../io.ts'
+import { actOf, type HookAct, harnesses } from './harness-events.ts'
+import { countText, mailText } from './mail-text.ts'
+
+export interface Hook {
+  /** `claude`, `codex`, … */
+  readonly harness: string
+  /** As the harness calls it: `UserPromptSubmit`. */
+  readonly event: string
+  /** The JSON of the harness. */
+  readonly input: JsonObject
+  /** The process of the harness. */
+  readonly process: HarnessProcess
+  readonly env: Io['env']
+}
+
+export interface HookGateway {
+  readonly gateway: GatewayClient
+  /** How much mail the last answer has counted. */
+  readonly waiting: () => number
+}
+
+/**
+ * Reports an event of a harness to the gateway. Returns what to print on standard output: the mail that waits, in the form in which
+ * the harness adds text to the context of its model; undefined: nothing. Errors: `Refused`, `Unreachable`.
+ */
+export async function runHook(hook: Hook, { gateway, waiting }: HookGateway): Promise<JsonObject | undefined> {
+  const { harness, event, input } = hook
+  const act = actOf(harness, event, input)
+  if (act.ends) await endOwnSession(gateway, hook.process)
+  if (act.state === undefined) return undefined
+  // A run that nobody watches speaks for itself alone: it leaves the session of the agent, and its mail.
+  const text = isUnattended(hook.env) ? await countMail(act, gateway, waiting) : await report(hook, act, gateway)
+  const { contextOutput } = harnesses[harness]!
+  return text === undefined ? undefined : contextOutput(String(input.hook_event_name ?? event), text)
+}
+
+/** Claude Code tells its hooks whether a person is at the terminal. */
+function isUnattended({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }: Io['env']): boolean {
+  return attended === '0' || (attended === undefined && entry?.startsWith('sdk') === true)
+}
+
+async function countMail(
+  { tellsMail }: HookAct,
+  gateway: GatewayClient,
+  waiting: HookGateway['waiting'],
+): Promise<string | undefined> {
+  if (!tellsMail) return undefined
+  await gateway.call('GET /v1/whoami')
+  return waiting() > 0 ? countText(waiting()) : undefined
+}
+
+/** One call, and its answer has the mail. The first of a process finds no session of its own: then it starts one. */
+async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise<string | undefined> {
+  const { pid, startedAt } = hook.process
+  const body = {
+    state: act.state!,
+    source: 'bridge-daemon' as const,
+    ...(act.state === 'active' ? turnOf(hook.input) : {}),
+    ...(startedAt === undefined ? {} : { process: { pid, startedAt } }),
+  }
+  const mail = act.tellsMail ? ('all' as const) : ('none' as const)
+  const put = () => gateway.call('PUT /v1/presence', { body, mail })
+  const answer = await put().catch(async (error: unknown) => {
+    // Without the start of its process a session cannot be told from another's: only the harness itself may start it.
+    if (startedAt === undefined || !isWithoutSession(error)) throw error
+    const { surface } = harnesses[hook.harness]!
+    const named = hook.env.ROUSE_AGENT_SURFACE?.trim() || surface
+    await gateway.call('POST /v1/sessions', { body: { surface: named, pid, startedAt, drain: false }, mail: 'none' })
+    return put()
+  })
+  const { pendingSignals: signals = [] } = answer as { pendingSignals?: readonly PendingSignal[] }
+  return signals.length === 0 ? undefined : mailText(signals)
+}
+
+function isWithoutSession(error: unknown): boolean {
+  return error instanceof Refused && error.problem.code === 'session-not-found'
+}
+
+function turnOf({ turn_id: turn, prompt_id: prompt }: JsonObject): { activeTurnId?: string } {
+  const id = turn ?? prompt
+  return typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) ? { activeTurnId: id } : {}
+}
+
+/** The end of a conversation is reported under the id of one that may live on in another process, so the process decides. */
+async function endOwnSession(gateway: GatewayClient, { pid, startedAt }: HarnessProcess): Promise<void> {
+  if (startedAt === undefined) return
+  const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' }, mail: 'none' })
+  const own = sessions.find((session) => session.pid === pid && session.startedAt === startedAt)
+  if (own) await gateway.call('DELETE /v1/sessions/:id', { params: { id: own.sessionId }, mail: 'none' })
+}

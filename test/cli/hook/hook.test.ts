@@ -1,0 +1,192 @@
+import { PassThrough, Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { inputMax } from '../../../src/cli/hook/read-input.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
+import { problem, startStubGateway } from '../stub-gateway.ts'
+import { run } from '../terminal.ts'
+
+/** What Claude Code 2.1 gives to the hook of a prompt. */
+const claudePrompt = {
+  session_id: '0b6f0c52-7d6c-4f0a-9d53-0a7f1f0f4a11',
+  transcript_path: '/home/u/.claude/projects/p/0b6f.jsonl',
+  cwd: '/home/u/p',
+  prompt_id: 'prompt-1',
+  permission_mode: 'default',
+  hook_event_name: 'UserPromptSubmit',
+  prompt: 'go on',
+}
+/** What Codex 0.169 gives to the hook of a session's start: one line. */
+const codexStart = {
+  session_id: '019a-thread',
+  transcript_path: '/home/u/.codex/sessions/r.jsonl',
+  cwd: '/home/u/p',
+  hook_event_name: 'SessionStart',
+  model: 'm',
+  permission_mode: 'default',
+  source: 'startup',
+}
+
+const inputOf = (value: unknown) => Readable.from([Buffer.from(`${JSON.stringify(value)}\n`)])
+
+async function hook(gateway: TestGateway, agent: TestAgent, argv: string[], input: unknown, env = {}) {
+  const access = { ROUSE_URL: gateway.url, ROUSE_KEY: agent.key }
+  return run(['hook', ...argv], { ...access, ...env }, { input: inputOf(input) })
+}
+
+const contextOf = (stdout: string) => JSON.parse(stdout).hookSpecificOutput
+
+async function mail(gateway: TestGateway, to: string, subject: string): Promise<string> {
+  const { body } = await gateway.call('POST', '/v1/messages', { to, subject, wakePolicy: 'next_turn' })
+  return body.messageId
+}
+
+const inboxOf = async (gateway: TestGateway, { key }: TestAgent) =>
+  (await gateway.call('GET', '/v1/inbox?order=oldest', undefined, { key })).body.messages
+
+describe('the mailbox check at the start of a turn', () => {
+  // S1-15
+  test('Claude Code is told who wrote what, once, and the mail stays unread', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const id = await mail(gateway, '@donna', 'Please review PR 7')
+    const told = await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)
+    expect(told).toMatchObject({ code: 0, stderr: '' })
+    const { hookEventName, additionalContext } = contextOf(told.stdout)
+    expect(hookEventName).toBe('UserPromptSubmit')
+    expect(additionalContext).toContain(`- relay from @operator: "Please review PR 7" (${id})`)
+    expect(additionalContext).toContain('read_inbox')
+    expect(additionalContext).toContain('cannot grant permissions')
+    expect(await inboxOf(gateway, donna)).toMatchObject([{ status: 'sent', receipt: 'written' }])
+    expect(await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)).toMatchObject({ stdout: '' })
+  })
+
+  test('Codex is told at the start of its session', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await mail(gateway, '@donna', 'Hello')
+    const { stdout } = await hook(gateway, donna, ['codex', 'SessionStart'], codexStart)
+    expect(contextOf(stdout)).toMatchObject({ hookEventName: 'SessionStart' })
+  })
+
+  test('fifty long messages fit into what a harness takes', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    for (let count = 0; count < 51; count++) await mail(gateway, '@donna', `${'x'.repeat(150)} ${count}`)
+    const first = contextOf((await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)).stdout)
+    expect(first.additionalContext.length).toBeLessThan(10_000)
+    expect(first.additionalContext.split('\n- ')).toHaveLength(51)
+    const second = contextOf((await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)).stdout)
+    expect(second.additionalContext.split('\n- ')).toHaveLength(2)
+  })
+
+  test('a run that nobody watches takes no mail and no session from the one at the terminal', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await mail(gateway, '@donna', 'Hello')
+    const env = { CLAUDE_CODE_SESSION_ATTENDED: '0' }
+    const { stdout } = await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt, env)
+    expect(contextOf(stdout).additionalContext).toContain('1 message waits')
+    expect(await inboxOf(gateway, donna)).toMatchObject([{ deliveredAt: null }])
+    expect((await gateway.call('GET', '/v1/sessions')).body.sessions).toEqual([])
+  })
+})
+
+describe('presence', () => {
+  const presenceOf = async (gateway: TestGateway) => (await gateway.call('GET', '/v1/sessions')).body.sessions[0]
+
+  test('follows the events of one process in one session', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const steps = [
+      ['SessionStart', 'idle'],
+      ['UserPromptSubmit', 'active'],
+      ['PermissionRequest', 'waitingOnApproval'],
+      ['Stop', 'idle'],
+    ] as const
+    for (const [event, state] of steps) {
+      const { stderr } = await hook(gateway, donna, ['claude', event], { ...claudePrompt, hook_event_name: event })
+      expect(stderr).toBe('')
+      expect(await presenceOf(gateway)).toMatchObject({
+        surface: 'claude_code',
+        presence: { state, source: 'bridge-daemon' },
+      })
+    }
+    const ended = await gateway.call('GET', '/v1/sessions?status=ended')
+    expect(ended.body.sessions).toEqual([])
+    await hook(gateway, donna, ['claude', 'SessionEnd'], { reason: 'prompt_input_exit' })
+    expect(await presenceOf(gateway)).toBeUndefined()
+  })
+
+  test('the end of a conversation ends no session of another process', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const other = { surface: 'claude_code', pid: 4711, startedAt: '2026-04-26T10:00:00.000Z' }
+    await gateway.call('POST', '/v1/sessions', other, { key: donna.key })
+    await hook(gateway, donna, ['claude', 'SessionEnd'], { reason: 'other' })
+    expect(await presenceOf(gateway)).toMatchObject({ pid: 4711 })
+  })
+
+  // D12
+  test('an older process reports nothing for a newer one, and takes none of its mail', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const newer = { surface: 'claude_code', pid: 4711, startedAt: new Date().toISOString() }
+    await gateway.call('POST', '/v1/sessions', newer, { key: donna.key })
+    await mail(gateway, '@donna', 'Hello')
+    const { code, stdout, stderr } = await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toContain('A process that started later speaks for @donna')
+    expect(await presenceOf(gateway)).toMatchObject({ pid: 4711, presence: { state: 'unknown' } })
+    expect(await inboxOf(gateway, donna)).toMatchObject([{ deliveredAt: null }])
+  })
+})
+
+describe('a hook never fails the turn', () => {
+  const quiet = { code: 0, stdout: '' }
+  const env = { ROUSE_KEY: 'k' }
+
+  test.each([
+    [
+      'no gateway',
+      ['claude', 'Stop', '--url', 'http://127.0.0.1:1'],
+      /No gateway answers at http:\/\/127\.0\.0\.1:1 \(/,
+    ],
+    ['an option without a value', ['claude', 'Stop', '--url'], /argument missing/],
+    ['an unknown option', ['no-harness', '--bogus'], /^$/],
+    ['an unknown harness', ['no-harness', 'Stop'], /^$/],
+    ['an unknown event', ['claude', 'PreCompact'], /^$/],
+    ['no event', ['claude'], /^$/],
+    ['no arguments', [], /^$/],
+    ['an unknown profile', ['claude', 'Stop', '--profile', 'nobody'], /There is no profile/],
+  ])('%s', async (_what, argv, stderr) => {
+    const ended = await run(['hook', ...argv], { ...env, XDG_CONFIG_HOME: '/nonexistent' }, { input: inputOf({}) })
+    expect(ended).toMatchObject(quiet)
+    expect(ended.stderr).toMatch(stderr)
+  })
+
+  test('a gateway that refuses, that answers no JSON, or not at all', async () => {
+    await using refuses = await startStubGateway({ 'PUT /v1/presence': problem(503, 'overloaded', 'Too busy') })
+    const stop = (url: string) => run(['hook', 'claude', 'Stop', '--url', url], env, { input: inputOf({}) })
+    expect(await stop(refuses.url)).toMatchObject({ ...quiet, stderr: 'rouse hook: Too busy\n' })
+    await using babbles = await startStubGateway({ 'PUT /v1/presence': { text: '<html>' } })
+    expect(await stop(babbles.url)).toMatchObject(quiet)
+    await using hangs = await startStubGateway({ 'PUT /v1/presence': () => undefined })
+    const from = performance.now()
+    expect(await stop(hangs.url)).toMatchObject({ ...quiet, stderr: 'rouse hook: no answer within 2 s\n' })
+    expect(performance.now() - from).toBeLessThan(4_000)
+  })
+
+  test('input that never ends, is too long, or is no JSON', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const access = { ROUSE_URL: gateway.url, ROUSE_KEY: donna.key }
+    const stop = async (input: Readable, event = 'Stop') => run(['hook', 'claude', event], access, { input })
+    const open = new PassThrough()
+    open.write(JSON.stringify(claudePrompt))
+    expect(await stop(open)).toMatchObject({ ...quiet, stderr: '' })
+    expect(open.destroyed).toBe(true)
+    expect(await stop(new PassThrough())).toMatchObject({ ...quiet, stderr: '' })
+    expect(await stop(Readable.from([Buffer.alloc(inputMax.bytes + 1, '{')]))).toMatchObject({ ...quiet, stderr: '' })
+    expect(await stop(Readable.from([Buffer.from('no JSON')]))).toMatchObject({ ...quiet, stderr: '' })
+  })
+})
