@@ -95,6 +95,21 @@ export const openLimits = {
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
 } as const satisfies Record<string, Limit>
 
+/** MCP over HTTP. */
+export const mcpLimits = {
+  mcpSessionsOfKey: limit(
+    100,
+    'items',
+    'MCP sessions of one key; a new one ends the one that was not used for the longest time',
+  ),
+  mcpSessionsOfAgent: limit(200, 'items', 'MCP sessions of all keys of one agent; a new one ends an old one as above'),
+  mcpSessionIdle: limit(86_400, 'seconds', 'the time after which an unused MCP session ends'),
+  mcpInitialize: limit(16 * KiB, 'bytes', 'the parameters of an MCP initialize request, as JSON'),
+  mcpBatch: limit(50, 'items', 'MCP messages in one request'),
+  mcpResources: limit(100, 'items', 'resources that one MCP session, or one listen request, is subscribed to'),
+  mcpUri: limit(2_048, 'characters', 'the URI of an MCP resource'),
+} as const satisfies Record<string, Limit>
+
 /** The size of one answer. */
 export const outputLimits = {
   task: limit(

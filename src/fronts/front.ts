@@ -11,6 +11,9 @@ import { jwksRoutes } from './a2a/cards.ts'
 import { recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
+import type { McpFrontContext } from './mcp/http/context.ts'
+import { mcpRoutes } from './mcp/http/routes.ts'
+import { createLocalApi } from './mcp/local-api.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
 import type { ReadinessProbe } from './readiness.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
@@ -30,6 +33,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly instanceKey: string
   readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void
+  readonly mcp: McpFrontContext['mcp']
   /** Tells the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void
 }
@@ -72,6 +76,7 @@ export function createFront(context: FrontContext): Express {
     takeShare(shares),
     answerRoutes(restTable, context),
   )
+  app.use('/mcp', mcpRoutes({ ...context, callApi: createLocalApi(context) }))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app
