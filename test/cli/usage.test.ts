@@ -29,6 +29,8 @@ test.each([
   'mark',
   'who',
   'whoami',
+  'install',
+  'uninstall',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)

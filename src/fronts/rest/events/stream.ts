@@ -63,8 +63,8 @@ function textOf(event: LogEvent): string {
   return `id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 }
 
-/** The operator follows the project, an agent what concerns it. */
-function sourceFor(db: Database, caller: Caller) {
+/** What a caller follows of the log: the operator the project, an agent what concerns it. */
+export function sourceFor(db: Database, caller: Caller) {
   const read = (after: number, limit: number) => readEvents(db, caller, after, limit)
   if (caller.kind === 'operator') return { key: caller.projectId, read }
   const head = async () => (await logBounds(db, caller.projectId)).head
