@@ -7,7 +7,6 @@ import type { MailContext } from '../mailbox/sending/send-mail.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
-import { jwksRoutes } from './a2a/cards.ts'
 import { recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
@@ -56,7 +55,6 @@ export function createFront(context: FrontContext): Express {
   countAnswers(app, context.unsent, refuseAnswer)
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
-  app.use(jwksRoutes(context.signer))
 
   const a2a = agentRoutes(context)
   app.get('/agents/.well-known/{*file}', () => {
