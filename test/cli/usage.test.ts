@@ -30,6 +30,8 @@ test.each([
   'who',
   'whoami',
   'hook',
+  'install',
+  'uninstall',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
