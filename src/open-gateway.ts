@@ -28,6 +28,7 @@ import { strategies } from './mailbox/delivery/strategies.ts'
 import { SendLimiter } from './mailbox/limits/send-limiter.ts'
 import { createAnnounce } from './mailbox/sending/announce.ts'
 import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
+import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
 import { idleSessionSweep } from './mcp-sessions/mcp-sessions.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
@@ -137,7 +138,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...core,
     notifier,
     random,
-    resourcesOf: ({ type }) => (type === 'message.sent' ? ['rouse://inbox'] : []),
+    resourcesOf,
     changed: (id) => {
       cluster.notifyChanged(id)
       mcp.streams.check([id])
