@@ -62,7 +62,9 @@ function toolContext(context: ServerContext, own: FindOwn): ToolContext {
       const progressToken = meta?.progressToken
       if (progressToken === undefined || signal.aborted) return
       // A client that is gone needs no progress: its call ends by its signal.
-      context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...said } }).catch(() => undefined)
+      context.mcpReq
+        .notify({ method: 'notifications/progress', params: { progressToken, ...said } })
+        .catch(() => undefined)
     },
   }
 }

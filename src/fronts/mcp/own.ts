@@ -15,7 +15,7 @@ export function createFindOwn(known: Partial<Own>): FindOwn {
   return async ({ rest }) => {
     const { identity, project } = known
     if (identity !== undefined && project !== undefined) return { identity, project }
-    own ??= await rest('GET /v1/whoami')
+    own ??= await rest('GET /v1/whoami', { headers: { 'rouse-pending-signals': 'none' } })
     return own
   }
 }

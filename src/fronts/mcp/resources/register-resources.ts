@@ -1,4 +1,11 @@
-import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import { failureText } from '../failure-text.ts'
@@ -14,16 +21,25 @@ import { type ResourceKind, resourceKinds, uriOf } from './uris.ts'
 /** The most that one resource shows of one text, and of everything. */
 const room = { textBytes: 256 * 1024, bytes: 1024 * 1024 }
 
-const kinds: Record<ResourceKind, { readonly variable: string; readonly title: string; readonly description: string }> = {
-  inbox: {
-    variable: 'handle',
-    title: 'An inbox',
-    description: 'Unread mail, oldest first: yours, or that of an agent that has granted you CAN_READ_INBOX_OF.',
-  },
-  thread: { variable: 'id', title: 'A thread', description: 'A conversation, oldest message first.' },
-  task: { variable: 'id', title: 'A task', description: 'A task that you are a party of, with what was said and its artifacts.' },
-  agent: { variable: 'handle', title: 'An agent', description: 'The A2A agent card of an agent: what it does and how to reach it.' },
-}
+const kinds: Record<ResourceKind, { readonly variable: string; readonly title: string; readonly description: string }> =
+  {
+    inbox: {
+      variable: 'handle',
+      title: 'An inbox',
+      description: 'Unread mail, oldest first: yours, or that of an agent that has granted you CAN_READ_INBOX_OF.',
+    },
+    thread: { variable: 'id', title: 'A thread', description: 'A conversation, oldest message first.' },
+    task: {
+      variable: 'id',
+      title: 'A task',
+      description: 'A task that you are a party of, with what was said and its artifacts.',
+    },
+    agent: {
+      variable: 'handle',
+      title: 'An agent',
+      description: 'The A2A agent card of an agent: what it does and how to reach it.',
+    },
+  }
 
 /** Registers the templates of all kinds of resources. */
 export function registerResources(server: McpServer, call: CallApi, own: FindOwn): void {
@@ -31,8 +47,7 @@ export function registerResources(server: McpServer, call: CallApi, own: FindOwn
   for (const kind of resourceKinds) {
     const { variable, title, description } = kinds[kind]
     const template = new ResourceTemplate(uriOf(kind, `{${variable}}`), {
-      list: (context) =>
-        answered(async () => ({ resources: await listResources[kind](apiFor(context), own) })),
+      list: (context) => answered(async () => ({ resources: await listResources[kind](apiFor(context), own) })),
     })
     const config = { title, description, mimeType: 'application/json' }
     server.registerResource(kind, template, config, (uri, variables, context) =>

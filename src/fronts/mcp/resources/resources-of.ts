@@ -12,7 +12,10 @@ interface Owner {
  * The URIs of the resources that an event changes, for a caller that may see the event: an operator sees each message of its project,
  * and is told that its inbox may have changed. Pure.
  */
-export function resourcesOf(event: Pick<LogEvent, 'type' | 'taskId' | 'actorId' | 'data'>, { id, identity }: Owner): string[] {
+export function resourcesOf(
+  event: Pick<LogEvent, 'type' | 'taskId' | 'actorId' | 'data'>,
+  { id, identity }: Owner,
+): string[] {
   const { type, actorId, data } = event
   const thread = named('thread', data.threadId)
   const task = named('task', event.taskId ?? data.taskId)
