@@ -26,6 +26,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'install', load: async () => (await import('./commands/install.ts')).registerInstall },
   { name: 'uninstall', load: async () => (await import('./commands/uninstall.ts')).registerUninstall },
   { name: 'sub', load: async () => (await import('./commands/sub.ts')).registerSub },
+  { name: 'wake', load: async () => (await import('./commands/wake.ts')).registerWake },
   { name: 'task', load: async () => (await import('./commands/task.ts')).registerTask },
   { name: 'mail', load: async () => (await import('./commands/mail.ts')).registerMail },
   { name: 'reply', load: async () => (await import('./commands/mail.ts')).registerReply },
