@@ -31,6 +31,7 @@ test.each([
   'whoami',
   'install',
   'uninstall',
+  'doctor',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
