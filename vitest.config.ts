@@ -48,6 +48,7 @@ export default defineConfig({
             'test/process/mail-*.test.ts',
             'test/grpc/{access,calls,connections,limits}.test.ts',
             'test/fronts/unsendable-answer.test.ts',
+            'test/fronts/mcp/http/sessions.test.ts',
             'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',
           ],
           exclude,

@@ -47,6 +47,7 @@ function toolContext({ sessionId, mcpReq, http }: ServerContext): ToolContext {
   return {
     call: { id, transportSession: sessionId, authInfo: http?.authInfo, meta },
     signal,
+    now: () => performance.now(),
     progress: (said) => {
       const progressToken = meta?.progressToken
       if (progressToken === undefined || signal.aborted) return

@@ -34,7 +34,7 @@ export function createLocalApi(context: LocalApiContext): (from: LocalCaller) =>
       const send = sendPath.exec(request.path)
       return send && request.method === 'POST'
         ? answerSend(context, from, request, { to: addressOf(send), ...options })
-        : answerRest(context, from, request)
+        : answerRest(context, from, request, options)
     }
 }
 
@@ -64,6 +64,7 @@ async function answerRest(
   context: LocalApiContext,
   { caller, address }: LocalCaller,
   request: ApiRequest,
+  { signal }: CallOptions,
 ): Promise<ApiAnswer> {
   const { method, path, query = {}, body, headers = {} } = request
   const match = restTable.match(method, path)
@@ -79,6 +80,7 @@ async function answerRest(
     header: (name: string) => headers[name.toLowerCase()],
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
+    untilGone: (...others: AbortSignal[]) => AbortSignal.any(signal ? [signal, ...others] : others),
     http: undefined,
   }
   const returnMail = (): void => {

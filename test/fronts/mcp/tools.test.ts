@@ -32,7 +32,15 @@ describe('the list of tools', () => {
 
   test('marks as reading only what changes nothing', () => {
     const readers = tools.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name)
-    expect(readers.sort()).toEqual(['get_task', 'list_tasks', 'read_inbox', 'read_thread', 'who', 'whoami'])
+    expect(readers.sort()).toEqual([
+      'get_task',
+      'list_tasks',
+      'read_inbox',
+      'read_thread',
+      'wait_for_messages',
+      'who',
+      'whoami',
+    ])
   })
 })
 

@@ -10,6 +10,8 @@ export interface ToolContext {
   readonly call: McpCall
   /** Aborts when the client has cancelled the call, or is gone. */
   readonly signal: AbortSignal
+  /** The time in ms, for differences only. */
+  readonly now: () => number
   /** Tells the client that the call goes on, where it asked for that. */
   readonly progress: (said: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
 }
