@@ -35,6 +35,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'mark', load: async () => (await import('./commands/mark.ts')).registerMark },
   { name: 'who', load: async () => (await import('./commands/who.ts')).registerWho },
   { name: 'session', load: async () => (await import('./commands/session.ts')).registerSession },
+  { name: 'mcp', load: async () => (await import('./commands/mcp.ts')).registerMcp },
   { name: 'hook', load: async () => (await import('./commands/hook.ts')).registerHook, neverFails: true },
   { name: 'presence', load: async () => (await import('./commands/presence.ts')).registerPresence },
   { name: 'claim', load: async () => (await import('./commands/claim.ts')).registerClaim },

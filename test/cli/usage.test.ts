@@ -29,6 +29,7 @@ test.each([
   'mark',
   'who',
   'whoami',
+  'hook',
   'install',
   'uninstall',
   'doctor',
