@@ -24,6 +24,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'send', load: async () => (await import('./commands/send.ts')).registerSend },
   { name: 'listen', load: async () => (await import('./commands/listen.ts')).registerListen },
   { name: 'install', load: async () => (await import('./commands/install.ts')).registerInstall },
+  { name: 'doctor', load: async () => (await import('./commands/doctor.ts')).registerDoctor },
   { name: 'uninstall', load: async () => (await import('./commands/uninstall.ts')).registerUninstall },
   { name: 'sub', load: async () => (await import('./commands/sub.ts')).registerSub },
   { name: 'wake', load: async () => (await import('./commands/wake.ts')).registerWake },

@@ -32,6 +32,7 @@ test.each([
   'hook',
   'install',
   'uninstall',
+  'doctor',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)
