@@ -48,12 +48,17 @@ const subscriptionsMax = 1_000
 export async function serveMcp(options: McpOptions): Promise<void> {
   const { url, project, credentials, fetch, env, debug } = options
   let client: ClientInfo | undefined
+  let identity = options.identity
   const servers = new Set<{ readonly mcp: McpServer; readonly hasChannel: boolean }>()
   const subscribed = new Set<string>()
   const api = createHttpApi({ url, project, credentials, fetch })
   await using session = new AgentSession({ ...options, api, surface: () => surfaceOfClient(env, client) })
   await using feed = new EventFeed({
-    connect: () => createGatewayClient({ url, project, credentials, fetch }),
+    connect: async () => {
+      const gateway = createGatewayClient({ url, project, credentials, fetch })
+      identity ??= (await gateway.call('GET /v1/whoami', { mail: 'none' })).identity
+      return gateway
+    },
     debug,
     onEvent: (event) => tell(event),
   })
@@ -96,8 +101,9 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   function tell(event: EventView): void {
     const failed = (error: Error): void => debug(error.message)
     for (const { mcp, hasChannel } of servers) {
-      for (const uri of changedResources(subscribed, event)) mcp.server.sendResourceUpdated({ uri }).catch(failed)
-      const pushed = hasChannel ? channelNotification(event, options.identity) : undefined
+      for (const uri of changedResources(subscribed, event, identity ?? ''))
+        mcp.server.sendResourceUpdated({ uri }).catch(failed)
+      const pushed = hasChannel ? channelNotification(event, identity) : undefined
       if (pushed) mcp.server.notification({ ...pushed, params: { ...pushed.params } }).catch(failed)
     }
   }
