@@ -62,6 +62,7 @@ export const inputLimits = {
   agentBytes: limit(128 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
   mailPayload: limit(64 * KiB, 'characters', 'the payload of a mail, as JSON'),
+  waitForMessages: limit(1_500, 'seconds', 'one call of the MCP tool `wait_for_messages`'),
   problemsNamed: limit(10, 'items', 'fields that one refusal names'),
 } as const satisfies Record<string, Limit>
 
@@ -85,6 +86,11 @@ export const openLimits = {
     1_000,
     'at a time',
     'messages of the client on a WebSocket that wait for their answers; one more closes it with 1008',
+  ),
+  mailWait: limit(
+    55,
+    'seconds',
+    'a read of the inbox that waits for mail (`waitSeconds`): clients and proxies give up after a minute',
   ),
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
 } as const satisfies Record<string, Limit>

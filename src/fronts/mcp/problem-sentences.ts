@@ -32,7 +32,10 @@ export const problemSentences: readonly (readonly [pattern: RegExp, instead: str
     /[Ss]end the `nextPageToken` of the previous page(?:, unchanged)?/,
     'Give nextPageToken of the page before as pageToken, unchanged',
   ],
-  [/Send with returnImmediately: true, and follow the task\./, 'Leave wait out.'],
+  [
+    /Send with returnImmediately: true, and follow the task; read[^.]*\./,
+    'Leave wait out, and wait for messages once at a time.',
+  ],
   [
     /Send a new message with contextId (\S+) and referenceTaskIds \[([^\]]*)\]\./,
     'Send a new task with contextId $1 and referenceTaskIds [$2], without taskId.',

@@ -32,6 +32,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
         call: context.callApi({ caller, address }),
         era: 'modern',
         identity: caller.identity,
+        project: caller.projectId,
         version,
         capabilities: listenCapabilities,
       }),

@@ -39,8 +39,9 @@ interface Serving {
 export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
   const { caller, address, initialize, session, isStreamed } = serving
   const call = context.callApi({ caller, address })
+  const { identity, projectId: project } = caller
   const capabilities = sessionCapabilities(initialize)
-  const server = createMcpServer({ call, era: 'legacy', identity: caller.identity, version, capabilities })
+  const server = createMcpServer({ call, era: 'legacy', identity, project, version, capabilities })
   if (session) serveSession(context, server, session)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
   await server.connect(transport)

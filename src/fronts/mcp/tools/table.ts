@@ -10,6 +10,7 @@ import { sendTask } from './send-task.ts'
 import { setPresence } from './set-presence.ts'
 import { getTask, listTasks } from './tasks.ts'
 import type { AnyTool } from './tool.ts'
+import { waitForMessages } from './wait-for-messages.ts'
 import { who } from './who.ts'
 import { whoami } from './whoami.ts'
 
@@ -26,6 +27,7 @@ export const tools: readonly AnyTool[] = [
   claim,
   who,
   whoami,
+  waitForMessages,
   setPresence,
   grant,
   manageWakeSubscription,
