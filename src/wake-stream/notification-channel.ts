@@ -54,7 +54,9 @@ export function createNotificationChannel(
     }
     const startedAt = clock.now()
     const impatience = new AbortController()
-    const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, impatience.signal])).then(() => 'timeout' as const)
+    const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, impatience.signal])).then(
+      () => 'timeout' as const,
+    )
     const receipt = await Promise.race([stream.send(emission.eventId, unsigned(order)), timeout])
     impatience.abort()
     stream.forget(emission.eventId)

@@ -5,7 +5,11 @@ import { untilStatus } from '../wakes/acts.ts'
 import { startTwo } from './two-gateways.ts'
 
 const negotiated = { capabilities: { experimental: { 'neo-wake-substrate': { version: '1.0' } } } }
-const wakes = { trigger: 'SENT_TO_ME', harnessTarget: 'mcp-notifications', harnessTargetMetadata: { coalesceWindow: 0 } }
+const wakes = {
+  trigger: 'SENT_TO_ME',
+  harnessTarget: 'mcp-notifications',
+  harnessTargetMetadata: { coalesceWindow: 0 },
+}
 
 test('a session is served by any gateway, and its stream goes on at another where it was', async () => {
   await using two = await startTwo()
@@ -14,7 +18,7 @@ test('a session is served by any gateway, and its stream goes on at another wher
   const { body } = await b.call('POST', '/v1/wake-subscriptions', wakes, { key: donna.key })
   const session = await beginSession(a, donna, negotiated)
   expect((await post(b, donna, ping, session)).status).toBe(200)
-  const uri = 'rouse://inbox'
+  const uri = 'rouse://inbox/@donna'
   await post(b, donna, { ...ping, method: 'resources/subscribe', params: { uri } }, session)
   const onA = await openStream(a, donna, session)
   await untilStatus(b, donna, body.subscriptionId, 'active')

@@ -57,7 +57,9 @@ export class SessionWakes {
     if (this.#takers.size === 0) return
     for (const id of subscriptionIds) {
       if (!id.startsWith('WAKE_SUB:')) continue
-      this.#check(id).catch((err: unknown) => this.#context.log.warn({ err, subscriptionId: id }, 'mcp_wakes.unconnected'))
+      this.#check(id).catch((err: unknown) =>
+        this.#context.log.warn({ err, subscriptionId: id }, 'mcp_wakes.unconnected'),
+      )
     }
   }
 
@@ -88,7 +90,11 @@ export class SessionWakes {
       write: (_eventId, { body }) => taker.write(body),
       release() {},
       // The stream has more to say than wakes, and stays. What the store had forgotten is connected anew.
-      end: () => void leave().then(() => this.check([id]), () => {}),
+      end: () =>
+        void leave().then(
+          () => this.check([id]),
+          () => {},
+        ),
     }
     connection = await this.#context.connections.connect(taker.caller, [id], false, reader).catch(unlessGone)
     if (!connection) return
@@ -114,7 +120,9 @@ interface OpenTaker {
 /** Returns an agent's subscriptions whose wakes go to MCP sessions: as many as one stream reads, the oldest first. */
 export async function wakesTo(db: Reader, agentId: string): Promise<WakeSubscription[]> {
   const own = await listSubscriptions(db, agentId)
-  const wanted = own.filter(({ harnessTarget, agentId: owner }) => harnessTarget === 'mcp-notifications' && owner === agentId)
+  const wanted = own.filter(
+    ({ harnessTarget, agentId: owner }) => harnessTarget === 'mcp-notifications' && owner === agentId,
+  )
   return wanted.slice(0, openLimits.streamSubscriptions.max)
 }
 

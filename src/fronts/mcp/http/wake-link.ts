@@ -57,7 +57,10 @@ export class WakeLink implements AsyncDisposable {
       writer.knows(id, Math.min(seen ?? Number.POSITIVE_INFINITY, lastEmittedLogId ?? cursorLogId))
     }
     const write = (body: string): Promise<boolean> => writer.wake(body, signal)
-    this.#open = await this.#context.mcp.wakes.open({ caller, write }, subscriptions.map(({ id }) => id))
+    this.#open = await this.#context.mcp.wakes.open(
+      { caller, write },
+      subscriptions.map(({ id }) => id),
+    )
   }
 
   /** Moves the cursors back to what the reader got, where more was written since. */
