@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-// Kills, full disks and lying receivers take minutes, and so do attackers: npm run test:faults, npm run test:misuse.
-const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
+// Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
+// npm run test:misuse, npm run test:harnesses.
+const exclude = ['test/faults/**', 'test/misuse/**', 'test/harnesses/**', '**/node_modules/**']
 
 export default defineConfig({
   test: {

@@ -11,6 +11,7 @@ import { renderPush } from './fronts/a2a/push-body.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
+import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import { ReadinessProbe } from './fronts/readiness.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
@@ -137,7 +138,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...core,
     notifier,
     random,
-    resourcesOf: ({ type }) => (type === 'message.sent' ? ['rouse://inbox'] : []),
+    resourcesOf,
     changed: (id) => {
       cluster.notifyChanged(id)
       mcp.streams.check([id])

@@ -3,6 +3,8 @@ import { runTool as run } from '../../../src/fronts/mcp/tools/run-tool.ts'
 import { whoami } from '../../../src/fronts/mcp/tools/whoami.ts'
 import { openOffice } from './office.ts'
 
+const unasked = async () => ({ identity: '@donna', project: 'default' })
+
 // S2-14
 test('mail that waits comes with the result of any tool, once, and never with the inbox itself', async () => {
   await using office = await openOffice()
@@ -42,7 +44,7 @@ test('a preempted session learns of it from the refusal of its next call', async
 test('a result that the client no longer wants gives its mail back', async () => {
   const ended = new AbortController()
   let returned = 0
-  const context = { call: { id: 1 }, signal: ended.signal, now: () => 0, progress: () => {} }
+  const context = { call: { id: 1 }, signal: ended.signal, now: () => 0, own: unasked, progress: () => {} }
   const call = async () => {
     ended.abort()
     return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../../src/fronts/mcp/tools/table.ts'
-import { type Office, openOffice } from './office.ts'
+import { type Office, openOffice, sitDown } from './office.ts'
 
 let office: Office
 beforeAll(async () => {
@@ -132,6 +132,21 @@ describe('tasks', () => {
     }
     await donna.run('move_task', done)
     expect((await waiting).data).toMatchObject({ state: 'completed', answer: { text: 'Noon' } })
+  })
+
+  test('an agent of another project is reached by its qualified address, and one of the own project by its handle', async () => {
+    const { gateway } = office
+    await gateway.call('POST', '/v1/projects', { project: 'web' })
+    const add = async (handle: string, fields: object = {}) => {
+      const { body } = await gateway.call('POST', '/v1/agents', { handle, project: 'web', ...fields })
+      return sitDown(gateway, { handle, key: body.apiKey })
+    }
+    const [zoe, bob] = [await add('zoe', { access: 'public' }), await add('bob')]
+    expect((await zoe.run('send_task', { to: '@bob', text: 'x' })).isError).toBe(false)
+    expect((await bob.run('list_tasks')).data.tasks).toMatchObject([{ originator: '@zoe' }])
+    const sent = await office.donna.run('send_task', { to: 'web:@zoe', text: 'x' })
+    expect(sent.data.task).toMatchObject({ assignee: 'web:@zoe' })
+    expect((await office.donna.run('who', { q: 'zoe' })).data.agents).toMatchObject([{ handle: 'web:@zoe' }])
   })
 
   test('a stale version is refused with the current task', async () => {

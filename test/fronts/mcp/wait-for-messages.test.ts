@@ -47,7 +47,8 @@ test('tells its progress, so that clients keep waiting', async () => {
     return { status: 200, headers: {}, body: { pendingSignals: [] } }
   }
   const { signal } = new AbortController()
-  const context = { call: { id: 1 }, signal, now: () => now, progress: (said: unknown) => told.push(said) }
+  const own = async () => ({ identity: '@donna', project: 'default' })
+  const context = { call: { id: 1 }, signal, own, now: () => now, progress: (said: unknown) => told.push(said) }
   const result = await runTool(waitForMessages, call, { timeoutSeconds: 50 }, context)
   expect(steps).toEqual(['20', '20', '10'])
   expect(told).toMatchObject([{ progress: 20, total: 50 }, { progress: 40 }])

@@ -1,14 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { toProblem } from '../../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
-import { problemBody } from '../../problem.ts'
 import { parse } from '../../validate.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
-import { type ApiAnswer, type CallApi, GatewayUnreachable } from '../call-api.ts'
-import { problemText } from '../problem-text.ts'
+import type { ApiAnswer, CallApi } from '../call-api.ts'
+import { failureText } from '../failure-text.ts'
 import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
-import { Refused } from '../refused.ts'
 import { shownJson } from '../shown-text.ts'
 import { shortSignals } from './mail-view.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
@@ -67,12 +64,5 @@ function signalLines({ length }: readonly JsonObject[]): string[] {
 function refusal(error: unknown, signals: readonly JsonObject[]): CallToolResult {
   const { value } = shownJson({ pendingSignals: signals }, room)
   const mail = signals.length === 0 ? [] : [...signalLines(signals), quotedNote, readable(value)]
-  return { content: [{ type: 'text', text: [refusalText(error), ...mail].join('\n\n') }], isError: true }
-}
-
-function refusalText(error: unknown): string {
-  if (error instanceof Refused) return problemText(error.problem)
-  if (error instanceof GatewayUnreachable)
-    return `${error.message} Whether the call was carried out is not known. Your mail and tasks are kept there. Tell your user, and try again later.`
-  return problemText({ ...problemBody(toProblem(error), '') })
+  return { content: [{ type: 'text', text: [failureText(error), ...mail].join('\n\n') }], isError: true }
 }

@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { inputLimits } from '../../../limits.ts'
 import { address, instantText, text } from '../../rest/fields.ts'
 import { newMessage } from '../../rest/messages/input.ts'
-import { type AskApi, pathPart } from '../ask-api.ts'
+import { agentPath } from '../agent-path.ts'
+import type { AskApi } from '../ask-api.ts'
 import type { ApiRequest } from '../call-api.ts'
 import { Refused } from '../refused.ts'
 import { idempotencyKey, taskId } from './fields.ts'
@@ -48,8 +49,9 @@ export const sendTask = tool({
   annotations: acts,
   quotes: true,
   say: ({ taskId: id, state }) => `The task ${id} is ${state}. You are told when it changes.`,
-  run: async (api, given) => {
-    const answer = await api.request(sendRequest(given))
+  run: async (api, given, { own }) => {
+    const { project } = await own(api)
+    const answer = await api.request(sendRequest(given, project))
     const { task, message } = answer
     const sent = isJsonObject(task) ? task : isJsonObject(message) ? { ...message, id: message.taskId } : {}
     const id = String(sent.id)
@@ -66,7 +68,7 @@ export const sendTask = tool({
 
 type Given = z.output<typeof input>
 
-function sendRequest(given: Given): ApiRequest {
+function sendRequest(given: Given, project: string): ApiRequest {
   const { to, text: said, taskId: task, contextId, referenceTaskIds, wait, idempotencyKey: key, ...rest } = given
   const { priority, wakePolicy, taggedConcepts, expiresAt } = rest
   const message = {
@@ -80,17 +82,10 @@ function sendRequest(given: Given): ApiRequest {
   }
   return {
     method: 'POST',
-    path: `${agentPath(to)}/message:send`,
+    path: `${agentPath('to', to, project)}/message:send`,
     body: { message, configuration: { returnImmediately: wait !== true } },
     headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
   }
-}
-
-/** The A2A address of an agent: `/agents/donna`, or `/projects/web/agents/donna` for `web:@donna`. */
-function agentPath(to: string): `/agents/${string}` | `/projects/${string}/agents/${string}` {
-  const [, project, handle = ''] = /^(?:([^:@]*):)?@?(.*)$/s.exec(to.trim()) ?? []
-  const agent = `/agents/${pathPart('to', handle)}` as const
-  return project === undefined ? agent : `/projects/${pathPart('to', project)}${agent}`
 }
 
 /** The same key makes the same message id, so that the gateway sees one request twice. */

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { McpCall } from '../call-api.ts'
+import type { FindOwn } from '../own.ts'
 import { everyResult } from './outputs.ts'
 
 /** What a tool knows beside its input. */
@@ -10,6 +11,8 @@ export interface ToolContext {
   readonly call: McpCall
   /** Aborts when the client has cancelled the call, or is gone. */
   readonly signal: AbortSignal
+  /** Whom the client speaks for. */
+  readonly own: FindOwn
   /** The time in ms, for differences only. */
   readonly now: () => number
   /** Tells the client that the call goes on, where it asked for that. */

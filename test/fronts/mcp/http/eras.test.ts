@@ -12,14 +12,14 @@ test('the official client 1.x has a session: tools, a resource that changes, an 
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('whoami')
   const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} })
   expect(structuredContent).toMatchObject({ identity: '@donna' })
-  await client.subscribeResource({ uri: 'rouse://inbox' })
+  await client.subscribeResource({ uri: 'rouse://inbox/@donna' })
   await gateway.send('donna', 'Please review')
   await until(
     () => one.updated,
     (uris) => uris.length > 0,
   )
-  expect(one.updated).toEqual(['rouse://inbox'])
-  await client.unsubscribeResource({ uri: 'rouse://inbox' })
+  expect(one.updated).toEqual(['rouse://inbox/@donna'])
+  await client.unsubscribeResource({ uri: 'rouse://inbox/@donna' })
   await client.setLoggingLevel('error')
   await client.ping()
   await transport.terminateSession()
@@ -49,9 +49,9 @@ test('a listener hears of its own inbox, and of nobody else’s', async () => {
     'notifications/resources/updated',
     ({ params }) => void heardByMike.push(params.uri),
   )
-  const listening = await one.client.listen({ resourceSubscriptions: ['rouse://inbox'] })
-  const listeningToo = await other.client.listen({ resourceSubscriptions: ['rouse://inbox'] })
-  expect(listening.honoredFilter).toEqual({ resourceSubscriptions: ['rouse://inbox'] })
+  const listening = await one.client.listen({ resourceSubscriptions: ['rouse://inbox/@donna'] })
+  const listeningToo = await other.client.listen({ resourceSubscriptions: ['rouse://inbox/@mike'] })
+  expect(listening.honoredFilter).toEqual({ resourceSubscriptions: ['rouse://inbox/@donna'] })
   await gateway.send('donna', 'for donna')
   await until(
     () => heard,

@@ -122,7 +122,7 @@ test('what was missed is told to a reader that comes back, and only that', async
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)
-  for (const uri of ['rouse://inbox', 'rouse://other']) {
+  for (const uri of ['rouse://inbox/@donna', 'rouse://other']) {
     await post(gateway, donna, { jsonrpc: '2.0', id: 3, method: 'resources/subscribe', params: { uri } }, session)
   }
   const first = await openStream(gateway, donna, session)
@@ -138,6 +138,6 @@ test('what was missed is told to a reader that comes back, and only that', async
     (all) => all.length > 0,
   )
   expect(second.notifications).toMatchObject([
-    { method: 'notifications/resources/updated', params: { uri: 'rouse://inbox' } },
+    { method: 'notifications/resources/updated', params: { uri: 'rouse://inbox/@donna' } },
   ])
 })
