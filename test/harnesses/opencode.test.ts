@@ -5,8 +5,9 @@ import { program } from './programs.ts'
 
 const opencode = program('opencode')
 
-/** With a comment, as its users write them. */
+/** With a comment, as its users write them, and with the schema: OpenCode adds it where it is missing. */
 const config = (model: string) => `{
+  "$schema": "https://opencode.ai/config.json",
   // the user's own
   "autoupdate": false,
   "share": "disabled",
@@ -48,6 +49,8 @@ describe.skipIf(opencode === undefined)('OpenCode', () => {
     expect(model.requests[0]!.text).toContain('"rouse_whoami"')
     expect(model.requests[1]!.text).toContain('@donna')
     expect(model.requests[1]!.text).toContain('Please review PR 7')
+    const { body } = await office.gateway.call('GET', '/v1/sessions?status=ended', undefined, { key: office.agent.key })
+    expect(body.sessions).toEqual([expect.objectContaining({ surface: 'opencode', status: 'ended' })])
     console.log(`opencode run: ${first.ms} ms with a tool call`)
 
     expect(await office.rouse('uninstall', 'opencode')).toMatchObject({ code: 0 })
