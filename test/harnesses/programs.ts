@@ -19,6 +19,11 @@ const programs = {
     version: '0.169.0',
     binary: ['@openai', /^codex-/, 'vendor', /./, 'bin', 'codex'],
   },
+  claude: {
+    package: `@anthropic-ai/claude-code-${process.platform}-${process.arch}`,
+    version: '2.1.330',
+    binary: ['@anthropic-ai', /^claude-code-/, 'claude'],
+  },
   opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
 } as const
 
