@@ -25,6 +25,8 @@ const programs = {
     binary: ['@anthropic-ai', /^claude-code-/, 'claude'],
   },
   opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
+  // A script of Node's.
+  qwen: { package: '@qwen-code/qwen-code', version: '0.24.4', binary: ['@qwen-code', 'qwen-code', 'cli.js'] },
 } as const
 
 /** The path of a program, downloaded from npm where the cache has none; undefined, and a line with the reason, where it cannot be had. */
