@@ -78,4 +78,21 @@ describe.skipIf(codex === undefined)('Codex', () => {
     expect(rest).toEqual(parseToml(original))
     expect(hooks).toBeDefined()
   })
+
+  test('its model calls our tools over HTTP, with the key from its environment', async () => {
+    await using office = await openOffice()
+    await using model = await startFakeModel((_request, number) =>
+      number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
+    )
+    Object.assign(office.env, { CODEX_HOME: office.at('codex') })
+    office.write('codex/config.toml', config(model.url, office.at('project')))
+    await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools', '--http')
+    expect(office.read('codex/config.toml')).not.toContain(office.agent.key)
+    Object.assign(office.env, { ROUSE_KEY: office.agent.key })
+
+    const { code, ms } = await office.run(codex!, ['exec', 'Who are you?'])
+    expect(code).toBe(0)
+    expect(model.requests[1]!.text).toMatch(/function_call_output.*@donna/)
+    console.log(`codex exec: ${ms} ms with a tool call over HTTP`)
+  })
 })

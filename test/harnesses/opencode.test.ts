@@ -56,4 +56,19 @@ describe.skipIf(opencode === undefined)('OpenCode', () => {
     expect(await office.rouse('uninstall', 'opencode')).toMatchObject({ code: 0 })
     expect(office.read('.config/opencode/opencode.jsonc')).toBe(original)
   })
+
+  test('its model calls our tools over HTTP, with the key from its environment', async () => {
+    await using office = await openOffice()
+    await using model = await startFakeModel((_request, number) =>
+      number === 1 ? { tool: 'rouse_whoami', input: {} } : { text: `answer ${number}` },
+    )
+    Object.assign(office.env, { ...quiet, ROUSE_KEY: office.agent.key })
+    office.write('.config/opencode/opencode.jsonc', config(model.url))
+    await office.rouse('install', 'opencode', '--profile', office.profile, '--http')
+
+    const { code, ms } = await office.run(opencode!, ['run', 'Who are you?'])
+    expect(code).toBe(0)
+    expect(model.requests[1]!.text).toContain('@donna')
+    console.log(`opencode run: ${ms} ms with a tool call over HTTP`)
+  })
 })

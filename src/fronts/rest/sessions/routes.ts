@@ -73,7 +73,7 @@ export const sessionRoutes = [
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: beatInput,
     handle: async ({ caller, params, body }, { sessions }: SessionRouteContext) =>
-      view(sessions, await beatSession(sessions, caller, params.id, body.presence)),
+      view(sessions, await beatSession(sessions, caller, params.id, body)),
   }),
   route('DELETE /v1/sessions/:id', {
     name: 'session.end',
@@ -91,9 +91,9 @@ export const sessionRoutes = [
       { caller, body },
       { sessions }: SessionRouteContext,
     ): Promise<PresenceView & { readonly sessionId: string }> => {
-      const { process: named, ...presence } = body
+      const { process: named, harness, ...presence } = body
       const owner = named && { pid: named.pid, processStartedAt: named.startedAt }
-      const session = await reportPresence(sessions, caller, presence, owner)
+      const session = await reportPresence(sessions, caller, presence, { owner, harness })
       return { sessionId: session.id, ...presenceView(session, sessions.clock.now()) }
     },
   }),

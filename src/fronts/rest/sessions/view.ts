@@ -24,6 +24,8 @@ export interface SessionView {
   readonly capabilities: readonly string[]
   readonly pid?: number
   readonly startedAt?: string
+  /** What the harness has said of its own conversation. */
+  readonly harness?: { readonly cwd?: string; readonly sessionId?: string }
   readonly status: 'live' | 'ended'
   readonly presence: PresenceView
   readonly lastSeenAt: string
@@ -35,6 +37,7 @@ export interface SessionView {
 }
 
 export function sessionView(session: Session, agentIdentity: string, now: number): SessionView {
+  const { cwd, harnessSessionId: own } = session
   const { id, surface, capabilities, pid, processStartedAt, lastSeenAt, createdAt, endedAt } = session
   return {
     sessionId: id,
@@ -43,6 +46,9 @@ export function sessionView(session: Session, agentIdentity: string, now: number
     capabilities,
     ...(pid === null ? {} : { pid }),
     ...(processStartedAt === null ? {} : { startedAt: instant(processStartedAt) }),
+    ...(cwd === null && own === null
+      ? {}
+      : { harness: { ...(cwd === null ? {} : { cwd }), ...(own === null ? {} : { sessionId: own }) } }),
     status: endedAt === null ? 'live' : 'ended',
     presence: presenceView(session, now),
     lastSeenAt: instant(lastSeenAt),
