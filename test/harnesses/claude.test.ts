@@ -2,9 +2,9 @@ import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
-import { program } from './programs.ts'
+import { installedClaude } from './programs.ts'
 
-const claude = program('claude')
+const claude = installedClaude()
 const apiKey = 'sk-ant-api03-0000000000000000000000000000'
 
 /** What Claude Code asks a new user is answered, and its model is the one at the address. */

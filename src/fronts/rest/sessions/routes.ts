@@ -11,10 +11,11 @@ import {
   requireSession,
 } from '../../../sessions/sessions.ts'
 import { startSession } from '../../../sessions/start.ts'
+import { readRoutes } from '../../../wakes/read/routes.ts'
 import { type Page, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
-import { type PresenceView, presenceView, type SessionView, sessionView } from './view.ts'
+import { type PresenceView, presenceView, routesView, type SessionView, sessionView } from './view.ts'
 
 const limitDefault = 50
 
@@ -64,8 +65,10 @@ export const sessionRoutes = [
     name: 'session.read',
     what: 'read a session',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, { sessions }: SessionRouteContext) =>
-      view(sessions, await requireSession(sessions.db, caller, params.id)),
+    handle: async ({ caller, params }, { sessions }: SessionRouteContext) => {
+      const session = await requireSession(sessions.db, caller, params.id)
+      return { ...(await view(sessions, session)), ...routesView(await readRoutes(sessions.db, session)) }
+    },
   }),
   route('PUT /v1/sessions/:id', {
     name: 'session.beat',
