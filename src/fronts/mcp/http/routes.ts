@@ -37,8 +37,6 @@ export function mcpRoutes(context: McpFrontContext): Router {
     allow,
   )
   router.post(path, jsonBody(), (req: Request, res: Response) => answerPost(context, req, res))
-  // Express answers HEAD as GET; a stream without a body would only take the place of the real one.
-  router.head(path, refuseMethod)
   router.get(path, (req, res) => answerGet(context, req, res))
   router.delete(path, async (req, res) => {
     requireKnownVersion(req)
@@ -67,7 +65,8 @@ async function answerPost(context: McpFrontContext, req: Request, res: Response)
 
 async function answerGet(context: McpFrontContext, req: Request, res: Response): Promise<void> {
   const isModern = req.get(sessionHeader) === undefined && (req.get('mcp-protocol-version') ?? '') >= '2026'
-  if (isModern) return refuseMethod(req, res, () => {}) as undefined
+  // Express answers HEAD as GET; a stream without a body would only take the place of the real one.
+  if (isModern || req.method === 'HEAD') return refuseMethod(req, res, () => {}) as undefined
   requireKnownVersion(req)
   await streamSession(context, callerOf(res), { req, res })
 }

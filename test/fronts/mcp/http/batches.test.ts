@@ -23,7 +23,12 @@ test('each request of a batch counts as one, and what is refused is that request
   const donna = await gateway.addAgent('donna')
   const session = await begun(gateway, donna)
   await limit(gateway, { requestsPerMinute: 5 })
-  const { status, body } = await post(gateway, donna, Array.from({ length: 20 }, (_, at) => whoami(at)), session)
+  const { status, body } = await post(
+    gateway,
+    donna,
+    Array.from({ length: 20 }, (_, at) => whoami(at)),
+    session,
+  )
   expect([status, body.length]).toEqual([200, 20])
   const [first, last] = [body[0], body.at(-1)]
   expect([first.id, first.result.structuredContent.identity]).toEqual([0, '@donna'])
