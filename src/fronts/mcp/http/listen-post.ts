@@ -8,6 +8,7 @@ import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
+import { authorise } from '../../access/authorise.ts'
 import { leaveDoor } from '../../door.ts'
 import { untilClosed } from '../../sse.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
@@ -16,6 +17,7 @@ import { callUntilSent } from './call-until-sent.ts'
 import { listenCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './exchange.ts'
+import { listenOperation } from './mcp-table.ts'
 import { PacedUpdates } from './paced-updates.ts'
 import { sendAnswer } from './send-answer.ts'
 import { untilGone } from './until-gone.ts'
@@ -31,6 +33,7 @@ const version = readVersion()
 export async function answerListenPost(context: McpFrontContext, post: Post): Promise<void> {
   const { caller, address, req, res } = post
   const filter = listenedIn(post)
+  if (filter) authorise(listenOperation, caller)
   using held = context.openCalls.hold(caller, filter ? 'streams' : 'blockingCalls')
   const signal = filter ? untilClosed(req, res, held.signal) : untilGone(res, held.signal)
   const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal

@@ -10,6 +10,12 @@ const whoami = (id: unknown) => ({
   params: { name: 'whoami', arguments: {} },
 })
 
+const modern = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
 /** Sets a limit of the agent's project. */
 async function limit(gateway: TestGateway, limits: object): Promise<void> {
   expect((await gateway.call('PATCH', '/v1/projects/default', { limits })).status).toBe(200)
@@ -93,17 +99,24 @@ test('HEAD is no stream, and the other methods know their protocol version too',
   expect((await post(gateway, donna, ping, session)).status).toBe(200)
 })
 
+test('whoever listens without a session needs the scope of a stream', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('donna')
+  const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['send'] })
+  const _meta = modern
+  const notifications = { resourceSubscriptions: ['rouse://inbox/@donna'] }
+  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta } }
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
+  expect((await post(gateway, { key: body.apiKey }, listen, headers)).status).toBe(403)
+})
+
 test('what is not the URI of a resource is refused, not a failure of the gateway', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)
   const read = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'rouse://task/%E0%A4%A' } }
   expect((await post(gateway, donna, read, session)).body.error.code).toBe(-32602)
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
+  const _meta = modern
   const notifications = { resourceSubscriptions: [{ toString: 1, valueOf: 1 }] }
   const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta } }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
