@@ -4,15 +4,15 @@ import { startGateway, type TestAgent, type TestGateway } from '../support/gatew
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
-import { advanceUntil } from '../wakes/acts.ts'
+import { advanceUntil, type Json } from '../wakes/acts.ts'
 
 type Sub = { id: string }
 
 const replay = (gateway: TestGateway, agent: TestAgent, { id }: Sub, body: object) =>
   gateway.call('POST', `/v1/wake-subscriptions/${id}/replay`, body, { key: agent.key })
-const deliveries = async (gateway: TestGateway, agent: TestAgent, { id }: Sub) =>
+const deliveries = async (gateway: TestGateway, agent: TestAgent, { id }: Sub): Promise<Json[]> =>
   (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`, undefined, { key: agent.key })).body.deliveries
-const areRecorded = (count: number) => (all: { outcome: string }[]) =>
+const areRecorded = (count: number) => (all: Json[]) =>
   all.filter(({ outcome }) => outcome !== 'pending').length >= count
 const recorded = (gateway: TestGateway, agent: TestAgent, sub: Sub, count: number) =>
   until(() => deliveries(gateway, agent, sub), areRecorded(count))
