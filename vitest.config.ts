@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { workerRun } from './test/support/short-run.ts'
 
 // Kills, full disks and lying receivers take minutes, and so do attackers: npm run test:faults, npm run test:misuse.
 const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
@@ -12,6 +13,7 @@ export default defineConfig({
     // CI may share its machine with other work. A test that needs its second try is marked in the report; locally it fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
+    execArgv: workerRun,
     // A worker loads the gateway once, for all its files. What a file must leave behind it, it says to test/support/ends.ts.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],

@@ -14,12 +14,14 @@ export async function ask(
   method: string,
   headers: Record<string, string>,
   body?: string,
+  signal?: AbortSignal,
 ): Promise<PlainAnswer> {
   const answer = await request(url, {
     method: method as 'GET',
     headers,
     dispatcher: connections,
     ...(body === undefined ? {} : { body }),
+    ...(signal ? { signal } : {}),
   })
   const lines = Object.entries(answer.headers).flatMap(([name, value = []]) =>
     [value].flat().map((one): [string, string] => [name, one]),

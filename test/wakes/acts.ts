@@ -71,10 +71,11 @@ export function advanceUntil<T>(
   read: () => T | Promise<T>,
   check: (value: T) => boolean,
 ): Promise<T> {
-  return until(() => {
+  const step = () => {
     clock.advance(stepMs)
     return read()
-  }, check)
+  }
+  return until(step, check, undefined, 5)
 }
 
 /** The whole log, or the events of one type. */
