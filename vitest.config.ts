@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { workerRun } from './test/support/short-run.ts'
 
-// Kills, full disks and lying receivers take minutes, and so do attackers: npm run test:faults, npm run test:misuse.
-const exclude = ['test/faults/**', 'test/misuse/**', '**/node_modules/**']
+// Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
+// npm run test:misuse, npm run test:harnesses.
+const exclude = ['test/faults/**', 'test/misuse/**', 'test/harnesses/**', '**/node_modules/**']
 
 export default defineConfig({
   test: {
@@ -49,6 +50,7 @@ export default defineConfig({
             'test/process/mail-*.test.ts',
             'test/grpc/{access,calls,connections,limits}.test.ts',
             'test/fronts/unsendable-answer.test.ts',
+            'test/fronts/mcp/http/sessions.test.ts',
             'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',
           ],
           exclude,

@@ -62,6 +62,7 @@ export const inputLimits = {
   agentBytes: limit(128 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
   mailPayload: limit(64 * KiB, 'characters', 'the payload of a mail, as JSON'),
+  waitForMessages: limit(1_500, 'seconds', 'one call of the MCP tool `wait_for_messages`'),
   problemsNamed: limit(10, 'items', 'fields that one refusal names'),
 } as const satisfies Record<string, Limit>
 
@@ -79,8 +80,34 @@ export const openLimits = {
   loadingEvents: limit(4, 'at a time', 'stream events of one key that are loaded at the same time'),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
-  receipts: limit(100, 'items', 'receipts for wakes in one request'),
+  receipts: limit(100, 'items', 'receipts for wakes in one request, or in one frame of a WebSocket'),
+  socketFrame: limit(256 * KiB, 'bytes', 'one message of the client on a WebSocket; a larger one closes it with 1009'),
+  socketWaiting: limit(
+    1_000,
+    'at a time',
+    'messages of the client on a WebSocket that wait for their answers; one more closes it with 1008',
+  ),
+  mailWait: limit(
+    55,
+    'seconds',
+    'a read of the inbox that waits for mail (`waitSeconds`): clients and proxies give up after a minute',
+  ),
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
+} as const satisfies Record<string, Limit>
+
+/** MCP over HTTP. */
+export const mcpLimits = {
+  mcpSessionsOfKey: limit(
+    100,
+    'items',
+    'MCP sessions of one key; a new one ends the one that was not used for the longest time',
+  ),
+  mcpSessionsOfAgent: limit(200, 'items', 'MCP sessions of all keys of one agent; a new one ends an old one as above'),
+  mcpSessionIdle: limit(86_400, 'seconds', 'the time after which an unused MCP session ends'),
+  mcpInitialize: limit(16 * KiB, 'bytes', 'the parameters of an MCP initialize request, as JSON'),
+  mcpBatch: limit(50, 'items', 'MCP messages in one request'),
+  mcpResources: limit(100, 'items', 'resources that one MCP session, or one listen request, is subscribed to'),
+  mcpUri: limit(2_048, 'characters', 'the URI of an MCP resource'),
 } as const satisfies Record<string, Limit>
 
 /** The size of one answer. */

@@ -10,6 +10,8 @@ import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
+import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
+import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import { ReadinessProbe } from './fronts/readiness.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
@@ -28,6 +30,7 @@ import { SendLimiter } from './mailbox/limits/send-limiter.ts'
 import { createAnnounce } from './mailbox/sending/announce.ts'
 import { createHandoffMail } from './mailbox/sending/handoff-mail.ts'
 import { recordMail } from './mailbox/sending/task-mail.ts'
+import { idleSessionSweep } from './mcp-sessions/mcp-sessions.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from './registry/projects/project-store.ts'
 import { listPresentAgents, newestLiveSession } from './registry/sessions/session-store.ts'
@@ -131,9 +134,23 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const wakeStreams = { ...core, gatewayId: cluster.id, streams, random, changed: engine.changed }
   const connections = undo.use(new StreamConnections(wakeStreams))
   cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
+  const mcp = openMcpParts({
+    ...core,
+    notifier,
+    random,
+    resourcesOf,
+    changed: (id) => {
+      cluster.notifyChanged(id)
+      mcp.streams.check([id])
+    },
+    publicUrl,
+  })
+  undo.use(mcp.feed)
+  cluster.on({ changed: (ids) => mcp.streams.check(ids), missed: () => mcp.streams.checkAll() })
   const changed = (id: string): void => {
     engine.changed(id)
     connections.check([id])
+    mcp.streams.check([id])
   }
 
   // features
@@ -198,8 +215,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...a2a,
     signer,
     instanceKey: keys.instanceKey,
+    mcp,
     subscriptions,
     wakeStreams: { ...wakeStreams, connections },
+    publicUrl,
     mail,
     claims,
     sessions,
@@ -217,6 +236,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     expirySweep(tasks),
     silenceSweep(sessions),
     keySweep({ ...core, revoked, sessions }),
+    idleSessionSweep(mcp.sessions),
     retentionSweep(core, config.retention),
   ]
   const { holdsSweepLease: holdsLease } = cluster

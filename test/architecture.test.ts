@@ -28,6 +28,7 @@ const floors: Record<string, number> = {
   tasks: 5,
   webhooks: 5,
   'wake-stream': 5,
+  'mcp-sessions': 5,
   wakes: 4,
   registry: 3,
   'core.ts': 2.5,

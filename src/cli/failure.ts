@@ -36,6 +36,16 @@ export class Unreachable extends Error {
   }
 }
 
+/** The result that was printed says what is wrong: nothing more is. */
+export class Reported extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super('The result says what is wrong')
+    this.exitCode = exitCode
+  }
+}
+
 /** Ctrl-C or SIGTERM. */
 export class Interrupted extends Error {
   readonly exitCode: number

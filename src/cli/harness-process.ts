@@ -21,13 +21,16 @@ const depthMax = 8
 /** The kernel counts the start of a process in hundredths of a second on every Linux that Node runs on. */
 const tickMs = 10
 
-/** The harness that started this process: what it names itself, else the first ancestor that is no shell. Source: D12. */
+/**
+ * The harness that started this process: the ancestor that its environment names (`CLAUDE_PID`, `OPENCODE_PID`), else the first that
+ * is no shell. A harness that was started within another one inherits names of that one, so the nearest counts. Source: D12.
+ */
 export function harnessProcess(env: Io['env'], parent: number): HarnessProcess {
-  const named = Number(env.CLAUDE_PID)
-  let pid = Number.isInteger(named) && named > 1 ? named : parent
+  const named = [env.CLAUDE_PID, env.OPENCODE_PID].map(Number)
+  let pid = parent
   let found = lookUp(pid)
-  for (let depth = 0; found && found.parent > 1 && between.test(found.name) && depth < depthMax; depth++) {
-    const above = lookUp(found.parent)
+  for (let depth = 0; found && between.test(found.name) && !named.includes(pid) && depth < depthMax; depth++) {
+    const above = found.parent > 1 ? lookUp(found.parent) : undefined
     if (!above) break
     pid = found.parent
     found = above

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
+import { readVersion } from '../lib/version.ts'
 import { addClientOptions, withExamples } from './client-command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import type { Io } from './io.ts'
-import { readVersion } from './version.ts'
 
 /** The command line with some of its commands, by default with all. */
 export async function buildProgram(io: Io, commands: readonly CommandEntry[] = commandTable): Promise<Command> {

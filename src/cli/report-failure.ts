@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander'
-import { exitCodes, Interrupted, Refused, Unreachable, UsageError } from './failure.ts'
+import { exitCodes, Interrupted, Refused, Reported, Unreachable, UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 import { problemText } from './problem-text.ts'
 import { paint, plain } from './terminal-text.ts'
@@ -14,6 +14,7 @@ export interface Report {
 export function reportFailure(error: unknown, io: Io, { json, command }: Report): number {
   // Commander has already printed its message or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  if (error instanceof Reported) return error.exitCode
   const interrupted = exitCodeOfInterruption(error, io.signal)
   if (interrupted !== undefined) return interrupted
   if (error instanceof Refused) {

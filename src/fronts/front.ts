@@ -7,10 +7,12 @@ import type { MailContext } from '../mailbox/sending/send-mail.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
-import { jwksRoutes } from './a2a/cards.ts'
 import { recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
+import type { McpFrontContext } from './mcp/http/context.ts'
+import { mcpRoutes } from './mcp/http/routes.ts'
+import { createLocalApi } from './mcp/local-api.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
 import type { ReadinessProbe } from './readiness.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
@@ -23,12 +25,14 @@ export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
   readonly subscriptions: SubscriptionContext
   readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
+  readonly publicUrl: string
   readonly mail: MailContext & PiggybackContext
   readonly claims: HandoffContext
   readonly sessions: SessionFrontContext
   readonly instanceKey: string
   readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void
+  readonly mcp: McpFrontContext['mcp']
   /** Tells the dispatcher that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void
 }
@@ -51,7 +55,6 @@ export function createFront(context: FrontContext): Express {
   countAnswers(app, context.unsent, refuseAnswer)
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
-  app.use(jwksRoutes(context.signer))
 
   const a2a = agentRoutes(context)
   app.get('/agents/.well-known/{*file}', () => {
@@ -71,6 +74,7 @@ export function createFront(context: FrontContext): Express {
     takeShare(shares),
     answerRoutes(restTable, context),
   )
+  app.use('/mcp', mcpRoutes({ ...context, callApi: createLocalApi(context) }))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

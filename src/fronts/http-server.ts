@@ -7,6 +7,7 @@ import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { ExpressMessages } from './express-messages.ts'
+import { takeUpgrade } from './upgrade.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
 const drainMs = 5_000
@@ -32,6 +33,8 @@ export class HttpServer implements AsyncDisposable {
   readonly #silent = new Set<Socket>()
   /** The connections with unanswered requests, and how many each has. */
   readonly #asking = new Map<Socket, number>()
+  /** Connections of requests for a WebSocket. Node no longer counts them as its own. */
+  readonly #upgraded = new Set<Socket>()
   readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
 
@@ -67,6 +70,14 @@ export class HttpServer implements AsyncDisposable {
       void listener.then((listen) => listen(req, res))
     })
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
+    this.#server.on('upgrade', (req, stream, head) => {
+      const socket = stream as Socket
+      this.#silent.delete(socket)
+      this.#upgraded.add(socket)
+      socket.once('close', () => this.#upgraded.delete(socket))
+      const res = new this.messages.ServerResponse(req)
+      if (takeUpgrade(res, { socket, head })) void listener.then((listen) => listen(req, res))
+    })
   }
 
   /** Binds the address (port 0: any free one) and returns the URL. Rejects with Node's error: `EADDRINUSE`, `EACCES`, … */
@@ -101,7 +112,10 @@ export class HttpServer implements AsyncDisposable {
     this.#server.closeIdleConnections()
     this.#endHandshakes()
     for (const socket of this.#silent) socket.destroy()
-    const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs)
+    const cut = setTimeout(() => {
+      this.#server.closeAllConnections()
+      for (const socket of this.#upgraded) socket.destroy()
+    }, drainMs)
     await closed
     clearTimeout(cut)
   }

@@ -6,14 +6,14 @@ import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
 import { requestIdOf } from './request-log.ts'
 
-/** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members. */
-export function sendProblem(res: ServerResponse, problem: Problem, instance: string): void {
+/** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
+export function sendProblem(res: ServerResponse, problem: Problem, instance: string, body?: object): void {
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
   if (problem.status === 503) res.setHeader('Retry-After', '1')
   if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
   res.statusCode = problem.status
-  res.setHeader('Content-Type', 'application/problem+json')
-  res.end(JSON.stringify(problemBody(problem, instance)))
+  res.setHeader('Content-Type', body ? 'application/json' : 'application/problem+json')
+  res.end(JSON.stringify(body ?? problemBody(problem, instance)))
 }
 
 /** Returns a problem in the form of RFC 9457. `instance` is the path of the request. */

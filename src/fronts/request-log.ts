@@ -87,7 +87,7 @@ function lineOf(
     keyId: caller?.keyId,
     project: caller?.projectId,
     to: agent?.handle,
-    clientGone: res.writableFinished ? undefined : true,
+    clientGone: res.writableFinished || res.statusCode === 101 ? undefined : true,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { NewEvent } from '../log/event.ts'
+import { deleteMcpSessionsOfKey } from '../mcp-sessions/mcp-session-store.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
 import type { RegistryContext } from '../registry/agents/agents.ts'
 import { identityOf } from '../registry/agents/identity.ts'
@@ -67,6 +68,7 @@ async function endWhatHangs(
   events: EventsByProject,
 ): Promise<{ session: Session; identity: string }[]> {
   const { changed } = context.sessions
+  const mcpSessions = await deleteMcpSessionsOfKey(tx, keyId)
   const paused = await pauseSubscriptionsOfKey(tx, keyId, reason)
   for (const { id, projectId, agentId } of paused) events.add(projectId, pausedEvent(id, agentId, actor, reason))
   for (const { id, projectId, taskId, configId } of await listPushesOfKey(tx, keyId)) {
@@ -83,7 +85,7 @@ async function endWhatHangs(
     for (const event of ended) events.add(session.projectId, event)
     left.push({ session, identity })
   }
-  tx.onCommit(() => paused.forEach(({ id }) => void changed(id)))
+  tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
   return left
 }
 

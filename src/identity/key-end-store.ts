@@ -1,3 +1,4 @@
+import { moveMcpSessions } from '../mcp-sessions/mcp-session-store.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
@@ -39,4 +40,5 @@ export async function listPushesOfKey(db: Reader, keyId: string): Promise<KeyedP
 export async function moveToKey(tx: Transaction, from: string, to: string): Promise<void> {
   await tx.run(moveSubscriptions, { from, to, now: tx.now })
   await tx.run(moveSessions, { from, to })
+  await moveMcpSessions(tx, from, to)
 }

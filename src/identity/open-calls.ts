@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
 
-/** A stream, or a send that waits for its task. */
+/** A stream, or a call that waits: a send for its task, a read of the inbox for mail. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
 
 /** An open stream or blocking call. */
@@ -124,8 +124,8 @@ const remedies: Record<OpenCallKind, { readonly what: string; readonly remedy: s
     remedy: 'Close streams that you do not read, or follow several tasks with one `GET /v1/events`.',
   },
   blockingCalls: {
-    what: 'sends that wait',
-    remedy: 'Send with returnImmediately: true, and follow the task.',
+    what: 'calls that wait',
+    remedy: 'Send with returnImmediately: true, and follow the task; read the inbox without waitSeconds.',
   },
 }
 

@@ -1,4 +1,5 @@
 import type { NewEvent } from '../log/event.ts'
+import { deleteMcpSessionsOf } from '../mcp-sessions/mcp-session-store.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { freeNames } from '../registry/agents/agent-names.ts'
 import { deleteAgent, findAgent, lockAgent } from '../registry/agents/agent-store.ts'
@@ -90,6 +91,7 @@ async function deleteWithAll(
   const gone = await deleteSubscriptionsOf(tx, agent.id)
   const paused = await pauseManagedBy(tx, agent.id)
   await deleteSessionsOf(tx, agent.id)
+  await deleteMcpSessionsOf(tx, agent.id)
   await deletePermissionsOf(tx, agent.id)
   await deleteApiKeys(tx, agent.id)
   await deleteAgent(tx, agent)

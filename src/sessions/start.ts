@@ -33,6 +33,8 @@ export interface StartedSession {
   readonly sessionId: string
   /** False: the process continues its session. */
   readonly created: boolean
+  /** How long the session may be silent. */
+  readonly timeoutSeconds: number
   readonly pendingSignals: readonly object[]
 }
 
@@ -75,7 +77,8 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
       if (preempted && live) await announcePreempted(context, tx, live, caller.identity, session.id)
       await announceJoined(context, tx, caller, { ...session, surface })
     }
-    return { sessionId: session.id, created: former === undefined, pendingSignals }
+    const timeoutSeconds = context.timeoutMs / 1000
+    return { sessionId: session.id, created: former === undefined, timeoutSeconds, pendingSignals }
   })
 }
 

@@ -1,6 +1,7 @@
 import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import type { Audited, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
+import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { restOperations } from '../../src/fronts/rest/table.ts'
 
 const reaches: Record<Reach, string> = {
@@ -58,6 +59,15 @@ The same for JSON-RPC, HTTP+JSON and gRPC, v1.0 and v0.3.
 ${table(
   [...headings, 'HTTP+JSON', 'JSON-RPC v0.3', 'gRPC v0.3'],
   a2aOperations.map((row) => [...cells(row), row.http.map(path).join(', '), code(row.legacyRpc), code(row.legacyGrpc)]),
+)}
+
+## MCP
+
+Each tool has the access of the route that it calls, and is audited as that.
+
+${table(
+  ['route', ...headings],
+  mcpOperations.map((row) => [code(row.route), ...cells(row)]),
 )}
 
 ## For everybody

@@ -10,6 +10,7 @@ import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/acc
 import { authorise } from '../../src/fronts/access/authorise.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
 import { createFront, type FrontContext } from '../../src/fronts/front.ts'
+import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { openTable, restOperations, restTable } from '../../src/fronts/rest/table.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { accessPage } from './page.ts'
@@ -20,8 +21,10 @@ const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims:
 const routedByExpress = routesOf(createFront(context).router)
 const rows = restOperations.map(({ route }) => route)
 
-test('the routes of Express outside of /v1 are listed as public', () => {
-  const outside = routedByExpress.filter((route) => !route.includes(' /v1/'))
+test('the routes of Express outside of /v1 are listed as public, but those of MCP', () => {
+  const ofMcp = mcpOperations.map(({ route }) => route)
+  expect(routedByExpress).toEqual(expect.arrayContaining(ofMcp))
+  const outside = routedByExpress.filter((route) => !route.includes(' /v1/') && !ofMcp.includes(route))
   const inTable = openTable.routes.map(({ route }) => route as string)
   expect([...new Set(outside), ...inTable].sort()).toEqual([...publicRoutes].sort())
 })
@@ -46,7 +49,7 @@ test('a path has the methods of its rows', () => {
 })
 
 test('names are unique: the audit is read by them', () => {
-  const names = [...restOperations, ...a2aOperations].map(({ name }) => name)
+  const names = [...restOperations, ...a2aOperations, ...mcpOperations].map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
 })
 

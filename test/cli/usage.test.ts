@@ -29,6 +29,10 @@ test.each([
   'mark',
   'who',
   'whoami',
+  'hook',
+  'install',
+  'uninstall',
+  'doctor',
 ])('%s --help has an example and exits with 0', async (name) => {
   const { code, stdout } = await run([name, '--help'])
   expect(code).toBe(0)

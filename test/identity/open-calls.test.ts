@@ -19,7 +19,7 @@ test('a key and an agent have a limit of open calls of each kind, and one that e
   calls.hold(second, 'streams')
   expect(() => calls.hold(second, 'streams')).toThrow(/This agent has 3 open streams.*raise streams for the project/)
   calls.hold(second, 'blockingCalls')
-  expect(() => calls.hold(donna, 'blockingCalls')).toThrow(/This agent has 1 open sends that wait.*returnImmediately/)
+  expect(() => calls.hold(donna, 'blockingCalls')).toThrow(/This agent has 1 open calls that wait.*returnImmediately/)
   first[Symbol.dispose]()
   first[Symbol.dispose]()
   calls.hold(donna, 'streams')

@@ -14,6 +14,7 @@ describe('a session', () => {
     expect(started.status).toBe(201)
     expect(started.body).toEqual({
       sessionId: expect.stringMatching(/^session_[0-9a-f-]{36}$/),
+      timeoutSeconds: 300,
       pendingSignals: [],
     })
     const id = started.body.sessionId

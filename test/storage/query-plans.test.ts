@@ -9,6 +9,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { pruneDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { pruneHeld } from '../../src/wakes/store/held-store.ts'
+import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -74,6 +75,7 @@ async function useEverything(gateway: TestGateway): Promise<void> {
   await useMail(gateway, donna.key, mike.key)
   await useSessions(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
+  await useMcp(gateway, donna)
   await gateway.call('POST', '/v1/permissions', { grantee: 'mike', scope: 'CAN_REPLY_TO' }, donna)
   const paths = ['agents', 'agents/donna', 'agents/donna/keys', 'permissions', 'events', `tasks/${task.id}`]
   for (const path of [...paths, 'wake-subscriptions', `wake-subscriptions/${sub.id}/deliveries`, 'catalog']) {
@@ -84,6 +86,21 @@ async function useEverything(gateway: TestGateway): Promise<void> {
   await useKeys(gateway, donna)
   await gateway.call('DELETE', '/v1/agents/donna')
   await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
+}
+
+async function useMcp(gateway: TestGateway, donna: TestAgent): Promise<void> {
+  const session = await beginSession(gateway, donna)
+  const uri = 'rouse://inbox'
+  for (const [method, params] of [
+    ['resources/subscribe', { uri }],
+    ['resources/unsubscribe', { uri }],
+    ['logging/setLevel', { level: 'info' }],
+  ] as const) {
+    await post(gateway, donna, { ...ping, method, params }, session)
+  }
+  await using stream = await openStream(gateway, donna, session)
+  if (stream.status !== 200) throw new Error(`useMcp: ${stream.status}`)
+  await gateway.call('DELETE', '/mcp', undefined, { key: donna.key, headers: session })
 }
 
 async function useKeys(gateway: TestGateway, donna: TestAgent): Promise<void> {

@@ -1,7 +1,6 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { cardVersionFor } from '../../agent-card/card-version.ts'
 import type { CardDocument, CardDocuments } from '../../agent-card/documents.ts'
-import type { CardSigner } from '../../agent-card/signing.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { cardAgent } from './card-agent.ts'
 
@@ -36,14 +35,4 @@ function isUnchanged(req: Request, { etag, lastModified }: CardDocument): boolea
   const tags = req.get('if-none-match')
   if (tags === undefined) return Date.parse(req.get('if-modified-since') ?? '') >= Date.parse(lastModified)
   return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
-}
-
-/** `/.well-known/jwks.json`: the public keys that cards are signed with. */
-export function jwksRoutes(signer: CardSigner): Router {
-  const router = Router()
-  router.get('/.well-known/jwks.json', (_req, res) => {
-    res.setHeader('Cache-Control', 'public, max-age=300')
-    res.json(signer.jwks())
-  })
-  return router
 }

@@ -3,7 +3,6 @@ import { openTable } from '../rest/table.ts'
 /** The routes that need no key: health, public keys, and the cards of agents that are not private. */
 export const publicRoutes: readonly string[] = [
   ...openTable.routes.map(({ route }) => route),
-  'GET /.well-known/jwks.json',
   'GET /agents/.well-known/{*file}',
   'GET /agents/:handle/.well-known/agent-card.json',
   'GET /agents/:handle/.well-known/agent.json',

@@ -63,6 +63,21 @@ export function recordRestCall(audit: Audit, record: RestRecord): Promise<void> 
   return undefined
 }
 
+const recordings = new WeakMap<Response, () => Promise<void> | undefined>()
+
+/**
+ * Records an answer that stays open, before it begins; `recordRest` records those that end at once. Errors: `storage-unavailable`
+ * when the audit cannot record it.
+ */
+export async function recordBegun(res: Response): Promise<void> {
+  try {
+    await recordings.get(res)?.()
+  } catch (cause) {
+    const detail = 'The audit could not record this, so it was not begun. Try again in a second.'
+    throw new Problem('storage-unavailable', { detail, cause })
+  }
+}
+
 function recordAnswer(
   { audit, clientAddress }: AuditContext,
   req: Request,
@@ -70,12 +85,16 @@ function recordAnswer(
   called: Pick<RestRecord, 'operation' | 'params'>,
 ): void {
   const { end } = res
-  res.end = ((...rest: Parameters<typeof end>) => {
+  const record = (): Promise<void> | undefined => {
     res.end = end
     const caller = res.locals.caller as Caller | undefined
     const reply = res.locals.reply as Reply | undefined
     const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
-    const kept = recordRestCall(audit, { ...called, caller, reply, front: 'rest', address, outcome: outcomeOf(res) })
+    return recordRestCall(audit, { ...called, caller, reply, front: 'rest', address, outcome: outcomeOf(res) })
+  }
+  recordings.set(res, record)
+  res.end = ((...rest: Parameters<typeof end>) => {
+    const kept = record()
     if (!kept) return end.apply(res, rest)
     kept
       .then(

@@ -2,6 +2,10 @@ import { McpServer, type ServerCapabilities, type ServerContext } from '@modelco
 import type { CallApi } from './call-api.ts'
 import { instructionsFor } from './instructions.ts'
 import { listedSchema } from './json-schemas.ts'
+import { mcpCallOf } from './mcp-call.ts'
+import { createFindOwn, type FindOwn } from './own.ts'
+import { registerPrompts } from './prompts/prompts.ts'
+import { registerResources } from './resources/register-resources.ts'
 import { runTool } from './tools/run-tool.ts'
 import { tools } from './tools/table.ts'
 import type { AnyTool, ToolContext } from './tools/tool.ts'
@@ -13,6 +17,8 @@ export interface McpServerInput {
   readonly era: 'legacy' | 'modern'
   /** `@donna`, where the transport knows it. */
   readonly identity?: string | undefined
+  /** The project of the agent, where the transport knows it. */
+  readonly project?: string | undefined
   /** Of Rouse. */
   readonly version: string
   /** What the transport adds: `logging`, `experimental`, `resources.subscribe`. */
@@ -21,16 +27,19 @@ export interface McpServerInput {
 
 /** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
 export function createMcpServer(input: McpServerInput): McpServer {
-  const { version, identity, capabilities = {} } = input
+  const { call, version, identity, project, capabilities = {} } = input
+  const own = createFindOwn({ identity, project })
   const server = new McpServer(
     { name: 'rouse', title: 'Rouse', version },
     { instructions: instructionsFor(identity), capabilities },
   )
-  for (const tool of tools) register(server, tool, input.call)
+  for (const tool of tools) register(server, tool, call, own)
+  registerResources(server, call, own)
+  registerPrompts(server)
   return server
 }
 
-function register(server: McpServer, tool: AnyTool, call: CallApi): void {
+function register(server: McpServer, tool: AnyTool, call: CallApi, own: FindOwn): void {
   const { name, title, description, annotations, input, output } = tool
   const config = {
     title,
@@ -39,19 +48,23 @@ function register(server: McpServer, tool: AnyTool, call: CallApi): void {
     inputSchema: listedSchema(input, 'input'),
     outputSchema: listedSchema(output, 'output'),
   }
-  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context)))
+  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context, own)))
 }
 
-function toolContext({ sessionId, mcpReq, http }: ServerContext): ToolContext {
-  const { id, signal, _meta: meta } = mcpReq
+function toolContext(context: ServerContext, own: FindOwn): ToolContext {
+  const { signal, _meta: meta } = context.mcpReq
   return {
-    call: { id, transportSession: sessionId, authInfo: http?.authInfo, meta },
+    call: mcpCallOf(context),
     signal,
+    own,
+    now: () => performance.now(),
     progress: (said) => {
       const progressToken = meta?.progressToken
       if (progressToken === undefined || signal.aborted) return
       // A client that is gone needs no progress: its call ends by its signal.
-      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...said } }).catch(() => undefined)
+      context.mcpReq
+        .notify({ method: 'notifications/progress', params: { progressToken, ...said } })
+        .catch(() => undefined)
     },
   }
 }

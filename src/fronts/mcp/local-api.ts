@@ -4,6 +4,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
+import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
+import { cardAgent } from '../a2a/card-agent.ts'
 import { type LocalA2aContext, sendLocally } from '../a2a/local-call.ts'
 import { recordRestCall, unrecorded } from '../access/rest-access.ts'
 import { problemBody } from '../problem.ts'
@@ -25,22 +27,27 @@ export interface LocalCaller {
 
 /**
  * Answers calls of the API from within the gateway, for a caller whose key is known: with the same access, rates, checks, audit,
- * problems and mail as over HTTP, and no request between. It answers REST, and HTTP+JSON's `message:send` of each agent.
+ * problems and mail as over HTTP, and no request between. It answers REST, and of each agent its card and HTTP+JSON's `message:send`.
  */
 export function createLocalApi(context: LocalApiContext): (from: LocalCaller) => CallApi {
   return (from) =>
     async (request, options = {}) => {
       options.signal?.throwIfAborted()
       const send = sendPath.exec(request.path)
-      return send && request.method === 'POST'
-        ? answerSend(context, from, request, { to: addressOf(send), ...options })
-        : answerRest(context, from, request)
+      if (send && request.method === 'POST') {
+        return answerSend(context, from, request, { to: addressOf(send), ...options })
+      }
+      const card = cardPath.exec(request.path)
+      if (card && request.method === 'GET') return answerCard(context, from, request, addressOf(card))
+      return answerRest(context, from, request, options)
     }
 }
 
 const sendPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/message:send$/
 
-function addressOf([, project = defaultProject, handle = '']: RegExpExecArray): { project: string; handle: string } {
+const cardPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/\.well-known\/agent-card\.json$/
+
+function addressOf([, project = defaultProject, handle = '']: RegExpExecArray): AgentAddress {
   return { project: decodeURIComponent(project), handle: decodeURIComponent(handle) }
 }
 
@@ -48,7 +55,7 @@ async function answerSend(
   context: LocalApiContext,
   from: LocalCaller,
   request: ApiRequest,
-  { to, signal = new AbortController().signal }: CallOptions & { readonly to: { project: string; handle: string } },
+  { to, signal = new AbortController().signal }: CallOptions & { readonly to: AgentAddress },
 ): Promise<ApiAnswer> {
   const { body = {}, headers = {} } = request
   try {
@@ -60,10 +67,26 @@ async function answerSend(
   }
 }
 
+async function answerCard(
+  context: LocalApiContext,
+  { caller }: LocalCaller,
+  request: ApiRequest,
+  address: AgentAddress,
+): Promise<ApiAnswer> {
+  try {
+    const agent = await findCalledAgent(context.db, address, async () => caller)
+    const { body } = await context.cards.document(cardAgent(agent), '1.0')
+    return { status: 200, headers: {}, body: JSON.parse(body) }
+  } catch (error) {
+    return refusal(problemOf(context, request, error), request.path)
+  }
+}
+
 async function answerRest(
   context: LocalApiContext,
   { caller, address }: LocalCaller,
   request: ApiRequest,
+  { signal }: CallOptions,
 ): Promise<ApiAnswer> {
   const { method, path, query = {}, body, headers = {} } = request
   const match = restTable.match(method, path)
@@ -79,6 +102,7 @@ async function answerRest(
     header: (name: string) => headers[name.toLowerCase()],
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
+    untilGone: (...others: AbortSignal[]) => AbortSignal.any(signal ? [signal, ...others] : others),
     http: undefined,
   }
   const returnMail = (): void => {

@@ -1,29 +1,44 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { problems } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { problemSentences } from './problem-sentences.ts'
 import { readable } from './readable.ts'
 import { shownJson } from './shown-text.ts'
 
 /** Members of a problem that its first lines tell, or that are for programs. */
 const told = new Set(['type', 'title', 'status', 'detail', 'instance', 'code', 'field', 'pendingSignals'])
 
+/** The most that a refusal says. */
+const room = { textBytes: 4_000, bytes: 16_000 }
+
 /** A refusal for a model: the title with its code, what is wrong and how to put it right, and what else the problem says. Pure. */
 export function problemText(problem: JsonObject): string {
-  const { title, code, detail, field } = shownJson(problem)
+  const { value } = shownJson(isJsonObject(problem.error) ? ofA2a(problem.error) : problem, room)
+  const { title, code, detail, field } = value
   const lines = [`${title ?? 'The gateway refused the call'}${code === undefined ? '' : ` (${code})`}.`]
   if (detail !== undefined && detail !== title) lines.push(inToolWords(String(detail)))
   if (typeof field === 'string' && !String(detail).startsWith(field)) lines.push(`Argument: ${field}`)
-  const more = Object.entries(problem).filter(([name]) => !told.has(name))
-  if (more.length > 0) lines.push(readable(shownJson(Object.fromEntries(more))))
+  const more = Object.entries(value).filter(([name]) => !told.has(name))
+  if (more.length > 0) lines.push(readable(Object.fromEntries(more)))
   return lines.join('\n')
+}
+
+/** The error of A2A over HTTP+JSON (a google.rpc.Status) as a problem. */
+function ofA2a({ message, details }: JsonObject): JsonObject {
+  const [info] = Array.isArray(details) ? details : []
+  const { reason, metadata } = isJsonObject(info) ? info : {}
+  const { code = codeOf(reason), ...more } = isJsonObject(metadata) ? metadata : {}
+  const title = Object.entries(problems).find(([known]) => known === code)?.[1].title
+  return { title: title ?? 'The agent cannot take that', code, detail: message, ...more }
+}
+
+/** `AGENT_NOT_FOUND` as `agent-not-found`. */
+function codeOf(reason: unknown): string | undefined {
+  return typeof reason === 'string' ? reason.toLowerCase().replaceAll('_', '-') : undefined
 }
 
 /** A sentence for clients of the HTTP API in the words of the tools. Pure. */
 export function inToolWords(detail: string): string {
   let text = detail
-  for (const [pattern, instead] of sentences) text = text.replace(pattern, instead)
+  for (const [pattern, instead] of problemSentences) text = text.replace(pattern, instead)
   return text
 }
-
-/** Sentences for clients of the HTTP API, and what somebody with tools does instead. In this order. */
-const sentences: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/^Send the header `Authorization: Bearer rk_…`.*/, 'The gateway needs a key: ask your user to configure one.'],
-]

@@ -1,4 +1,3 @@
-import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /**
@@ -7,20 +6,82 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
  */
 const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu
 
-/** Text of others as a model and a person both see it, with at most `max` characters. Pure. */
-export function shownText(text: string, max = Number.POSITIVE_INFINITY): string {
-  const seen = text.replace(unseen, '')
-  return seen.length <= max ? seen : `${cutText(seen, max)}…`
+/** Text of others as a model and a person both see it. Pure. */
+export function shownText(text: string): string {
+  return text.replace(unseen, '')
 }
 
-/** JSON with every text and name of a field as `shownText` has it. Pure. */
-export function shownJson(value: JsonObject): JsonObject {
-  return shown(value) as JsonObject
+/** The beginning of a text that fits into so many bytes of UTF-8, and how many characters the text has. Pure. */
+export function cutToBytes(text: string, bytesMax: number): { readonly text: string; readonly isCut: boolean } {
+  if (Buffer.byteLength(text) <= bytesMax) return { text, isCut: false }
+  const bytes = Buffer.from(text).subarray(0, Math.max(0, bytesMax))
+  // A character that was cut in half is left out.
+  return { text: bytes.toString('utf8').replace(/\ufffd+$/, ''), isCut: true }
 }
 
-function shown(value: unknown): unknown {
-  if (typeof value === 'string') return shownText(value)
-  if (Array.isArray(value)) return value.map(shown)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [shownText(name), shown(field)]))
+/** How much of a text, and of a whole result, a model is shown. */
+interface Room {
+  readonly textBytes: number
+  readonly bytes: number
+}
+
+/**
+ * JSON that a model may be shown: every text and name of a field as `shownText` has it, long texts cut with a mark, and the items of a
+ * list that would be too many left out. `isCut` says that something is missing. Pure.
+ */
+export function shownJson(value: JsonObject, { textBytes, bytes }: Room): { value: JsonObject; isCut: boolean } {
+  const state = { left: bytes, isCut: false }
+  return { value: shown(value, state, textBytes) as JsonObject, isCut: state.isCut }
+}
+
+interface State {
+  left: number
+  isCut: boolean
+}
+
+/** What a value costs beside its text: quotes, commas. */
+const valueBytes = 4
+
+function shown(value: unknown, state: State, textBytes: number): unknown {
+  state.left -= valueBytes
+  if (typeof value === 'string') return shownString(value, state, textBytes)
+  if (Array.isArray(value)) return shownList(value, state, textBytes)
+  return isJsonObject(value) ? shownObject(value, state, textBytes) : value
+}
+
+function shownString(value: string, state: State, textBytes: number): string {
+  const whole = shownText(value)
+  const { text, isCut } = cutToBytes(whole, Math.min(textBytes, Math.max(state.left, 0)))
+  state.left -= Buffer.byteLength(text)
+  if (!isCut) return text
+  state.isCut = true
+  return `${text}… [cut: ${whole.length} characters in all]`
+}
+
+function shownList(list: readonly unknown[], state: State, textBytes: number): unknown[] {
+  const items: unknown[] = []
+  for (const item of list) {
+    if (state.left <= 0) {
+      state.isCut = true
+      break
+    }
+    items.push(shown(item, state, textBytes))
+  }
+  return items
+}
+
+/** The fields of a view are few; an object of others can have any number. */
+const fieldsMax = 64
+
+function shownObject(object: JsonObject, state: State, textBytes: number): JsonObject {
+  const fields: [string, unknown][] = []
+  for (const [name, value] of Object.entries(object)) {
+    if (state.left <= 0 && fields.length >= fieldsMax) {
+      state.isCut = true
+      break
+    }
+    state.left -= name.length
+    fields.push([shownText(name), shown(value, state, textBytes)])
+  }
+  return Object.fromEntries(fields)
 }

@@ -5,6 +5,7 @@ import { callerOf } from '../auth.ts'
 import { inOrder } from '../in-order.ts'
 import { jsonBody } from '../json-body.ts'
 import { notFound } from '../problem.ts'
+import { untilClosed } from '../sse.ts'
 import { type CallContext, callRoute } from './call-route.ts'
 import { Reply } from './reply.ts'
 import type { AnyRoute, OpenRoute, RouteName } from './route.ts'
@@ -41,6 +42,7 @@ export function answerRoutes<Context extends CallContext>(
       header: (name: string) => req.get(name),
       readBody: () => bodyOf(parseBody, req, res),
       whenUnsent: unsentOver(res),
+      untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
       http: { req, res },
     }
     const view = await callRoute(context, match, call, reply)

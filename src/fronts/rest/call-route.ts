@@ -7,7 +7,7 @@ import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessio
 import { requireOwnSession } from '../session-header.ts'
 import { parse } from '../validate.ts'
 import type { Reply } from './reply.ts'
-import type { AnyRoute, HttpExchange } from './route.ts'
+import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
 
 /** A call of the REST API by a known caller, over HTTP or from within the gateway. */
@@ -21,6 +21,7 @@ export interface RestCall {
   /** Reads the body: after everything that can be refused without it. */
   readonly readBody: () => Promise<unknown>
   readonly whenUnsent: WhenUnsent
+  readonly untilGone: UntilGone
   /** undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
 }
@@ -41,7 +42,7 @@ export async function callRoute<Context extends CallContext>(
   call: RestCall,
   reply: Reply,
 ): Promise<unknown> {
-  const { caller, header, http } = call
+  const { caller, header, untilGone, http } = call
   authorise(route.operation, caller)
   if (route.rate) context.shares.spend(caller, route.rate)
   const wanted = wantedBy(header)
@@ -57,6 +58,7 @@ export async function callRoute<Context extends CallContext>(
       given,
       header,
       reply,
+      untilGone,
       http,
     }
     const view = await route.handle(input as never, context)

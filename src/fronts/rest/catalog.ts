@@ -14,7 +14,7 @@ const limitDefault = 100
 /** Agents that are read in one query. */
 const scanPage = 25
 
-const catalogQuery = z.strictObject({
+export const catalogQuery = z.strictObject({
   skill: line(200).optional(),
   tag: line(200).optional(),
   q: line(500).optional(),

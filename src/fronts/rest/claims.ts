@@ -19,8 +19,8 @@ const limitDefault = 50
 /** What is claimed: one line of text. */
 const ref = line(500).trim().min(1, 'must name the work: a task, an issue, a commit, a path')
 const claimInput = z.strictObject({ ref })
-const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
-const claimQuery = z.strictObject({
+export const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
+export const claimQuery = z.strictObject({
   ref: ref.optional(),
   owner: address.optional(),
   limit: count(1, 200).optional(),

@@ -31,9 +31,14 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
 }
 
+/** An instant in ISO 8601, as it was written. */
+export function instantText(error?: string) {
+  return z.iso.datetime({ offset: true, ...(error === undefined ? {} : { error }) })
+}
+
 /** An instant in ISO 8601, as ms since the epoch. */
 export function time(error?: string) {
-  return z.iso.datetime({ offset: true, ...(error === undefined ? {} : { error }) }).transform((at) => Date.parse(at))
+  return instantText(error).transform((at) => Date.parse(at))
 }
 
 export const names = z.array(line(200).min(1)).max(100)

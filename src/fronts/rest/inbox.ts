@@ -8,8 +8,13 @@ import type { Reader } from '../../storage/database.ts'
 import { inboxQuery } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
 import { route } from './route.ts'
+import { type WaitForMailContext, waitForMail } from './wait-for-mail.ts'
 
 const limitDefault = 50
+
+export interface InboxContext extends WaitForMailContext {
+  readonly db: Reader
+}
 
 /** `/v1/inbox`: the mail of the caller, or of an agent that lets it read. Unread mail is a queue, oldest first; all mail a history. */
 export const inboxRoutes = [
@@ -18,7 +23,12 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, query, reply, untilGone }, context: InboxContext) => {
+      if (query.waitSeconds !== undefined) {
+        const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
+        return { messages: [], nextPageToken: '', pendingSignals }
+      }
+      const { db } = context
       const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
       reply.target = query.agent ?? ''
       const unread = query.unread === 'true' || query.unread === '1'

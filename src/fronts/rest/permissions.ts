@@ -14,7 +14,7 @@ import { instant } from './instant.ts'
 import { pageFields, pageOf, positionToken, readPosition } from './page.ts'
 import { route } from './route.ts'
 
-const newPermission = z.strictObject({
+export const newPermission = z.strictObject({
   grantee: address,
   scope: oneOf(permissionScopes),
   grantor: line(65).optional(),

@@ -31,9 +31,13 @@ export interface Call<Name extends string, Body extends Schema, Query extends Sc
   readonly header: (name: string) => string | undefined
   /** For headers, another status than the route's, and the object in the audit. */
   readonly reply: Reply
+  /** Returns a signal that aborts when the client goes away, or with one of the others. For calls that wait: they give back their room. */
+  readonly untilGone: UntilGone
   /** For answers that are streamed. undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
 }
+
+export type UntilGone = (...others: AbortSignal[]) => AbortSignal
 
 /** A request and its answer over HTTP. */
 export interface HttpExchange {

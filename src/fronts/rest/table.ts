@@ -9,6 +9,7 @@ import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instanceProofRoutes } from './instance-proof.ts'
+import { jwksRoutes } from './jwks.ts'
 import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
@@ -42,7 +43,7 @@ const routes = [
   ...eventRoutes,
   ...auditRoutes,
 ] as const
-const open = [...healthRoutes, ...instanceProofRoutes] as const
+const open = [...healthRoutes, ...instanceProofRoutes, ...jwksRoutes] as const
 
 /** What the handlers of these routes take from the context of the front. */
 type ContextOf<R> = (

@@ -1,9 +1,9 @@
 import type { Database } from '../../storage/database.ts'
 import { deliverWaiting, withinCharacters } from './deliver-waiting.ts'
-import type { FindSession } from './live-session.ts'
+import type { FindSession, LiveSession } from './live-session.ts'
 import type { PendingSignal } from './pending-signal.ts'
-import { type Strategies, strategyOf } from './strategies.ts'
-import { hasWaiting, readWaiting } from './waiting-store.ts'
+import { type DeliveryStrategy, type Strategies, strategyOf } from './strategies.ts'
+import { hasWaiting, readWaiting, type WaitingMail } from './waiting-store.ts'
 import { readWakeRoutes, wakeDeadline } from './wake-route.ts'
 
 export interface PiggybackContext {
@@ -16,24 +16,59 @@ export interface PiggybackContext {
 const answerMax = { messages: 50, characters: 256_000 }
 /** Characters of waiting mail that are read to fill one answer. */
 const readMax = 2_000_000
+/** The same, to see whether any of it is urgent. */
+const lookMax = 256_000
 
 /**
  * Takes the waiting mail that goes along with the answer to an agent's call, and marks it as delivered: each message once,
  * however many calls race. Returns nothing without a live session: then mail waits for the next start. Source: S2-14.
  */
 export async function takePiggyback(context: PiggybackContext, agentId: string): Promise<PendingSignal[]> {
-  const { db, strategies } = context
-  if (!(await hasWaiting(db, agentId))) return []
-  const session = await context.findSession(db, agentId)
-  if (!session) return []
-  const strategy = strategyOf(strategies, session.surface)
-  const waiting = await readWaiting(db, agentId, { messages: answerMax.messages, characters: readMax })
-  const routes = strategy.usesWakes ? await readWakeRoutes(db, agentId) : []
-  return db.transaction((tx) => {
-    const due = waiting.filter((mail) => {
-      const { wakePolicy, createdAt } = mail
-      return strategy.mayPiggyback({ wakePolicy, createdAt, wakeBy: wakeDeadline(routes, mail), now: tx.now })
-    })
-    return deliverWaiting(tx, agentId, withinCharacters(due, answerMax.characters), 'piggyback', session.id)
+  const found = await findWaiting(context, agentId, readMax)
+  if (!found) return []
+  return context.db.transaction((tx) => {
+    const due = found.mails.filter(({ wakeBy, mail }) => mayTake(found, mail, wakeBy, tx.now)).map(({ mail }) => mail)
+    return deliverWaiting(tx, agentId, withinCharacters(due, answerMax.characters), 'piggyback', found.session.id)
   })
+}
+
+/**
+ * In how many ms mail that wakes an agent may go along with an answer: 0: now; undefined: no such mail waits. Mail for the next turn
+ * does not count: it comes with whatever is answered next. @param now ms since the epoch
+ */
+export async function urgentIn(context: PiggybackContext, agentId: string, now: number): Promise<number | undefined> {
+  const found = await findWaiting(context, agentId, lookMax)
+  if (!found) return undefined
+  // What is behind a full answer is not looked at.
+  if (found.mails.length === answerMax.messages) return 0
+  const times = found.mails
+    .filter(({ mail }) => mail.wakePolicy === 'immediate')
+    .map(({ mail, wakeBy }) => (mayTake(found, mail, wakeBy, now) ? 0 : Math.max(1, (wakeBy ?? now) - now)))
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+interface Found {
+  readonly session: LiveSession
+  readonly strategy: DeliveryStrategy
+  readonly mails: readonly { readonly mail: WaitingMail; readonly wakeBy: number | undefined }[]
+}
+
+/** The mail that waits for an agent with a live session. undefined: none. */
+async function findWaiting(
+  { db, strategies, findSession }: PiggybackContext,
+  agentId: string,
+  characters: number,
+): Promise<Found | undefined> {
+  if (!(await hasWaiting(db, agentId))) return undefined
+  const session = await findSession(db, agentId)
+  if (!session) return undefined
+  const strategy = strategyOf(strategies, session.surface)
+  const waiting = await readWaiting(db, agentId, { messages: answerMax.messages, characters })
+  const routes = strategy.usesWakes ? await readWakeRoutes(db, agentId) : []
+  return { session, strategy, mails: waiting.map((mail) => ({ mail, wakeBy: wakeDeadline(routes, mail) })) }
+}
+
+function mayTake({ strategy }: Found, mail: WaitingMail, wakeBy: number | undefined, now: number): boolean {
+  const { wakePolicy, createdAt } = mail
+  return strategy.mayPiggyback({ wakePolicy, createdAt, wakeBy, now })
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { GatewayUnreachable } from '../../../src/fronts/mcp/call-api.ts'
+import { instructionsFor } from '../../../src/fronts/mcp/instructions.ts'
+import { tools } from '../../../src/fronts/mcp/tools/table.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { fetchCallApi } from './fetch-call-api.ts'
 import { connectMcp } from './mcp-client.ts'
@@ -23,4 +25,10 @@ test('a gateway that cannot be reached is a result that says so', async () => {
     isError: true,
     content: [{ text: expect.stringMatching(/http:\/\/127\.0\.0\.1:1 cannot be reached: ECONNREFUSED/) }],
   })
+})
+
+test('the instructions name every tool and fit into what harnesses keep of them', () => {
+  const text = instructionsFor('@a-handle-that-is-long')
+  for (const { name } of tools) expect(text, name).toContain(name)
+  expect(Buffer.byteLength(text)).toBeLessThan(2_048)
 })

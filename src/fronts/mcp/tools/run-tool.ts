@@ -1,18 +1,21 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { toProblem } from '../../../errors.ts'
-import type { JsonObject } from '../../../lib/json.ts'
-import { problemBody } from '../../problem.ts'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { parse } from '../../validate.ts'
-import { type ApiAnswer, type CallApi, GatewayUnreachable } from '../call-api.ts'
-import { problemText } from '../problem-text.ts'
+import { type AskApi, createAskApi } from '../ask-api.ts'
+import type { ApiAnswer, CallApi } from '../call-api.ts'
+import { failureText } from '../failure-text.ts'
+import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
-import { Refused } from '../refused.ts'
 import { shownJson } from '../shown-text.ts'
-import type { AnyTool, AskApi, ToolContext } from './tool.ts'
+import { shortSignals } from './mail-view.ts'
+import type { AnyTool, ToolContext } from './tool.ts'
+
+/** The most that one result shows of one text, and of everything: harnesses cut longer results, or refuse them. */
+const room = { textBytes: 24_000, bytes: 64_000 }
 
 /**
- * Runs one call of a tool. What goes wrong is a result too, with `isError`: a model reads what to do instead. Mail in an answer
- * waits again if the client cancelled the call meanwhile.
+ * Runs one call of a tool. What goes wrong is a result too, with `isError`: a model reads what to do instead. Mail that waited comes
+ * with the result, and waits again if the client has cancelled the call meanwhile. Source: S2-14.
  */
 export async function runTool(
   tool: AnyTool,
@@ -20,39 +23,46 @@ export async function runTool(
   input: unknown,
   context: ToolContext,
 ): Promise<CallToolResult> {
-  const answers: ApiAnswer[] = []
+  const api = createAskApi(call, context.call, context.signal)
   try {
     const given = parse(tool.input, input)
-    return resultOf(tool, await tool.run(asking(call, context, answers), given as never, context))
+    return success(tool, await tool.run(api, given as never, context), signalsOf(api))
   } catch (error) {
-    return refusal(error)
+    return refusal(error, signalsOf(api))
   } finally {
-    if (context.signal.aborted) for (const answer of answers) answer.returnMail?.()
+    if (context.signal.aborted) for (const answer of api.answers) answer.returnMail?.()
   }
 }
 
-function asking(call: CallApi, { signal, call: mcp }: ToolContext, answers: ApiAnswer[]): AskApi {
-  return async (request) => {
-    const answer = await call(request, { signal, mcp })
-    answers.push(answer)
-    if (answer.status >= 400) throw new Refused(answer.status, answer.body)
-    return answer.body
-  }
+/** The mail that came with the answers of the API. */
+function signalsOf({ answers }: AskApi): JsonObject[] {
+  return shortSignals(answers.flatMap(mailOf))
 }
 
-function resultOf(tool: AnyTool, output: JsonObject): CallToolResult {
-  const structuredContent = shownJson(output)
-  const text = [tool.say(structuredContent as never), readable(structuredContent)].join('\n\n')
-  return { content: [{ type: 'text', text }], structuredContent }
+function mailOf({ body: { pendingSignals } }: ApiAnswer): JsonObject[] {
+  return Array.isArray(pendingSignals) ? pendingSignals.filter(isJsonObject) : []
 }
 
-function refusal(error: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: refusalText(error) }], isError: true }
+function success(tool: AnyTool, output: JsonObject, signals: readonly JsonObject[]): CallToolResult {
+  const note = tool.quotes || signals.length > 0 ? { note: quotedNote } : {}
+  const mail = signals.length > 0 ? { pendingSignals: signals } : {}
+  // The mail comes first: it counts as delivered, so nothing else may take its room.
+  const { value, isCut } = shownJson({ ...note, ...mail, ...output }, room)
+  const structuredContent = { ...value, ...(isCut ? { isCut: true } : {}) }
+  const lines = [tool.say(structuredContent as never), ...signalLines(signals), readable(structuredContent)]
+  return { content: [{ type: 'text', text: lines.join('\n\n') }], structuredContent }
 }
 
-function refusalText(error: unknown): string {
-  if (error instanceof Refused) return problemText(error.problem)
-  if (error instanceof GatewayUnreachable)
-    return `${error.message} Nothing was done. Your mail and tasks are kept there. Tell your user, and try again later.`
-  return problemText(problemBody(toProblem(error), '') as JsonObject)
+function signalLines({ length }: readonly JsonObject[]): string[] {
+  if (length === 0) return []
+  const mail = length === 1 ? '1 message has come for you' : `${length} messages have come for you`
+  return [
+    `${mail} meanwhile: see pendingSignals. Deal with them, then report each with mark_message (signal_id is the messageId).`,
+  ]
+}
+
+function refusal(error: unknown, signals: readonly JsonObject[]): CallToolResult {
+  const { value } = shownJson({ pendingSignals: signals }, room)
+  const mail = signals.length === 0 ? [] : [...signalLines(signals), quotedNote, readable(value)]
+  return { content: [{ type: 'text', text: [failureText(error), ...mail].join('\n\n') }], isError: true }
 }

@@ -1,16 +1,20 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
-import type { ApiRequest, McpCall } from '../call-api.ts'
-
-/** Calls the API for a tool. Returns the body of a success. Errors: `Refused`, `GatewayUnreachable`. */
-export type AskApi = (request: ApiRequest) => Promise<JsonObject>
+import type { AskApi } from '../ask-api.ts'
+import type { McpCall } from '../call-api.ts'
+import type { FindOwn } from '../own.ts'
+import { everyResult } from './outputs.ts'
 
 /** What a tool knows beside its input. */
 export interface ToolContext {
   readonly call: McpCall
   /** Aborts when the client has cancelled the call, or is gone. */
   readonly signal: AbortSignal
+  /** Whom the client speaks for. */
+  readonly own: FindOwn
+  /** The time in ms, for differences only. */
+  readonly now: () => number
   /** Tells the client that the call goes on, where it asked for that. */
   readonly progress: (said: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
 }
@@ -27,6 +31,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly output: Output
   /** All four hints: some harnesses refuse a call of a tool without them. */
   readonly annotations: Required<Omit<ToolAnnotations, 'title'>>
+  /** Whether a result shows texts of other agents. */
+  readonly quotes?: boolean
   /** The first line of the text of a result. */
   readonly say: (output: z.output<Output>) => string
   readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject>
@@ -40,24 +46,21 @@ export interface AnyTool extends Omit<Tool, 'input' | 'output' | 'say' | 'run'> 
   readonly run: (ask: AskApi, input: never, context: ToolContext) => Promise<JsonObject>
 }
 
-export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
-  fields: Tool<Input, Output>,
-): Tool<Input, Output> {
-  return fields
+/** Declares a tool. Its output also has what every result can have. */
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(fields: Tool<Input, Output>): AnyTool {
+  return { ...fields, output: fields.output.extend(everyResult) }
 }
 
-/** Reads only. */
-export const reads = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const
+const closed = { destructiveHint: false, openWorldHint: false } as const
 
-/** Changes something, and a second call does the same again. */
-export const acts = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: false,
-} as const
+/** Reads only. */
+export const reads = { ...closed, readOnlyHint: true, idempotentHint: true } as const
+
+/** Adds something, or moves it forward; what was there before is kept. A second call does it again, or is refused. */
+export const acts = { ...closed, readOnlyHint: false, idempotentHint: false } as const
+
+/** As `acts`, and a second call with the same arguments changes nothing. */
+export const repeats = { ...closed, readOnlyHint: false, idempotentHint: true } as const
+
+/** Can take something away for good. */
+export const removes = { ...acts, destructiveHint: true } as const

@@ -20,5 +20,5 @@ export const whoami = tool({
   }),
   annotations: reads,
   say: ({ identity, project }) => `You are ${identity} in the project ${project}.`,
-  run: (ask) => ask({ method: 'GET', path: '/v1/whoami' }),
+  run: ({ rest }) => rest('GET /v1/whoami'),
 })

@@ -1,7 +1,9 @@
 import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
+import { Latest } from '../../../lib/latest.ts'
 import { openLimits } from '../../../limits.ts'
+import type { LogEvent } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { follow } from '../../../log/follow.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
@@ -47,14 +49,22 @@ export async function streamEvents(
   for await (const event of follow(notifier, source)) {
     const turn = notifier.turns.take()
     if (turn) await turn
-    stream.write(`id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`)
+    stream.write(texts.of(event, textOf))
     await stream.taken(signal)
   }
   if (!res.writableEnded) res.end()
 }
 
-/** The operator follows the project, an agent what concerns it. */
-function sourceFor(db: Database, caller: Caller) {
+/** Streams that share a read of the log share the texts of its events. */
+const texts = new Latest<LogEvent, string>(64)
+
+/** Returns an event as it is sent. */
+function textOf(event: LogEvent): string {
+  return `id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+}
+
+/** What a caller follows of the log: the operator the project, an agent what concerns it. */
+export function sourceFor(db: Database, caller: Caller) {
   const read = (after: number, limit: number) => readEvents(db, caller, after, limit)
   if (caller.kind === 'operator') return { key: caller.projectId, read }
   const head = async () => (await logBounds(db, caller.projectId)).head

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inputLimits } from '../../../limits.ts'
+import { inputLimits, openLimits } from '../../../limits.ts'
 import { messageTypes } from '../../../mailbox/messages/message.ts'
 import { reportableStatuses } from '../../../mailbox/messages/status.ts'
 import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'
@@ -34,7 +34,7 @@ const messageId = line(100).regex(
   'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
 )
 
-export const inboxQuery = z.strictObject({
+const inboxFilters = z.strictObject({
   unread: oneOf(['true', 'false', '1', '0']).optional(),
   thread: line(100).min(1).optional(),
   signalType: line(100).min(1).optional(),
@@ -46,6 +46,18 @@ export const inboxQuery = z.strictObject({
   limit: count(1, 200).optional(),
   pageToken: messageId.optional(),
 })
+
+/** With `waitSeconds` it is another question: what has not been delivered yet. */
+export const inboxQuery = inboxFilters
+  .extend({ waitSeconds: count(0, openLimits.mailWait.max).optional() })
+  .refine(({ waitSeconds, ...others }) => waitSeconds === undefined || Object.values(others).every(isAbsent), {
+    path: ['waitSeconds'],
+    error: 'stands alone: it waits for mail that was not delivered yet. Leave the other fields out.',
+  })
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined
+}
 
 /** A page of a thread, or of the messages that the caller sent. */
 export const messageQuery = z.strictObject({ limit: count(1, 200).optional(), pageToken: messageId.optional() })

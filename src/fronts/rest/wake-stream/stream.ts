@@ -2,17 +2,24 @@ import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
-import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
+import { recordBegun } from '../../access/rest-access.ts'
 import { problemBody } from '../../problem.ts'
-import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
+import { untilClosed } from '../../sse.ts'
 import type { Unsent } from '../../unsent.ts'
+import { upgradeOf } from '../../upgrade.ts'
+import { requireUpgradable } from '../../web-socket.ts'
 import type { HttpExchange } from '../route.ts'
+import { eventTransport } from './event-transport.ts'
+import { type ReceiptFrameContext, receiptFrames } from './receipt-frames.ts'
+import { socketTransport } from './socket-transport.ts'
+import type { WakeTransport } from './transport.ts'
 
-export interface WakeStreamFrontContext {
+export interface WakeStreamFrontContext extends ReceiptFrameContext {
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly stopping: AbortSignal
   readonly openCalls: OpenCalls
   readonly unsent: Unsent
+  readonly publicUrl: string
 }
 
 const path = '/v1/wake-stream'
@@ -22,7 +29,7 @@ const path = '/v1/wake-stream'
  * have taken all of the subscriptions.
  */
 export async function streamWakes(
-  { wakeStreams, stopping, openCalls, unsent }: WakeStreamFrontContext,
+  context: WakeStreamFrontContext,
   caller: Caller,
   { req, res }: HttpExchange,
   {
@@ -30,44 +37,33 @@ export async function streamWakes(
     capabilities = [],
   }: { readonly subscription: readonly string[]; readonly capabilities?: readonly string[] },
 ): Promise<void> {
+  const { wakeStreams, stopping, openCalls, unsent, publicUrl } = context
+  const isSocket = upgradeOf(req) !== undefined
+  if (isSocket) requireUpgradable(req, publicUrl)
   using held = openCalls.hold(caller, 'streams')
   const left = new AbortController()
   const signal = untilClosed(req, res, stopping, held.signal, left.signal)
   if (held.signal.aborted) throw revoked()
-  const farewell = (): object => problemBody(revoked(), path)
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
-  const leave = (): void => left.abort()
-  const reader = readerOf(stream, leave, () => unsent.isFull(caller.keyId))
-  await using connection = await wakeStreams.connections.connect(
-    caller,
-    subscription,
-    capabilities.includes('spawn'),
-    reader,
-  )
-  res.writeHead(200, streamHeaders)
-  stream.write('retry: 1000\n: connected\n\n')
+  const reader = {
+    keyId: caller.keyId,
+    revoked: held.signal,
+    farewell: () => problemBody(revoked(), path),
+    leave: () => left.abort(),
+  }
+  const transport: WakeTransport = isSocket
+    ? socketTransport({ req, res }, reader, {
+        subscriptions: subscription.length,
+        unsent,
+        answer: receiptFrames(context, caller, signal),
+      })
+    : eventTransport(res, reader, unsent)
+  const spawns = capabilities.includes('spawn')
+  await using connection = await wakeStreams.connections.connect(caller, subscription, spawns, transport)
+  await recordBegun(res)
+  if (!signal.aborted) await transport.open()
   connection.begin()
   await aborted(signal)
-  // Bytes that nobody reads are dropped: the wakes in them have no receipt.
-  if (unsent.isFull(caller.keyId)) res.destroy()
-  else if (!res.writableEnded) res.end()
-}
-
-/** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */
-function readerOf(stream: EventStream, end: () => void, isFull: () => boolean): StreamReader {
-  return {
-    write(eventId, { body, headers }) {
-      const fields = Object.entries(headers).filter(([name]) => name !== 'Content-Type')
-      const signed = fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join('')
-      stream.write(`id: ${eventId}\nevent: wake\n${signed}data: ${body}\n\n`)
-      // A reader that does not read: what is open comes again on its next stream.
-      if (isFull()) end()
-    },
-    release(subscriptionId, reason) {
-      stream.write(`event: released\ndata: ${JSON.stringify({ subscriptionId, reason })}\n\n`)
-    },
-    end,
-  }
+  transport.close()
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import { clientCommand, commonOptions } from '../client-command.ts'
+import { diagnose, reportText } from '../doctor/run-doctor.ts'
+import { exitCodes, Reported } from '../failure.ts'
+import { harnessIds } from '../install/harness.ts'
+import { oneHarness } from '../install/harness-names.ts'
+import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+
+/** Exits with 1 where something is broken. */
+export function registerDoctor(program: Command, io: Io): void {
+  clientCommand(program, 'doctor [harness]', 'say what works of what rouse install set up, and what mends the rest', [
+    'rouse doctor',
+    'rouse doctor codex',
+    'rouse doctor --json | jq \'.harnesses[].checks[] | select(.state == "broken")\'',
+  ]).action(async (name: string | undefined, _options: unknown, command: Command) => {
+    const report = await diagnose(io, name === undefined ? undefined : oneHarness(name, harnessIds))
+    createPrinter(io, commonOptions(command).json === true).result(report, () => reportText(io, report))
+    if (!report.ok) throw new Reported(exitCodes.refused)
+  })
+}

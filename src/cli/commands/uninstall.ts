@@ -1,0 +1,38 @@
+import { type Command, Option } from 'commander'
+import { clientCommand, commonOptions } from '../client-command.ts'
+import { UsageError } from '../failure.ts'
+import { harnessIds } from '../install/harness.ts'
+import { oneHarness } from '../install/harness-names.ts'
+import { applyUninstall, planUninstall } from '../install/install-files.ts'
+import type { Scope } from '../install/places.ts'
+import { diffText, resultText } from '../install/show.ts'
+import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+
+interface UninstallOptions {
+  readonly dryRun?: boolean
+  readonly scope: Scope
+}
+
+export function registerUninstall(program: Command, io: Io): void {
+  clientCommand(program, 'uninstall <harness>', 'take out of a harness what rouse install wrote, and nothing else', [
+    'rouse uninstall codex --dry-run',
+    'rouse uninstall codex',
+    'rouse uninstall cursor --scope project',
+  ])
+    .option('--dry-run', 'print what would change as a diff, and change nothing')
+    .addOption(
+      new Option('--scope <scope>', 'for the user, or in this folder').choices(['user', 'project']).default('user'),
+    )
+    .action(async (name: string, { dryRun, scope }: UninstallOptions, command: Command) => {
+      const harness = oneHarness(name, harnessIds)
+      const json = commonOptions(command).json === true
+      if (dryRun && json) throw new UsageError('--dry-run prints a diff: without --json.')
+      const print = createPrinter(io, json)
+      const work = planUninstall(io, { harness: harness.id, scope }, process.cwd())
+      if (dryRun) return io.stdout(diffText(work))
+      const results = applyUninstall(io, work)
+      const text = results.length === 0 ? `rouse install has written nothing for ${harness.title}.\n` : undefined
+      print.result({ harness: harness.id, scope, files: results }, () => text ?? resultText(io, harness, results))
+    })
+}

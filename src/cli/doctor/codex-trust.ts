@@ -1,0 +1,46 @@
+import { isJsonObject } from '../../lib/json.ts'
+import type { Place } from '../install/places.ts'
+import { broken, type Check, ok, unknown } from './check.ts'
+import { talk } from './talk.ts'
+
+const name = 'trust in the hooks'
+const answerMaxMs = 10_000
+
+interface ListedHook {
+  readonly command: string
+  readonly trustStatus: string
+  readonly enabled: boolean
+}
+
+/** Asks Codex whether its user trusts our hooks: it runs no others, and says nothing. Changes nothing. Source: S1-15. */
+export async function checkCodexTrust(program: string, place: Place): Promise<Check> {
+  const clientInfo = { name: 'rouse', title: 'Rouse', version: '1' }
+  const messages = [
+    { id: 1, method: 'initialize', params: { clientInfo, capabilities: { experimentalApi: true } } },
+    { method: 'initialized' },
+    { id: 2, method: 'hooks/list', params: { cwds: [place.cwd] } },
+  ]
+  const say = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+  const command = { path: program, args: ['app-server'], env: place.env, cwd: place.cwd, timeoutMs: answerMaxMs }
+  const { lines } = await talk(command, say, (found) => hooksIn(found) !== undefined)
+  const hooks = hooksIn(lines)?.filter((hook) => / hook codex /.test(hook.command))
+  if (hooks === undefined) return unknown(name, 'this version of Codex does not say')
+  const trusted = hooks.filter((hook) => hook.trustStatus === 'trusted' && hook.enabled)
+  if (hooks.length > 0 && trusted.length === hooks.length) return ok(name, `all ${hooks.length} are trusted`)
+  const detail = `${trusted.length} of ${hooks.length} are trusted: Codex does not run the others`
+  return broken(name, detail, 'codex   (it says "Hooks need review": review and trust them)')
+}
+
+function hooksIn(lines: readonly string[]): ListedHook[] | undefined {
+  for (const line of lines) {
+    try {
+      const { id, result } = JSON.parse(line) as { id?: unknown; result?: unknown }
+      if (id !== 2) continue
+      if (!isJsonObject(result) || !Array.isArray(result.data)) return undefined
+      return result.data.flatMap((folder) => (folder as { hooks?: ListedHook[] }).hooks ?? [])
+    } catch {
+      // Not ours.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,93 @@
+import { readConfigFile } from '../install/config-file.ts'
+import { DocumentError, hasPiece, valueAt, type Written } from '../install/document.ts'
+import { serverName } from '../install/entries.ts'
+import { formats } from '../install/formats.ts'
+import type { Harness } from '../install/harness.ts'
+import type { Place } from '../install/places.ts'
+import { programPath } from '../install/program-path.ts'
+import type { FileRecord } from '../install/record.ts'
+import type { Io } from '../io.ts'
+import { broken, type Check, ok, unknown } from './check.ts'
+import { checkCodexTrust } from './codex-trust.ts'
+import { checkMcp, launchIn } from './mcp-check.ts'
+import { talk } from './talk.ts'
+
+const versionMaxMs = 10_000
+
+/** The files of a harness that rouse install has written, by their path. */
+export type Installed = readonly (readonly [path: string, record: FileRecord])[]
+
+/** What of an installation is there and works: the program, each file, the server, the hooks. */
+export async function checkHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Check[]> {
+  const program = programPath(harness.binary, place)
+  const checks = [await checkProgram(harness, program, place)]
+  for (const [path, record] of installed) checks.push(...checkFile(harness, path, record))
+  for (const [path, record] of installed) {
+    const launch = launchIn(entryOf(path, record))
+    if (launch) checks.push(await checkMcp(io, harness.id, launch, mendOf(harness, record)))
+  }
+  if (harness.id === 'codex' && program) checks.push(await checkCodexTrust(program, place))
+  return checks
+}
+
+async function checkProgram({ title, binary }: Harness, program: string | undefined, { env }: Place): Promise<Check> {
+  if (program === undefined) return unknown('program', `${binary} is not in PATH`)
+  const command = { path: program, args: ['--version'], env, timeoutMs: versionMaxMs }
+  const { lines, end } = await talk(command, '', () => false)
+  const version = lines.find((line) => /\d/.test(line))?.slice(0, 80)
+  if (end === 'exited' && version) return ok('program', `${version} (${program})`)
+  return unknown('program', `${program} --version said nothing`, `Reinstall ${title}`)
+}
+
+/** Whether all that was written into a file is still there. */
+function checkFile(harness: Harness, path: string, record: FileRecord): Check[] {
+  const mend = mendOf(harness, record)
+  const document = parsed(path, record)
+  if (document instanceof DocumentError) {
+    return [broken('file', `${path}:${document.line}:${document.column}: ${document.message}`, `Correct ${path}`)]
+  }
+  const hooks = record.written.filter(isHook)
+  const missing = record.written.filter((one) => !hasPiece(document, one))
+  if (missing.length > 0) {
+    const names = [...new Set(missing.map((one) => one.path.join('.')))].join(', ')
+    return [broken('file', `${path}: ${names} is missing or was changed`, mend)]
+  }
+  const holds = [
+    ...(record.written.some(isServer) ? ['MCP server'] : []),
+    ...(hooks.length > 0 ? [`${hooks.length} hooks`] : []),
+  ]
+  return [ok('file', `${path}: ${holds.join(', ')}`)]
+}
+
+function mendOf({ id }: Harness, { scope }: FileRecord): string {
+  return `rouse install ${id}${scope === 'project' ? ' --scope project' : ''}`
+}
+
+function parsed(path: string, { format }: FileRecord): unknown {
+  try {
+    return formats[format].parse(readConfigFile(path).text ?? '')
+  } catch (error) {
+    if (error instanceof DocumentError) return error
+    return new DocumentError((error as Error).message, { line: 1, column: 1 })
+  }
+}
+
+function isHook({ path }: Written): boolean {
+  return path[0] === 'hooks'
+}
+
+function isServer({ path }: Written): boolean {
+  return path.at(-1) === serverName
+}
+
+/** Our server's entry, as the file says now. */
+function entryOf(path: string, record: FileRecord): unknown {
+  const server = record.written.find(isServer)
+  return server && valueAt(parsed(path, record), server.path)
+}
+
+/** The profiles that the entries of a harness name. */
+export function profilesOf(installed: Installed): string[] {
+  const texts = installed.flatMap(([, { written }]) => written.map(({ value }) => JSON.stringify(value)))
+  return [...new Set(texts.flatMap((text) => text.match(/--profile(?:","| )([\w.-]+)/)?.[1] ?? []))]
+}

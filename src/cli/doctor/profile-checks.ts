@@ -1,0 +1,54 @@
+import { Refused, Unreachable } from '../failure.ts'
+import { createGatewayClient, type GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import type { Profile } from '../profiles/profile-file.ts'
+import { broken, type Check, ok, unknown } from './check.ts'
+
+const answerMaxMs = 5_000
+
+/** Whether the gateway of a profile answers, takes its key, and has a session for its agent. */
+export async function checkProfile(io: Io, name: string, { url, key, project }: Profile): Promise<Check[]> {
+  const credentials = async () => ({ key, source: `profile ${name}` })
+  const gateway = createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal })
+  const reached = await checkGateway(gateway)
+  if (reached.state !== 'ok') return [reached]
+  const key_ = await checkKey(gateway, name)
+  return key_.state === 'ok' ? [reached, key_, await checkSession(gateway)] : [reached, key_]
+}
+
+async function checkGateway(gateway: GatewayClient): Promise<Check> {
+  try {
+    await gateway.request('GET', '/readyz', { timeoutMs: answerMaxMs })
+    return ok('gateway', `${gateway.url} is ready`)
+  } catch (error) {
+    if (error instanceof Refused) return broken('gateway', `${gateway.url} is not ready`, `rouse health ${gateway.url}`)
+    if (!(error instanceof Unreachable)) throw error
+    return broken('gateway', error.message.split('\n')[0]!, 'rouse serve')
+  }
+}
+
+async function checkKey(gateway: GatewayClient, profile: string): Promise<Check> {
+  try {
+    const { identity, expiresAt } = await gateway.call('GET /v1/whoami', { timeoutMs: answerMaxMs })
+    return ok('key', `of ${identity}${expiresAt ? `, until ${expiresAt}` : ''} (profile ${profile})`)
+  } catch (error) {
+    if (!(error instanceof Refused)) return unknown('key', (error as Error).message.split('\n')[0]!)
+    return broken(
+      'key',
+      `profile ${profile}: ${error.message}`,
+      `rouse login --profile ${profile} --url ${gateway.url}`,
+    )
+  }
+}
+
+async function checkSession(gateway: GatewayClient): Promise<Check> {
+  try {
+    const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' }, timeoutMs: answerMaxMs })
+    const [session] = sessions
+    if (!session)
+      return unknown('session', 'none is live: it begins when the harness calls a tool, or at its first hook')
+    return ok('session', `${session.surface} is ${session.presence.state}, last seen ${session.lastSeenAt}`)
+  } catch (error) {
+    return unknown('session', (error as Error).message.split('\n')[0]!)
+  }
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
+import { UsageError } from '../failure.ts'
+import { type Harness, harnessIds } from '../install/harness.ts'
+import { harnessTable } from '../install/harness-table.ts'
+import type { Place } from '../install/places.ts'
+import { programPath } from '../install/program-path.ts'
+import { readRecords } from '../install/record.ts'
+import type { Io } from '../io.ts'
+import { readProfiles } from '../profiles/profile-file.ts'
+import { paint, plain } from '../terminal-text.ts'
+import { broken, type Check } from './check.ts'
+import { checkHarness, type Installed, profilesOf } from './harness-checks.ts'
+import { checkProfile } from './profile-checks.ts'
+
+/** One harness and what was found. */
+export interface Diagnosis {
+  readonly harness: string
+  readonly title: string
+  readonly found: boolean
+  readonly installed: boolean
+  readonly checks: readonly Check[]
+}
+
+export interface Report {
+  readonly profiles: readonly { readonly profile: string; readonly checks: readonly Check[] }[]
+  readonly harnesses: readonly Diagnosis[]
+  /** Whether nothing is broken. */
+  readonly ok: boolean
+}
+
+/** Looks at every harness, or at the named one, and at the profiles that they use. Changes nothing. */
+export async function diagnose(io: Io, only: Harness | undefined): Promise<Report> {
+  const place = { env: io.env, platform: process.platform, cwd: process.cwd() }
+  // A project is looked at from within.
+  const isHere = (path: string) => !relative(place.cwd, path).startsWith('..')
+  const records = [...readRecords(io.env)].filter(([path, { scope }]) => scope === 'user' || isHere(path))
+  const chosen = only ? [only] : harnessIds.map((id) => harnessTable[id])
+  const harnesses = await Promise.all(
+    chosen.map((harness) =>
+      diagnoseHarness(
+        io,
+        harness,
+        records.filter(([, { harness: id }]) => id === harness.id),
+        place,
+      ),
+    ),
+  )
+  const used = chosen.flatMap(({ id }) => profilesOf(records.filter(([, { harness }]) => harness === id)))
+  const { current, byName } = readProfiles(io)
+  const names = [...new Set(used.length > 0 || current === undefined ? used : [current])]
+  const profiles = await Promise.all(
+    names.map(async (profile) => {
+      const known = byName.get(profile)
+      const lost = () => [broken('profile', `there is none called ${profile}`, `rouse login --profile ${profile}`)]
+      return { profile, checks: known ? await checkProfile(io, profile, known) : lost() }
+    }),
+  )
+  const checks = [...harnesses, ...profiles].flatMap((one) => one.checks)
+  if (only && !harnesses[0]!.installed) {
+    throw new UsageError(`rouse install has written nothing for ${only.title}. See: rouse install ${only.id} --dry-run`)
+  }
+  return { profiles, harnesses, ok: checks.every(({ state }) => state !== 'broken') }
+}
+
+async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Diagnosis> {
+  const isInstalled = installed.length > 0
+  const found = programPath(harness.binary, place) !== undefined || existsSync(harness.home(place))
+  const checks = isInstalled ? await checkHarness(io, harness, installed, place) : []
+  return { harness: harness.id, title: harness.title, found, installed: isInstalled, checks }
+}
+
+const marks = { ok: ['green', 'ok'], broken: ['red', 'BROKEN'], unknown: ['dim', '-'] } as const
+
+/** The report for people: what is broken has the command that mends it. */
+export function reportText(io: Io, { profiles, harnesses, ok }: Report): string {
+  const part = (title: string, checks: readonly Check[]) =>
+    `${paint(io, 'bold', plain(title))}\n${checks.map((check) => checkText(io, check)).join('')}`
+  const installed = harnesses.filter((one) => one.installed)
+  const others = harnesses.filter((one) => one.found && !one.installed).map((one) => one.harness)
+  return [
+    ...profiles.map(({ profile, checks }) => part(`Profile ${profile}`, checks)),
+    ...installed.map(({ title, checks }) => part(title, checks)),
+    ...(others.length > 0
+      ? [`Here, and without Rouse: ${others.join(', ')}. rouse install <name> sets one up.\n`]
+      : []),
+    ...(installed.length === 0 ? ['Rouse is installed in no harness.\n'] : ok ? ['Nothing is broken.\n'] : []),
+  ].join('\n')
+}
+
+function checkText(io: Io, { name, state, detail, mend }: Check): string {
+  const [style, mark] = marks[state]
+  const line = `  ${paint(io, style, mark.padEnd(6))}  ${`${name}:`.padEnd(20)} ${plain(detail)}\n`
+  return mend === undefined ? line : `${line}          ${`mend:`.padEnd(20)} ${plain(mend)}\n`
+}

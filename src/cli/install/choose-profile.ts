@@ -1,0 +1,80 @@
+import { hostname } from 'node:os'
+import { UsageError } from '../failure.ts'
+import { bareHandle, type GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import { type Profile, readProfiles, writeProfiles } from '../profiles/profile-file.ts'
+
+/** A profile by its name. `isNew`: it is not there yet, and will be made. */
+export interface ChosenProfile {
+  readonly name: string
+  readonly url: string
+  readonly identity: string
+  readonly isNew?: true
+}
+
+interface Choice {
+  /** The name of a profile that a flag gave. */
+  readonly profile?: string | undefined
+  /** The agent whose key is wanted. */
+  readonly agent?: string | undefined
+}
+
+/**
+ * The profile that the harness will use: the named one, else one of the named agent, else the one in use. Errors: there is none, or
+ * it has the operator's key, which is not for a harness.
+ */
+export function chooseProfile({ profile, agent }: Choice, io: Io): ChosenProfile | undefined {
+  const { current, byName } = readProfiles(io)
+  const handle = agent === undefined ? undefined : `@${bareHandle(agent)}`
+  const ofAgent = [...byName].filter(([, one]) => one.identity === handle).map(([name]) => name)
+  const byAgent = handle === undefined ? undefined : (ofAgent.find((name) => name === current) ?? ofAgent[0])
+  const name = profile ?? (handle === undefined ? io.env.ROUSE_PROFILE || current : byAgent)
+  if (name === undefined) return undefined
+  const found = byName.get(name)
+  if (!found) throw new UsageError(`There is no profile "${name}". Make it: rouse login --profile ${name}`)
+  if (handle !== undefined && found.identity !== handle) {
+    throw new UsageError(`Profile ${name} is of ${found.identity}, not of ${handle}.`)
+  }
+  if (found.identity === operator) {
+    throw new UsageError(`Profile ${name} has the operator's key. A harness gets an agent's: ${remedy}`)
+  }
+  return { name, url: found.url, identity: found.identity }
+}
+
+const operator = '@operator'
+const remedy = 'rouse login --profile donna --key-file donna.key, or --agent @donna with the operator’s key.'
+
+/** Errors: nobody said whose mail the harness gets. */
+export function noProfile(): UsageError {
+  return new UsageError(`Whose mail does the harness get? ${remedy}`)
+}
+
+/** The profile that `makeProfile` will make for an agent. Errors: another agent's profile has its name. */
+export function profileToMake(agent: string, { url }: GatewayClient, io: Io): ChosenProfile {
+  const name = bareHandle(agent)
+  const taken = readProfiles(io).byName.get(name)
+  if (taken) throw new UsageError(`There is a profile ${name} of ${taken.identity}: name another one with --profile.`)
+  return { name, url, identity: `@${name}`, isNew: true }
+}
+
+/**
+ * Makes another key for an agent, and a profile with it. It does not become the profile in use, unless there is none. Errors: those
+ * of the gateway, for example where the caller's key may make none.
+ */
+export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient, io: Io): Promise<void> {
+  const params = { handle: bareHandle(chosen.identity) }
+  const body = { label: `harness on ${hostname()}`.slice(0, labelMax) }
+  const { apiKey } = await gateway.call('POST /v1/agents/:handle/keys', { params, body })
+  const { current, byName } = readProfiles(io)
+  const { url, project } = gateway
+  const profile: Profile = {
+    url,
+    key: apiKey,
+    identity: chosen.identity,
+    ...(project === undefined ? {} : { project }),
+  }
+  writeProfiles({ current: current ?? chosen.name, byName: new Map([...byName, [chosen.name, profile]]) }, io.env)
+}
+
+/** The longest label of a key that is surely allowed. */
+const labelMax = 60

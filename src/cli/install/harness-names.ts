@@ -1,0 +1,12 @@
+import { closestWord } from '../../lib/closest-word.ts'
+import { UsageError } from '../failure.ts'
+import type { Harness, HarnessId } from './harness.ts'
+import { harnessTable } from './harness-table.ts'
+
+/** The harness of a name. Errors: one that is not known. */
+export function oneHarness(name: string, known: readonly HarnessId[]): Harness {
+  const id = known.find((one) => one === name.toLowerCase())
+  if (id) return harnessTable[id]
+  const near = closestWord(name, [...known])
+  throw new UsageError(`There is no harness "${name}"${near ? `: ${near}?` : '.'} There are: ${known.join(', ')}.`)
+}

@@ -1,0 +1,215 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Value } from './document.ts'
+import { grouped, hooks, keyVariable, server, serverEnv, serverWords } from './entries.ts'
+import type { Harness, HarnessFile, HarnessId } from './harness.ts'
+import { directoryOf, homeOf, type Place, type Scope, xdgConfig } from './places.ts'
+
+const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+const hookSeconds = 10
+
+/** The value of one server. */
+type Entry = { readonly [name: string]: Value }
+
+const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
+const geminiEvents = ['SessionStart', 'BeforeAgent', 'Notification', 'AfterAgent', 'SessionEnd']
+const cursorEvents = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'sessionEnd']
+const copilotEvents = ['sessionStart', 'userPromptSubmitted', 'agentStop', 'sessionEnd']
+
+const claude: Harness = {
+  id: 'claude',
+  title: 'Claude Code',
+  binary: 'claude',
+  home: (place) => directoryOf(place, 'CLAUDE_CONFIG_DIR', '.claude'),
+  scopes: ['user', 'project'],
+  events: claudeEvents,
+  http: true,
+  approval: 'adds mcp__rouse to permissions.allow',
+  next: ['Sessions of Claude Code that run already do not have it: start a new one.'],
+  files: (scope, wanted) => {
+    const { env, cwd } = wanted.place
+    const user = directoryOf(wanted.place, 'CLAUDE_CONFIG_DIR', '.claude')
+    const mcp = env.CLAUDE_CONFIG_DIR ? join(user, '.claude.json') : join(homeOf(wanted.place), '.claude.json')
+    const entry: Entry = wanted.url
+      ? { type: 'http', url: wanted.url, headers: bearer(`\${${keyVariable}}`) }
+      : { type: 'stdio', ...serverWords(wanted) }
+    const allow = { kind: 'element', path: ['permissions', 'allow'], value: 'mcp__rouse' } as const
+    const own = hooks('claude', claudeEvents, wanted, grouped({ timeout: hookSeconds }))
+    return [
+      json(scope === 'user' ? mcp : join(cwd, '.mcp.json'), 'MCP server', [server(['mcpServers'], entry)]),
+      json(
+        scope === 'user' ? join(user, 'settings.json') : join(cwd, '.claude/settings.json'),
+        wanted.approve ? 'hooks, permission' : 'hooks',
+        [...own, ...(wanted.approve ? [allow] : [])],
+      ),
+    ]
+  },
+}
+
+const codex: Harness = {
+  id: 'codex',
+  title: 'Codex',
+  binary: 'codex',
+  home: (place) => directoryOf(place, 'CODEX_HOME', '.codex'),
+  scopes: ['user', 'project'],
+  events: claudeEvents,
+  http: true,
+  approval: 'sets default_tools_approval_mode = "approve" for this server',
+  next: [
+    'Codex runs no hook that you have not trusted: start codex, and choose "Trust" where it says that hooks need review.',
+    'Sessions that run already do not have it: start a new one.',
+  ],
+  files: (scope, wanted) => {
+    const directory =
+      scope === 'user' ? directoryOf(wanted.place, 'CODEX_HOME', '.codex') : join(wanted.place.cwd, '.codex')
+    const called: Entry = wanted.url
+      ? { url: wanted.url, bearer_token_env_var: keyVariable }
+      : { ...serverWords(wanted), ...(scope === 'user' ? serverEnv(wanted, ['HOME', 'USERPROFILE']) : {}) }
+    const entry: Entry = wanted.approve ? { ...called, default_tools_approval_mode: 'approve' } : called
+    return [
+      {
+        path: join(directory, 'config.toml'),
+        format: 'toml',
+        holds: 'MCP server',
+        pieces: [server(['mcp_servers'], tablesLast(entry))],
+      },
+      json(
+        join(directory, 'hooks.json'),
+        'hooks',
+        hooks('codex', claudeEvents, wanted, grouped({ timeout: hookSeconds })),
+      ),
+    ]
+  },
+}
+
+const cursor: Harness = {
+  id: 'cursor',
+  title: 'Cursor',
+  binary: 'cursor-agent',
+  home: (place) => join(homeOf(place), '.cursor'),
+  scopes: ['user', 'project'],
+  events: cursorEvents,
+  http: true,
+  next: ['Switch the server on under Settings, MCP, if Cursor asks.'],
+  files: (scope, wanted) => {
+    const directory = join(scope === 'user' ? homeOf(wanted.place) : wanted.place.cwd, '.cursor')
+    const entry: Entry = wanted.url
+      ? { url: wanted.url, headers: bearer(`\${env:${keyVariable}}`) }
+      : serverWords(wanted)
+    return [
+      json(join(directory, 'mcp.json'), 'MCP server', [server(['mcpServers'], entry)]),
+      json(join(directory, 'hooks.json'), 'hooks', [version, ...hooks('cursor', cursorEvents, wanted, cursorHook)]),
+    ]
+  },
+}
+
+const opencode: Harness = {
+  id: 'opencode',
+  title: 'OpenCode',
+  binary: 'opencode',
+  home: (place) => join(xdgConfig(place), 'opencode'),
+  scopes: ['user', 'project'],
+  events: [],
+  http: true,
+  next: ['OpenCode has no hooks: mail comes with the answers of our tools, and a running session is told nothing.'],
+  files: (scope, wanted) => {
+    const [command, args] = [serverWords(wanted).command, serverWords(wanted).args]
+    const entry: Entry = wanted.url
+      ? { type: 'remote', url: wanted.url, headers: bearer(`{env:${keyVariable}}`), enabled: true }
+      : { type: 'local', command: [command, ...args], enabled: true }
+    return [json(opencodeFile(scope, wanted.place), 'MCP server', [server(['mcp'], entry)])]
+  },
+}
+
+const copilot: Harness = {
+  id: 'copilot',
+  title: 'Copilot CLI',
+  binary: 'copilot',
+  home: (place) => directoryOf(place, 'COPILOT_HOME', '.copilot'),
+  scopes: ['user'],
+  events: copilotEvents,
+  http: false,
+  next: ['Sessions that run already do not have it: start a new one.'],
+  files: (_scope, wanted) => {
+    const directory = directoryOf(wanted.place, 'COPILOT_HOME', '.copilot')
+    const entry: Entry = { type: 'local', ...serverWords(wanted), ...serverEnv(wanted, []), tools: ['*'] }
+    const shell = wanted.place.platform === 'win32' ? 'powershell' : 'bash'
+    const form = (command: string) => ({ type: 'command', [shell]: command, timeoutSec: hookSeconds })
+    return [
+      json(join(directory, 'mcp-config.json'), 'MCP server', [server(['mcpServers'], entry)]),
+      json(join(directory, 'hooks/rouse.json'), 'hooks', [version, ...hooks('copilot', copilotEvents, wanted, form)]),
+    ]
+  },
+}
+
+/** Every harness that `rouse install` knows, in the order of `harnessIds`. */
+export const harnessTable: Readonly<Record<HarnessId, Harness>> = {
+  claude,
+  codex,
+  gemini: settingsHarness('gemini', 'Gemini CLI', geminiHome, geminiEvents, {
+    name: 'rouse',
+    timeout: hookSeconds * 1000,
+  }),
+  cursor,
+  opencode,
+  // The unit of a hook's time-out differs between versions of Qwen Code: its default stays.
+  qwen: settingsHarness('qwen', 'Qwen Code', (place) => directoryOf(place, 'QWEN_HOME', '.qwen'), claudeEvents, {}),
+  copilot,
+}
+
+/** Gemini CLI, and Qwen Code, which is made from it: one `settings.json` for servers and hooks. */
+function settingsHarness(
+  id: 'gemini' | 'qwen',
+  title: string,
+  home: (place: Place) => string,
+  events: readonly string[],
+  more: { readonly [name: string]: string | number },
+): Harness {
+  return {
+    id,
+    title,
+    binary: id,
+    home,
+    scopes: ['user', 'project'],
+    events,
+    http: true,
+    approval: 'sets trust for this server',
+    next: ['Sessions that run already do not have it: start a new one.'],
+    files: (scope, wanted) => {
+      const directory = scope === 'user' ? home(wanted.place) : join(wanted.place.cwd, `.${id}`)
+      const called: Entry = wanted.url
+        ? { httpUrl: wanted.url, headers: bearer(`$${keyVariable}`) }
+        : serverWords(wanted)
+      const entry: Entry = wanted.approve ? { ...called, trust: true } : called
+      const pieces = [server(['mcpServers'], entry), ...hooks(id, events, wanted, grouped(more))]
+      return [json(join(directory, 'settings.json'), 'MCP server, hooks', pieces)]
+    },
+  }
+}
+
+const version = { kind: 'property', path: ['version'], value: 1 } as const
+const cursorHook = (command: string) => ({ command })
+
+function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {
+  return { path, format: 'json', holds, pieces }
+}
+
+/** TOML writes the tables of a table behind its other values. */
+function tablesLast(entry: Entry): Entry {
+  const isTable = ([, value]: [string, unknown]) => typeof value === 'object' && !Array.isArray(value)
+  const entries = Object.entries(entry)
+  return Object.fromEntries([...entries.filter((one) => !isTable(one)), ...entries.filter(isTable)])
+}
+
+function geminiHome(place: Place): string {
+  return join(place.env.GEMINI_CLI_HOME || homeOf(place), '.gemini')
+}
+
+/** The file that is there; OpenCode reads both names. */
+function opencodeFile(scope: Scope, place: Place): string {
+  if (scope === 'user' && place.env.OPENCODE_CONFIG) return place.env.OPENCODE_CONFIG
+  const directory =
+    scope === 'project' ? place.cwd : place.env.OPENCODE_CONFIG_DIR || join(xdgConfig(place), 'opencode')
+  const withComments = join(directory, 'opencode.jsonc')
+  return existsSync(withComments) ? withComments : join(directory, 'opencode.json')
+}

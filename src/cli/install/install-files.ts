@@ -1,0 +1,154 @@
+import { relative } from 'node:path'
+import { UsageError } from '../failure.ts'
+import type { Io } from '../io.ts'
+import {
+  backUp,
+  type ConfigFile,
+  FileRefusal,
+  readConfigFile,
+  removeDirectories,
+  removeFile,
+  replaceFile,
+  requireWritable,
+} from './config-file.ts'
+import { DocumentError, type Piece, type Written } from './document.ts'
+import { type FormatName, formats } from './formats.ts'
+import type { HarnessFile } from './harness.ts'
+import type { Scope } from './places.ts'
+import { type Plan, planFile } from './plan.ts'
+import { type FileRecord, readRecords, saveRecord } from './record.ts'
+
+/** What is to be done with one file. */
+export interface FileWork {
+  readonly file: ConfigFile
+  readonly holds: string
+  readonly format: FormatName
+  readonly plan: Plan
+  readonly record: FileRecord | undefined
+}
+
+/** Which harness, and for whom. */
+export interface Installation {
+  readonly harness: string
+  readonly scope: Scope
+}
+
+/** What was done with one file. */
+export interface FileResult {
+  readonly path: string
+  readonly holds: string
+  readonly action: 'written' | 'unchanged' | 'removed'
+  readonly backup?: string
+  /** Wanted entries that were there before: they are not ours. */
+  readonly foreign?: readonly string[]
+  /** Entries of ours that somebody has changed: they stay. */
+  readonly changed?: readonly string[]
+}
+
+/** What has to be done so that the files of a harness have what it needs. Changes nothing. Errors: `UsageError`, with file, line and column. */
+export function planInstall(io: Io, files: readonly HarnessFile[]): FileWork[] {
+  const records = readRecords(io.env)
+  return files.map(({ path, format, holds, pieces }) => plannedFile(path, format, holds, pieces, records.get(path)))
+}
+
+/** What has to be done so that the files have nothing of ours; of a project those below `folder`. Changes nothing. Errors: `UsageError`. */
+export function planUninstall(io: Io, { harness, scope }: Installation, folder: string): FileWork[] {
+  const isMeant = (path: string) => scope === 'user' || !relative(folder, path).startsWith('..')
+  const own = [...readRecords(io.env)].filter(
+    ([path, record]) => record.harness === harness && record.scope === scope && isMeant(path),
+  )
+  return own.map(([path, record]) => plannedFile(path, record.format, '', [], record))
+}
+
+function plannedFile(
+  path: string,
+  format: FormatName,
+  holds: string,
+  pieces: readonly Piece[],
+  record: FileRecord | undefined,
+) {
+  try {
+    const file = readConfigFile(path)
+    const plan = planFile(formats[format], file.text ?? '', pieces, record?.written ?? [])
+    if (plan.text !== (file.text ?? '')) requireWritable(file)
+    return { file, holds, format, plan, record }
+  } catch (error) {
+    throw asUsageError(error, path)
+  }
+}
+
+/** Writes the files of an installation. A file that has all of it is not touched. */
+export function applyInstall(io: Io, installation: Installation, work: readonly FileWork[]): FileResult[] {
+  return work.map(({ file, holds, format, plan, record }) => {
+    const entries = { ...named('foreign', plan.foreign), ...named('changed', plan.changed) }
+    if (plan.text === (file.text ?? '')) {
+      if (plan.written.length !== (record?.written.length ?? 0)) keepRecord(io, file.path, record, plan.written)
+      return { path: file.path, holds, action: 'unchanged', ...entries }
+    }
+    try {
+      const fresh = record === undefined || record.written.length === 0
+      const backup = file.text !== undefined && fresh ? backUp(file) : undefined
+      const first = { created: file.text === undefined, directories: [], backup }
+      const next: FileRecord = { ...(fresh ? first : record), ...installation, format, written: plan.written }
+      // Before the file: what a crash leaves can be removed then.
+      saveRecord(io.env, file.path, next)
+      const directories = replaceFile(file, plan.text)
+      if (directories.length > 0) saveRecord(io.env, file.path, { ...next, directories })
+      return { path: file.path, holds, action: 'written', ...(backup === undefined ? {} : { backup }), ...entries }
+    } catch (error) {
+      throw asUsageError(error, file.path)
+    }
+  })
+}
+
+/** Takes what is ours out of the files. A file that we made, and that has nothing else, is removed. */
+export function applyUninstall(io: Io, work: readonly FileWork[]): FileResult[] {
+  const results = work.map(({ file, holds, plan, record }): FileResult => {
+    try {
+      const entries = named('changed', plan.changed)
+      if (file.text === undefined || (plan.text === file.text && plan.changed.length === 0)) {
+        saveRecord(io.env, file.path, undefined)
+        return { path: file.path, holds, action: 'unchanged' }
+      }
+      const isOurs = record?.created === true && plan.text.trim() === ''
+      if (isOurs) removeFile(file)
+      else if (plan.text !== file.text) replaceFile(file, plan.text)
+      const backup = isOurs ? undefined : keptBackup(record, plan.text)
+      saveRecord(io.env, file.path, undefined)
+      const action = plan.text === file.text ? 'unchanged' : isOurs ? 'removed' : 'written'
+      return { path: file.path, holds, action, ...(backup === undefined ? {} : { backup }), ...entries }
+    } catch (error) {
+      throw asUsageError(error, file.path)
+    }
+  })
+  removeDirectories(work.flatMap(({ record }) => record?.directories ?? []))
+  return results
+}
+
+/** A backup that says what the file says again has served. Another one stays, and is named. */
+function keptBackup(record: FileRecord | undefined, text: string): string | undefined {
+  if (record?.backup === undefined) return undefined
+  const backup = readConfigFile(record.backup)
+  if (backup.text !== text) return backup.text === undefined ? undefined : record.backup
+  removeFile(backup)
+  return undefined
+}
+
+function keepRecord(io: Io, path: string, record: FileRecord | undefined, written: readonly Written[]): void {
+  if (record) saveRecord(io.env, path, written.length === 0 ? undefined : { ...record, written })
+}
+
+function named(name: 'foreign' | 'changed', pieces: readonly Piece[]): Pick<FileResult, 'foreign' | 'changed'> {
+  return pieces.length === 0 ? {} : { [name]: pieces.map(({ path }) => path.join('.')) }
+}
+
+/** A failure with the file in it. Those of the program itself stay what they are. */
+function asUsageError(error: unknown, path: string): unknown {
+  if (error instanceof DocumentError) {
+    return new UsageError(`${path}:${error.line}:${error.column}: ${error.message}. The file is left as it is.`, {
+      cause: error,
+    })
+  }
+  if (error instanceof FileRefusal) return new UsageError(error.message, { cause: error })
+  return error
+}

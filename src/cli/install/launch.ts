@@ -1,0 +1,41 @@
+import { basename, dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** How a harness starts this program. */
+export interface Launch {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/**
+ * This program by absolute paths: harnesses start their servers with a short PATH, or with that of a desktop. A file that a team
+ * shares names `rouse` instead, because paths differ between machines.
+ */
+export function launchOf(scope: 'user' | 'project'): Launch {
+  if (scope === 'project') return { command: 'rouse', args: [] }
+  const own = fileURLToPath(import.meta.url)
+  return { command: process.execPath, args: [join(dirname(own), `../../main${extname(own)}`)] }
+}
+
+/** Whether npm will remove the program some day: `npx` keeps it in a cache. */
+export function isTemporary({ args }: Launch): boolean {
+  return args.some((path) => path.split(/[\\/]/).includes('_npx'))
+}
+
+/** A command for the shell that hooks are run with. Pure. */
+export function shellCommand(words: readonly string[], platform: NodeJS.Platform): string {
+  return words.map((word) => (platform === 'win32' ? quotedForWindows(word) : quotedForPosix(word))).join(' ')
+}
+
+function quotedForPosix(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+function quotedForWindows(word: string): string {
+  return /^[\w@+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`
+}
+
+/** `rouse` or `main.js`, for messages. */
+export function nameOf({ command, args }: Launch): string {
+  return basename(args[0] ?? command)
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import type { Io } from '../io.ts'
+import type { Printer } from '../printer.ts'
+import { table } from '../table.ts'
+import { harnessIds } from './harness.ts'
+import { harnessTable } from './harness-table.ts'
+import { programPath } from './program-path.ts'
+import { readRecords } from './record.ts'
+
+/** Prints which harnesses are on this machine, and where Rouse is installed. */
+export function listHarnesses(io: Io, print: Printer): void {
+  const place = { env: io.env, platform: process.platform, cwd: process.cwd() }
+  const records = [...readRecords(io.env)]
+  const harnesses = harnessIds.map((id) => {
+    const { title, binary, home } = harnessTable[id]
+    const files = records.filter(([, record]) => record.harness === id).map(([path]) => path)
+    const program = programPath(binary, place)
+    return { id, title, found: program !== undefined || existsSync(home(place)), program: program ?? null, files }
+  })
+  print.result({ harnesses }, () => {
+    const rows = harnesses.map(({ id, title, found, files }) => [
+      id,
+      title,
+      found ? 'yes' : 'no',
+      files.length > 0 ? `yes (${files.length} ${files.length === 1 ? 'file' : 'files'})` : 'no',
+    ])
+    return `${table(io, ['NAME', 'HARNESS', 'FOUND', 'INSTALLED'], rows, '')}\nSee what would change: rouse install <name> --dry-run\n`
+  })
+}

@@ -1,0 +1,82 @@
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { UsageError } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { profilePath } from '../profiles/profile-file.ts'
+import { readConfigFile, replaceFile } from './config-file.ts'
+import type { Written } from './document.ts'
+import type { Scope } from './places.ts'
+
+/** What was written into one file, so that exactly that can be removed. */
+export interface FileRecord {
+  readonly harness: string
+  readonly scope: Scope
+  readonly format: 'json' | 'toml'
+  readonly written: readonly Written[]
+  /** Whether there was no file before. */
+  readonly created: boolean
+  /** The directories that were made for it. */
+  readonly directories: readonly string[]
+  /** The copy of the file as it was before. */
+  readonly backup?: string | undefined
+}
+
+/** The records by the path of the file. */
+export type Records = ReadonlyMap<string, FileRecord>
+
+const filesMax = 1_000
+
+const written = z.object({
+  kind: z.enum(['property', 'element']),
+  path: z.array(z.string()),
+  value: z.json(),
+  text: z.string(),
+  depth: z.number(),
+})
+const fileRecord = z.object({
+  harness: z.string(),
+  scope: z.enum(['user', 'project']),
+  format: z.enum(['json', 'toml']),
+  written: z.array(written),
+  created: z.boolean(),
+  directories: z.array(z.string()),
+  backup: z.string().optional(),
+})
+const recordFile = z.object({ files: z.record(z.string(), fileRecord) })
+
+/** Where the records are: beside the profiles. */
+export function recordPath(env: Io['env']): string {
+  const profiles = profilePath(env)
+  if (profiles === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
+  return join(dirname(profiles), 'installed.json')
+}
+
+/** Reads the records; none without a file. Errors: a file that is damaged. */
+export function readRecords(env: Io['env']): Records {
+  const path = recordPath(env)
+  const { text } = readConfigFile(path)
+  if (text === undefined) return new Map()
+  const parsed = recordFile.safeParse(asJson(text))
+  if (parsed.success) return new Map(Object.entries(parsed.data.files) as [string, FileRecord][])
+  throw new UsageError(
+    `${path} is damaged: it says what rouse install wrote. Remove it, and remove the entries named rouse from the files of the harnesses by hand.`,
+  )
+}
+
+/** Notes what was written into one file; undefined: nothing of ours is in it any more. */
+export function saveRecord(env: Io['env'], path: string, record: FileRecord | undefined): void {
+  const records = new Map(readRecords(env))
+  if (record) records.set(path, record)
+  else records.delete(path)
+  if (records.size > filesMax) throw new UsageError(`rouse install has written ${filesMax} files: uninstall some.`)
+  const text = `${JSON.stringify({ files: Object.fromEntries(records) }, null, 2)}\n`
+  replaceFile(readConfigFile(recordPath(env)), text)
+}
+
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

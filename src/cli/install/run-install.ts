@@ -1,0 +1,120 @@
+import { UsageError } from '../failure.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import type { Io } from '../io.ts'
+import type { Printer } from '../printer.ts'
+import { chooseProfile, makeProfile, noProfile, profileToMake } from './choose-profile.ts'
+import { sameValue, type Value } from './document.ts'
+import { keyVariable } from './entries.ts'
+import type { Harness, HarnessFile, Wanted } from './harness.ts'
+import { applyInstall, planInstall } from './install-files.ts'
+import { isTemporary, launchOf } from './launch.ts'
+import type { Scope } from './places.ts'
+import { readRecords } from './record.ts'
+import { diffText, resultText } from './show.ts'
+
+export interface InstallOptions {
+  readonly dryRun?: boolean
+  readonly agent?: string
+  readonly profile?: string
+  readonly scope: Scope
+  readonly http?: boolean
+  readonly approveTools?: boolean
+}
+
+/** Writes the configuration of one harness, or prints what would be written. Errors: `UsageError`; then nothing was changed. */
+export async function runInstall(
+  io: Io,
+  harness: Harness,
+  options: InstallOptions,
+  { gateway, print }: { gateway: GatewayClient; print: Printer },
+): Promise<void> {
+  requirePossible(harness, options)
+  const profile = chooseProfile(options, io) ?? (options.agent && profileToMake(options.agent, gateway, io))
+  if (!profile) throw noProfile()
+  const launch = launchOf(options.scope)
+  const named = options.scope === 'user' || options.profile !== undefined || options.agent !== undefined
+  const wanted = {
+    launch: [launch.command, ...launch.args],
+    profile: named ? ['--profile', profile.name] : [],
+    url: options.http ? `${profile.url}/mcp` : undefined,
+    place: { env: io.env, platform: process.platform, cwd: process.cwd() },
+  }
+  const files = await chosenFiles(io, harness, options, wanted)
+  const work = planInstall(io, files)
+  if (options.dryRun) {
+    if (profile.isNew) print.note(`It would make a key for ${profile.identity}, and the profile ${profile.name}.`)
+    io.stdout(diffText(work))
+    if (diffText(work) === '') print.note('Nothing would change.')
+    return
+  }
+  if (profile.isNew) await makeProfile(profile, gateway, io)
+  const results = applyInstall(io, { harness: harness.id, scope: options.scope }, work)
+  const isChanged = results.some(({ action }) => action === 'written')
+  const notes = isChanged ? nextSteps(harness, options, isTemporary(launch)) : ['Nothing had to be changed.']
+  const shown = { harness: harness.id, scope: options.scope, profile: profile.name, files: results, next: notes }
+  print.result(shown, () => {
+    const who = `It speaks for ${profile.identity} (profile ${profile.name}).`
+    return `${resultText(io, harness, results)}${[who, ...notes].map((note) => `${note}\n`).join('')}`
+  })
+}
+
+function requirePossible({ title, scopes, http }: Harness, options: InstallOptions): void {
+  if (!scopes.includes(options.scope)) throw new UsageError(`${title} has no servers of a project: --scope user.`)
+  if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
+}
+
+/** The files with or without the permission to call the tools: as the option says, else as it was, else as the user answers. */
+async function chosenFiles(
+  io: Io,
+  harness: Harness,
+  { scope, approveTools }: InstallOptions,
+  wanted: Omit<Wanted, 'approve'>,
+): Promise<readonly HarnessFile[]> {
+  const files = (approve: boolean) => harness.files(scope, { ...wanted, approve })
+  if (harness.approval === undefined) return files(false)
+  const approve = approveTools ?? wasApproved(io, files(true), files(false))
+  return files(approve)
+}
+
+/** Whether an earlier installation wrote something that is written only with the permission, whatever else has changed since. */
+function wasApproved(io: Io, withIt: readonly HarnessFile[], withoutIt: readonly HarnessFile[]): boolean {
+  const records = readRecords(io.env)
+  return withIt.some(({ path, pieces }, index) => {
+    const written = records.get(path)?.written ?? []
+    const plain = withoutIt[index]?.pieces ?? []
+    return pieces.some((piece) => {
+      const other = plain.find((one) => sameValue(one.path, piece.path) && one.kind === piece.kind)
+      const granted = other ? addedTo(other.value, piece.value) : piece.value
+      return written.some((one) => sameValue(one.path, piece.path) && includesValue(one.value, granted))
+    })
+  })
+}
+
+/** What an object has that another one has not. */
+function addedTo(plain: Value, value: Value): Value {
+  if (!isTable(plain) || !isTable(value)) return null
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in plain)))
+}
+
+/** Whether a value is another one, or an object with all that another one has. An empty one is in nothing. */
+function includesValue(value: Value, part: Value): boolean {
+  if (!isTable(value) || !isTable(part)) return part !== null && sameValue(value, part)
+  const names = Object.keys(part)
+  return names.length > 0 && names.every((name) => sameValue(value[name], part[name]))
+}
+
+function isTable(value: Value): value is { readonly [name: string]: Value } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function nextSteps({ title, next, approval }: Harness, options: InstallOptions, isInCache: boolean): string[] {
+  return [
+    ...next,
+    ...(approval && !options.approveTools
+      ? [`${title} asks before it calls a tool: --approve-tools ${approval}.`]
+      : []),
+    ...(options.http ? [`${title} needs the key in its environment: ${keyVariable}.`] : []),
+    ...(isInCache ? ['npx removes this program some day: install it, and run this again.'] : []),
+    'rouse doctor says whether all of it works.',
+  ]
+}

@@ -1,0 +1,31 @@
+import { createTwoFilesPatch } from 'diff'
+import type { Io } from '../io.ts'
+import { paint, plain } from '../terminal-text.ts'
+import type { Harness } from './harness.ts'
+import type { FileResult, FileWork } from './install-files.ts'
+
+/** The changes as a unified diff, as `patch` and `git apply` read it; empty where nothing changes. */
+export function diffText(work: readonly FileWork[]): string {
+  return work.map(diffOf).join('')
+}
+
+function diffOf({ file, plan }: FileWork): string {
+  const before = file.text ?? ''
+  if (plan.text === before) return ''
+  const from = file.text === undefined ? '/dev/null' : file.path
+  // A person reads it: the dashes above the names are for tools that have gone.
+  return createTwoFilesPatch(from, file.path, before, plan.text, '', '').replace(/^=+\n/, '')
+}
+
+const actionWords = { written: 'written', unchanged: 'as it was', removed: 'removed' } as const
+
+/** What was done with the files of a harness. */
+export function resultText(io: Io, { title }: Harness, results: readonly FileResult[]): string {
+  const lines = results.flatMap(({ path, holds, action, backup, foreign, changed }) => [
+    `  ${actionWords[action].padEnd(9)}  ${plain(path)}${holds === '' ? '' : `  (${holds})`}`,
+    ...(backup === undefined ? [] : [`             backup: ${plain(backup)}`]),
+    ...(foreign ?? []).map((name) => `             ${plain(name)} was there already, and stays`),
+    ...(changed ?? []).map((name) => `             ${plain(name)} was changed since: it stays. Remove it by hand.`),
+  ])
+  return `${paint(io, 'bold', title)}\n${lines.join('\n')}\n`
+}

@@ -1,0 +1,115 @@
+import type { ApiAnswer } from '../../fronts/mcp/call-api.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { HarnessProcess } from '../harness-process.ts'
+import type { HttpApi } from './http-api.ts'
+
+export interface SessionParts {
+  readonly api: HttpApi
+  readonly surface: () => string
+  readonly process: HarnessProcess
+  readonly debug: (text: string) => void
+  /** Between two signs of life, where the gateway does not say how long a session may be silent. */
+  readonly beatMs?: number
+}
+
+/** A session that was started or found, or the refusal of the gateway; neither: the key has no sessions, an operator's. */
+export type Standing = { readonly id?: string; readonly refusal?: ApiAnswer }
+
+const endMaxMs = 1_500
+const beatMsDefault = 60_000
+const leaveMail = { 'rouse-pending-signals': 'none' }
+
+/**
+ * The Rouse session of the harness that started this process. It begins with the first work, gives signs of life, and begins again
+ * when it has ended. When a newer process speaks for the agent, it asks the gateway again with each call and never takes over by
+ * itself: the gateway decides by the start of the processes. Source: D12, D26.
+ */
+export class AgentSession implements AsyncDisposable {
+  readonly #parts: SessionParts
+  #id: string | undefined
+  #starting: Promise<Standing> | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** The refusal that stands for good: without the start of its process, a new try would preempt the newer process. */
+  #final: ApiAnswer | undefined
+  #ended = false
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+  }
+
+  get id(): string | undefined {
+    return this.#id
+  }
+
+  /** Resolves with the session, which is started if there is none. Errors: `GatewayUnreachable`. */
+  ensure(): Promise<Standing> {
+    if (this.#final) return Promise.resolve({ refusal: this.#final })
+    if (this.#id !== undefined || this.#ended) return Promise.resolve(this.#id === undefined ? {} : { id: this.#id })
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  /** Notes an answer about this session. Returns whether the session has ended, and may start again. */
+  note(id: string, { status, body }: ApiAnswer): boolean {
+    const isGone = status === 404 && body.code === 'session-not-found'
+    if (!isGone && !(status === 409 && body.code === 'session-ended')) return false
+    if (this.#id === id) this.#id = undefined
+    clearTimeout(this.#timer)
+    if (body.reason !== 'preempted') return true
+    this.#parts.debug(`A newer session speaks for the agent: ${String(body.newMasterSession)}.`)
+    if (this.#parts.process.startedAt === undefined) this.#final = { status, headers: {}, body }
+    return false
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended = true
+    clearTimeout(this.#timer)
+    await this.#starting?.catch(() => undefined)
+    const id = this.#id
+    this.#id = undefined
+    if (id === undefined) return
+    const request = { method: 'DELETE', path: `/v1/sessions/${id}`, headers: leaveMail } as const
+    await this.#parts.api(request, AbortSignal.timeout(endMaxMs)).catch((error: unknown) => {
+      this.#parts.debug(`The session was not ended: ${(error as Error).message}`)
+    })
+  }
+
+  async #start(): Promise<Standing> {
+    const { api, surface, process } = this.#parts
+    const body: JsonObject = { surface: surface(), ...process, drain: false }
+    const answer = await api({ method: 'POST', path: '/v1/sessions', body, headers: leaveMail })
+    const { status, body: started } = answer
+    // An operator has no sessions, and needs none.
+    if (status === 403) return {}
+    if (status >= 400 || typeof started.sessionId !== 'string') return { refusal: answer }
+    this.#id = started.sessionId
+    const { timeoutSeconds } = started
+    const beatMs = this.#parts.beatMs ?? (typeof timeoutSeconds === 'number' ? timeoutSeconds * 333 : beatMsDefault)
+    this.#beatAfter(beatMs)
+    return { id: this.#id }
+  }
+
+  #beatAfter(ms: number): void {
+    clearTimeout(this.#timer)
+    if (this.#ended) return
+    this.#timer = setTimeout(() => void this.#beat(ms), ms)
+    // The connection keeps the process, not the session.
+    this.#timer.unref()
+  }
+
+  async #beat(ms: number): Promise<void> {
+    const id = this.#id
+    if (id === undefined) return
+    try {
+      const answer = await this.#parts.api({ method: 'PUT', path: `/v1/sessions/${id}`, body: {}, headers: leaveMail })
+      const isOver = this.note(id, answer)
+      // A machine that slept comes back by itself. A session that somebody has ended waits for the next work.
+      if (isOver && answer.body.reason === 'timeout') await this.ensure()
+    } catch (error) {
+      this.#parts.debug(`No sign of life: ${(error as Error).message}`)
+    }
+    if (this.#id === id) this.#beatAfter(ms)
+  }
+}

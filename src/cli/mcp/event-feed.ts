@@ -1,0 +1,57 @@
+import type { EventView } from '../../fronts/rest/events/view.ts'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import { followEvents } from '../tail/follow-events.ts'
+
+const againMs = 2_000
+const againMsMax = 60_000
+
+interface FeedOptions {
+  /** Makes a client for one connection: the key may have changed since the last one. */
+  readonly connect: () => GatewayClient
+  readonly onEvent: (event: EventView) => void
+  readonly debug: (text: string) => void
+}
+
+/**
+ * The events of the agent, on one stream that opens with the first reader and stays open. It takes no mail. Where it breaks off, it goes on after the
+ * last event; a gateway that is away is tried again until the end of the process.
+ */
+export class EventFeed implements AsyncDisposable {
+  readonly #options: FeedOptions
+  readonly #ended = new AbortController()
+  #following: Promise<void> | undefined
+  #last: number | undefined
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  /** Opens the stream if it is not open. Returns at once. */
+  open(): void {
+    this.#following ??= this.#follow()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort()
+    await this.#following
+  }
+
+  async #follow(): Promise<void> {
+    const { connect, onEvent, debug } = this.#options
+    const { signal } = this.#ended
+    for (let delayMs = againMs; !signal.aborted; delayMs = Math.min(delayMs * 2, againMsMax)) {
+      try {
+        for await (const event of followEvents(connect(), { since: this.#last, signal, note: debug })) {
+          this.#last = event.logId
+          delayMs = againMs
+          onEvent(event)
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        debug(`The stream of events is not open: ${(error as Error).message}`)
+        await sleep(systemClock, delayMs, signal)
+      }
+    }
+  }
+}

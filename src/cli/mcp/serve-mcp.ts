@@ -1,0 +1,107 @@
+import type { McpServer, ServerCapabilities, Transport } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
+import type { EventView } from '../../fronts/rest/events/view.ts'
+import { readVersion } from '../../lib/version.ts'
+import type { Fetch } from '../client-fetch.ts'
+import { type Credentials, createGatewayClient } from '../gateway-client.ts'
+import type { HarnessProcess } from '../harness-process.ts'
+import type { Io } from '../io.ts'
+import { untilAborted } from '../until-aborted.ts'
+import { AgentSession } from './agent-session.ts'
+import { channelCapability, channelNotification } from './channel.ts'
+import { type ClientInfo, readClientMessage } from './client-message.ts'
+import { EventFeed } from './event-feed.ts'
+import { createHttpApi } from './http-api.ts'
+import { observedTransport } from './observed-transport.ts'
+import { changedResources } from './resource-updates.ts'
+import { createSessionApi } from './session-api.ts'
+import { surfaceOfClient } from './surface-of-client.ts'
+
+export interface McpOptions {
+  readonly transport: Transport
+  readonly url: string
+  readonly project: string | undefined
+  readonly credentials: () => Promise<Credentials>
+  readonly fetch: Fetch
+  readonly env: Io['env']
+  readonly process: HarnessProcess
+  /** `@donna`, where the profile says it. */
+  readonly identity?: string | undefined
+  /** Whether to speak to a channel of Claude Code; absent: where the client is Claude Code. */
+  readonly channel?: boolean | undefined
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined
+  readonly warn: (text: string) => void
+  readonly debug: (text: string) => void
+  readonly beatMs?: number
+}
+
+/** How many resources one client may subscribe to. */
+const subscriptionsMax = 1_000
+
+/**
+ * Serves MCP on a transport, of both eras, until the client closes it or the signal aborts. Tools call the gateway; without one they
+ * say so, and everything else works. The Rouse session of the harness begins with the first work, and ends here. Source: S2-2, D12.
+ */
+export async function serveMcp(options: McpOptions): Promise<void> {
+  const { url, project, credentials, fetch, env, debug } = options
+  let client: ClientInfo | undefined
+  const servers = new Set<{ readonly mcp: McpServer; readonly hasChannel: boolean }>()
+  const subscribed = new Set<string>()
+  const api = createHttpApi({ url, project, credentials, fetch })
+  await using session = new AgentSession({ ...options, api, surface: () => surfaceOfClient(env, client) })
+  await using feed = new EventFeed({
+    connect: () => createGatewayClient({ url, project, credentials, fetch }),
+    debug,
+    onEvent: (event) => tell(event),
+  })
+  const call = createSessionApi(api, session)
+  const closed = new AbortController()
+  const transport = observedTransport(options.transport, { observe, onClosed: () => closed.abort() })
+  const handle = serveStdio(({ era }) => createServer(era), { transport, onerror: (error) => debug(error.message) })
+  await untilAborted(AbortSignal.any([closed.signal, ...(options.signal ? [options.signal] : [])]))
+  await handle.close()
+
+  function observe(message: unknown): void {
+    const seen = readClientMessage(message)
+    client = seen.client ?? client
+    for (const uri of seen.subscribes ?? []) if (subscribed.size < subscriptionsMax) subscribed.add(uri)
+    for (const uri of seen.unsubscribes ?? []) subscribed.delete(uri)
+    if (subscribed.size > 0) feed.open()
+    if (!seen.isWork) return
+    // A call waits for the session itself. Presence begins with any work.
+    session.ensure().catch((error: Error) => debug(error.message))
+    for (const { hasChannel } of servers) if (hasChannel) feed.open()
+  }
+
+  function createServer(era: 'legacy' | 'modern'): McpServer {
+    const wantsChannel = options.channel ?? /^claude-code\b/i.test(client?.name ?? '')
+    const hasChannel = wantsChannel && era === 'legacy'
+    if (wantsChannel && !hasChannel) debug('No channel of Claude Code: it is impossible in the era of 2026-07-28.')
+    const capabilities = capabilitiesOf(hasChannel)
+    const mcp = createMcpServer({ call, era, identity: options.identity, version: readVersion(), capabilities })
+    if (era === 'legacy') {
+      // What is subscribed was noted as it came in.
+      mcp.server.setRequestHandler('resources/subscribe', () => ({}))
+      mcp.server.setRequestHandler('resources/unsubscribe', () => ({}))
+    }
+    const server = { mcp, hasChannel }
+    servers.add(server)
+    mcp.server.onclose = () => void servers.delete(server)
+    return mcp
+  }
+
+  function tell(event: EventView): void {
+    const failed = (error: Error): void => debug(error.message)
+    for (const { mcp, hasChannel } of servers) {
+      for (const uri of changedResources(subscribed, event)) mcp.server.sendResourceUpdated({ uri }).catch(failed)
+      const pushed = hasChannel ? channelNotification(event, options.identity) : undefined
+      if (pushed) mcp.server.notification({ ...pushed, params: { ...pushed.params } }).catch(failed)
+    }
+  }
+}
+
+function capabilitiesOf(hasChannel: boolean): ServerCapabilities {
+  return { resources: { subscribe: true }, ...(hasChannel ? { experimental: channelCapability } : {}) }
+}

@@ -1,0 +1,30 @@
+import type { ApiAnswer, ApiRequest, CallApi } from '../../fronts/mcp/call-api.ts'
+import type { AgentSession } from './agent-session.ts'
+import type { HttpApi } from './http-api.ts'
+
+const headerOfSession = 'rouse-session'
+
+/**
+ * Calls the API in a session: it starts with the first call, and again when it has ended meanwhile. The refusal of a session is the
+ * answer of the call: nothing is done for an agent that another process speaks for. Source: D12.
+ */
+export function createSessionApi(api: HttpApi, session: AgentSession): CallApi {
+  const callOnce = async (request: ApiRequest, signal: AbortSignal | undefined) => {
+    const { id, refusal } = await session.ensure()
+    if (refusal) return { answer: refusal, mayRepeat: false }
+    if (id === undefined) return { answer: await api(request, signal), mayRepeat: false }
+    const answer = await api({ ...request, headers: { ...request.headers, [headerOfSession]: id } }, signal)
+    return { answer, mayRepeat: isAboutSession(request, answer) && session.note(id, answer) }
+  }
+  return async (request, { signal } = {}) => {
+    signal?.throwIfAborted()
+    const { answer, mayRepeat } = await callOnce(request, signal)
+    // The gateway refused before it did anything.
+    return mayRepeat ? (await callOnce(request, signal)).answer : answer
+  }
+}
+
+/** A tool may ask for a session by its id: a refusal of that is the tool's. */
+function isAboutSession({ path }: ApiRequest, { body }: ApiAnswer): boolean {
+  return body.code === 'session-ended' || !path.startsWith('/v1/sessions/')
+}

@@ -1,0 +1,42 @@
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Command } from 'commander'
+import { commonOptions } from '../client-command.ts'
+import { clientFetch } from '../client-fetch.ts'
+import { gatewayCredentials } from '../gateway-key.ts'
+import { harnessProcess } from '../harness-process.ts'
+import type { Io } from '../io.ts'
+import { chooseAccess } from '../profiles/choose-access.ts'
+import { readProfiles } from '../profiles/profile-file.ts'
+import { plain } from '../terminal-text.ts'
+import { startOwnGateway } from './own-gateway.ts'
+import { serveMcp } from './serve-mcp.ts'
+
+export interface StartOptions {
+  readonly channel?: true
+  readonly serve?: true
+  readonly verbose?: true
+}
+
+/** Serves MCP on the standard streams of this process, until the client closes them or the process is told to end. */
+export async function startMcp({ channel, serve, verbose }: StartOptions, io: Io, command: Command): Promise<void> {
+  const given = commonOptions(command)
+  const access = chooseAccess(given, io.env, readProfiles(io))
+  const warn = (text: string): void => io.stderr(`rouse mcp: ${plain(text)}\n`)
+  const debug = verbose ? warn : () => undefined
+  await using _gateway = serve ? await startOwnGateway(access.url, io, warn) : undefined
+  await serveMcp({
+    transport: new StdioServerTransport(process.stdin, process.stdout),
+    url: access.url,
+    project: access.project,
+    // Read again with each try, so that a login or a new key takes effect without a restart.
+    credentials: () => gatewayCredentials(given, io, chooseAccess(given, io.env, readProfiles(io))),
+    fetch: io.fetch ?? clientFetch,
+    env: io.env,
+    process: harnessProcess(io.env, process.ppid),
+    identity: access.profile?.identity,
+    channel,
+    signal: io.signal,
+    warn,
+    debug,
+  })
+}

@@ -1,0 +1,13 @@
+import { toProblem } from '../../errors.ts'
+import { problemBody } from '../problem.ts'
+import { GatewayUnreachable } from './call-api.ts'
+import { problemText } from './problem-text.ts'
+import { Refused } from './refused.ts'
+
+/** What went wrong, for a model: what it is and what to do instead. */
+export function failureText(error: unknown): string {
+  if (error instanceof Refused) return problemText(error.problem)
+  if (error instanceof GatewayUnreachable)
+    return `${error.message} Whether the call was carried out is not known. Your mail and tasks are kept there. Tell your user, and try again later.`
+  return problemText({ ...problemBody(toProblem(error), '') })
+}

@@ -1,0 +1,41 @@
+import type { OpenCalls } from '../../../identity/open-calls.ts'
+import type { LogNotifier } from '../../../log/log-notifier.ts'
+import type { Logger } from '../../../logger.ts'
+import type { McpSessionContext } from '../../../mcp-sessions/mcp-sessions.ts'
+import type { Shares } from '../../../registry/shares/shares.ts'
+import type { Database } from '../../../storage/database.ts'
+import type { AuditContext } from '../../access/rest-access.ts'
+import type { AuthContext } from '../../auth.ts'
+import type { FailedTries } from '../../failed-tries.ts'
+import type { Unsent } from '../../unsent.ts'
+import type { CallApi } from '../call-api.ts'
+import type { LocalCaller } from '../local-api.ts'
+import type { InFlight } from './in-flight.ts'
+import type { ResourceFeed } from './resource-feed.ts'
+import type { SessionStreams } from './session-streams.ts'
+
+/** What `/mcp` needs of the gateway. */
+export interface McpFrontContext extends AuthContext, AuditContext {
+  readonly db: Database
+  readonly log: Logger
+  readonly shares: Shares
+  readonly unsent: Unsent
+  readonly openCalls: OpenCalls
+  readonly stopping: AbortSignal
+  readonly notifier: LogNotifier
+  readonly failedTries: FailedTries
+  readonly mcp: McpParts
+  /** Calls the gateway's API for a caller. */
+  readonly callApi: (from: LocalCaller) => CallApi
+}
+
+export interface McpParts {
+  readonly sessions: McpSessionContext
+  readonly streams: SessionStreams
+  readonly feed: ResourceFeed
+  readonly inFlight: InFlight
+  /** After how many ms a client that was disconnected comes back: spread, so that not all come at once. */
+  readonly retryMs: () => number
+  /** The names that a page of this gateway may have in `Origin`, beside those of loopback. */
+  readonly ownNames: ReadonlySet<string>
+}

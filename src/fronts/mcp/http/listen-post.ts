@@ -1,0 +1,86 @@
+import { createMcpHandler, isJSONRPCRequest, type ServerEventBus } from '@modelcontextprotocol/server'
+import { Problem } from '../../../errors.ts'
+import { readVersion } from '../../../lib/version.ts'
+import { mcpLimits } from '../../../limits.ts'
+import { untilClosed } from '../../sse.ts'
+import { createMcpServer } from '../create-mcp-server.ts'
+import { listenCapabilities } from './capabilities.ts'
+import type { McpFrontContext } from './context.ts'
+import { PacedUpdates } from './paced-updates.ts'
+import { sendAnswer } from './send-answer.ts'
+import type { Post } from './session-post.ts'
+import { untilGone } from './until-gone.ts'
+import { webRequest } from './web-request.ts'
+
+const version = readVersion()
+
+/**
+ * Answers the POST of a protocol version without sessions, from 2026-07-28. Each request has a handler of its own, so what
+ * `subscriptions/listen` hears is bound to its caller: the SDK honours every URI that a client names. Source: MCP 2026-07-28,
+ * subscriptions.
+ */
+export async function answerListenPost(context: McpFrontContext, post: Post): Promise<void> {
+  const { caller, address, req, res } = post
+  const filter = listenedIn(post)
+  using held = context.openCalls.hold(caller, filter ? 'streams' : 'blockingCalls')
+  const signal = filter ? untilClosed(req, res, held.signal) : untilGone(context.clock, res, held.signal)
+  const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal
+  const after = filter ? await context.mcp.feed.head(caller) : 0
+  const handler = createMcpHandler(
+    () =>
+      createMcpServer({
+        call: context.callApi({ caller, address }),
+        era: 'modern',
+        identity: caller.identity,
+        project: caller.projectId,
+        version,
+        capabilities: listenCapabilities,
+      }),
+    { legacy: 'reject', bus: busFor(context, post, after, signal), maxSubscriptions: 1, keepAliveMs: 0 },
+  )
+  // The SDK ends an open listen with its result. A reader without a key any more gets nothing.
+  const end = (): void => void handler.close().catch(() => {})
+  stopping.addEventListener('abort', end, { once: true })
+  try {
+    const answered = await handler.fetch(webRequest(req, signal), { parsedBody: req.body })
+    if (signal.aborted) return void res.destroy()
+    await sendAnswer(answered, { res, caller, held, signal, unsent: context.unsent })
+  } finally {
+    stopping.removeEventListener('abort', end)
+    end()
+  }
+}
+
+/** The changes of the caller's own resources, as fast as the client reads them. */
+function busFor(
+  { mcp, clock }: McpFrontContext,
+  { caller, res }: Post,
+  after: number,
+  signal: AbortSignal,
+): ServerEventBus {
+  return {
+    publish() {},
+    subscribe(hear) {
+      const paced = new PacedUpdates(clock, res, signal, (uris) => {
+        for (const uri of uris) hear({ kind: 'resource_updated', uri })
+      })
+      return mcp.feed.listen(caller, after, (uris) => paced.add(uris))
+    },
+  }
+}
+
+/** Returns what a listen request wants to hear. Errors: `invalid-request` for more resources than one may name. */
+function listenedIn({ posted }: Post): unknown {
+  const listen = posted.messages.filter(isJSONRPCRequest).find(({ method }) => method === 'subscriptions/listen')
+  const filter = (listen?.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined)?.notifications
+  const uris = filter?.resourceSubscriptions
+  const { mcpResources, mcpUri } = mcpLimits
+  if (Array.isArray(uris) && (uris.length > mcpResources.max || uris.some((uri) => String(uri).length > mcpUri.max))) {
+    throw new Problem('invalid-request', {
+      field: 'params.notifications.resourceSubscriptions',
+      detail: `params.notifications.resourceSubscriptions: names at most ${mcpResources.max} resources, of ${mcpUri.max} characters each.`,
+      extra: { limit: 'mcpResources', max: mcpResources.max },
+    })
+  }
+  return listen && (filter ?? {})
+}

@@ -1,0 +1,56 @@
+import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import type { EventStream } from '../../sse.ts'
+import { positionId } from './stream-position.ts'
+
+/** The first protocol version whose clients read an event without data. */
+const emptyEventsFrom = '2025-11-25'
+
+/** Writes notifications to a session's stream, each with the position of its reader as its id. */
+export class NotificationWriter {
+  readonly #stream: EventStream
+  readonly #wakes = new Map<string, number>()
+  #session: McpSession
+  #resources: ReadonlySet<string>
+  #head: number
+
+  /** @param head the end of the caller's log */
+  constructor(stream: EventStream, session: McpSession, head: number) {
+    this.#stream = stream
+    this.#session = session
+    this.#resources = new Set(session.resources)
+    this.#head = head
+  }
+
+  /** Begins the stream. A client that is disconnected comes back after `retryMs`, with the id that it got here if it got no other. */
+  begin(retryMs: number): void {
+    const { protocolVersion } = this.#session
+    const first = protocolVersion >= emptyEventsFrom ? `id: ${this.#id}\nretry: ${retryMs}\ndata: \n\n` : undefined
+    this.#stream.write(first ?? `retry: ${retryMs}\n: connected\n\n`)
+  }
+
+  /** Takes what the session has changed. */
+  update(session: McpSession): void {
+    this.#session = session
+    this.#resources = new Set(session.resources)
+  }
+
+  /** Returns those of changed resources that the session is subscribed to. `logId`: of the last event that changed one. */
+  subscribed(uris: readonly string[], logId: number): string[] {
+    this.#head = Math.max(this.#head, logId)
+    return uris.filter((uri) => this.#resources.has(uri))
+  }
+
+  /** Says that resources have changed. */
+  updated(uris: readonly string[]): void {
+    for (const uri of uris) this.#write({ method: 'notifications/resources/updated', params: { uri } })
+  }
+
+  #write(notification: { readonly method: string; readonly params: object }): boolean {
+    const data = JSON.stringify({ jsonrpc: '2.0', ...notification })
+    return this.#stream.write(`event: message\nid: ${this.#id}\ndata: ${data}\n\n`)
+  }
+
+  get #id(): string {
+    return positionId({ head: this.#head, wakes: this.#wakes })
+  }
+}

@@ -1,0 +1,38 @@
+import type { ErrorRequestHandler } from 'express'
+import { type Problem, toProblem } from '../../../errors.ts'
+import type { Logger } from '../../../logger.ts'
+import { bearerKey } from '../../auth.ts'
+import type { FailedTries } from '../../failed-tries.ts'
+import { fromBodyParser, problemBody, sendProblem } from '../../problem.ts'
+import { requestIdOf } from '../../request-log.ts'
+
+/** JSON-RPC's codes for problems that come before a message is dispatched. All others are -32000, a server error. */
+const codes: Readonly<Partial<Record<Problem['code'], number>>> = {
+  'invalid-json': -32700,
+  'invalid-request': -32600,
+  'session-not-found': -32001,
+}
+
+/**
+ * Answers what was thrown before a message was dispatched: the status of the problem, with a JSON-RPC error that has the problem as
+ * its data. Source: MCP 2025-11-25, Transports, Sending Messages to the Server.
+ */
+export function rpcProblemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
+  return (error, req, res, _next) => {
+    const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
+    const judged = tries.judge(error, from, bearerKey(req))
+    const problem = toProblem(fromBodyParser(error) ?? judged)
+    if (problem.status >= 500) {
+      log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.baseUrl }, 'request.failed')
+    }
+    if (res.headersSent) return void res.destroy()
+    res.locals.problem = judged === error ? problem.code : toProblem(error).code
+    sendProblem(res, problem, req.baseUrl, rpcError(problem, req.baseUrl))
+  }
+}
+
+/** A problem as the error of a message without a known id. */
+export function rpcError(problem: Problem, instance: string): object {
+  const code = codes[problem.code] ?? -32000
+  return { jsonrpc: '2.0', id: null, error: { code, message: problem.message, data: problemBody(problem, instance) } }
+}

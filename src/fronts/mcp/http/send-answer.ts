@@ -1,0 +1,53 @@
+import type { Response as ExpressResponse } from 'express'
+import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import { problemBody } from '../../problem.ts'
+import { EventStream } from '../../sse.ts'
+import type { Unsent } from '../../unsent.ts'
+
+interface Sending {
+  readonly res: ExpressResponse
+  readonly caller: Caller
+  readonly held: Pick<OpenCall, 'signal'>
+  readonly unsent: Unsent
+  /** Aborts when the client is gone, or nothing more may be sent. */
+  readonly signal: AbortSignal
+}
+
+/** Headers that are set here, or belong to the connection. */
+const dropped = ['connection', 'content-length', 'mcp-session-id']
+
+/** Sends an answer of the SDK. A stream waits for its reader; what was not read counts towards the limit of the key. */
+export async function sendAnswer(answer: Response, sending: Sending): Promise<void> {
+  const { res } = sending
+  res.status(answer.status)
+  for (const [name, value] of answer.headers) if (!dropped.includes(name)) res.setHeader(name, value)
+  const type = answer.headers.get('content-type') ?? ''
+  if (answer.body === null) res.end()
+  else if (type.startsWith('text/event-stream')) await streamBody(answer.body, sending)
+  else res.end(Buffer.from(await answer.arrayBuffer()))
+}
+
+async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): Promise<void> {
+  const { res, caller, held, unsent, signal } = sending
+  const farewell = (): object => problemBody(revoked(), '/mcp')
+  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
+  const reader = body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel, { once: true })
+  // The stream is the last answer of its connection, which then closes.
+  res.setHeader('Connection', 'close')
+  res.flushHeaders()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      stream.write(decoder.decode(value, { stream: true }))
+      await stream.taken(signal)
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    if (!res.writableEnded) res.end()
+  }
+}

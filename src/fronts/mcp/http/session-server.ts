@@ -1,0 +1,87 @@
+import {
+  type JSONRPCMessage,
+  type McpServer,
+  type TransportSendOptions,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { Problem } from '../../../errors.ts'
+import { readVersion } from '../../../lib/version.ts'
+import { mcpLimits } from '../../../limits.ts'
+import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-sessions.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import { createMcpServer } from '../create-mcp-server.ts'
+import { sessionCapabilities } from './capabilities.ts'
+import type { McpFrontContext } from './context.ts'
+
+const version = readVersion()
+
+/** A server of the SDK that answers one request of a session, and then is closed. */
+export interface SessionServer extends AsyncDisposable {
+  readonly transport: WebStandardStreamableHTTPServerTransport
+}
+
+interface Serving {
+  readonly caller: Caller
+  /** Of the client. */
+  readonly address: string
+  readonly initialize: InitializeParams
+  /** undefined: the request is `initialize`. */
+  readonly session: McpSession | undefined
+  /** Whether the answer is a stream: with JSON, nothing can be said before the result. */
+  readonly isStreamed: boolean
+}
+
+/**
+ * Opens a server for one request of a session. It hears the session's `initialize` first, as if it had answered it itself, so no
+ * gateway has to keep a server for each session.
+ */
+export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
+  const { caller, address, initialize, session, isStreamed } = serving
+  const call = context.callApi({ caller, address })
+  const { identity, projectId: project } = caller
+  const capabilities = sessionCapabilities(initialize)
+  const server = createMcpServer({ call, era: 'legacy', identity, project, version, capabilities })
+  if (session) serveSession(context, server, session)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
+  await server.connect(transport)
+  if (session) replayInitialize(transport, session)
+  return { transport, [Symbol.asyncDispose]: () => server.close() }
+}
+
+const replayed = 'rouse.initialize'
+
+function replayInitialize(transport: WebStandardStreamableHTTPServerTransport, { id, initialize }: McpSession): void {
+  const send = transport.send.bind(transport)
+  transport.sessionId = id
+  transport.send = async (message: JSONRPCMessage, options?: TransportSendOptions) => {
+    if (!('id' in message && message.id === replayed && !('method' in message))) await send(message, options)
+  }
+  transport.onmessage?.({ jsonrpc: '2.0', id: replayed, method: 'initialize', params: { ...initialize } })
+}
+
+/** What a session keeps: it is in the store, so that its stream finds it, wherever that is. */
+function serveSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: McpSession): void {
+  server.setRequestHandler('logging/setLevel', async ({ params }) => {
+    await setSessionLevel(mcp.sessions, id, params.level)
+    return {}
+  })
+  server.setRequestHandler('resources/subscribe', async ({ params }) => {
+    await subscribeToResource(mcp.sessions, id, { uri: shortUri(params.uri), wanted: true })
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
+    await subscribeToResource(mcp.sessions, id, { uri: shortUri(params.uri), wanted: false })
+    return {}
+  })
+}
+
+function shortUri(uri: string): string {
+  const { max } = mcpLimits.mcpUri
+  if (uri.length <= max) return uri
+  throw new Problem('invalid-request', {
+    field: 'uri',
+    detail: `uri: is longer than ${max} characters. Send the URI of a resource that resources/list names.`,
+    extra: { limit: 'mcpUri', max },
+  })
+}

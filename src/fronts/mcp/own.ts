@@ -1,0 +1,21 @@
+import type { AskApi } from './ask-api.ts'
+
+/** Whom the client speaks for. */
+export interface Own {
+  /** `@donna` */
+  readonly identity: string
+  readonly project: string
+}
+
+/** Returns whom the client speaks for: what the transport knows, else what the API says, asked once. */
+export type FindOwn = (api: AskApi) => Promise<Own>
+
+export function createFindOwn(known: Partial<Own>): FindOwn {
+  let own: Own | undefined
+  return async ({ rest }) => {
+    const { identity, project } = known
+    if (identity !== undefined && project !== undefined) return { identity, project }
+    own ??= await rest('GET /v1/whoami', { headers: { 'rouse-pending-signals': 'none' } })
+    return own
+  }
+}

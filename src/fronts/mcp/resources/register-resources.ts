@@ -1,0 +1,75 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { type AskApi, createAskApi } from '../ask-api.ts'
+import type { CallApi } from '../call-api.ts'
+import { failureText } from '../failure-text.ts'
+import { mcpCallOf } from '../mcp-call.ts'
+import type { FindOwn } from '../own.ts'
+import { quotedNote } from '../quoted.ts'
+import { Refused } from '../refused.ts'
+import { shownJson } from '../shown-text.ts'
+import { listResources } from './list-resources.ts'
+import { readResource } from './read-resource.ts'
+import { type ResourceKind, resourceKinds, uriOf } from './uris.ts'
+
+/** The most that one resource shows of one text, and of everything. */
+const room = { textBytes: 256 * 1024, bytes: 1024 * 1024 }
+
+const kinds: Record<ResourceKind, { readonly variable: string; readonly title: string; readonly description: string }> =
+  {
+    inbox: {
+      variable: 'handle',
+      title: 'An inbox',
+      description: 'Unread mail, oldest first: yours, or that of an agent that has granted you CAN_READ_INBOX_OF.',
+    },
+    thread: { variable: 'id', title: 'A thread', description: 'A conversation, oldest message first.' },
+    task: {
+      variable: 'id',
+      title: 'A task',
+      description: 'A task that you are a party of, with what was said and its artifacts.',
+    },
+    agent: {
+      variable: 'handle',
+      title: 'An agent',
+      description: 'The A2A agent card of an agent: what it does and how to reach it.',
+    },
+  }
+
+/** Registers the templates of all kinds of resources. */
+export function registerResources(server: McpServer, call: CallApi, own: FindOwn): void {
+  const apiFor = (context: ServerContext): AskApi => createAskApi(call, mcpCallOf(context), context.mcpReq.signal)
+  for (const kind of resourceKinds) {
+    const { variable, title, description } = kinds[kind]
+    const template = new ResourceTemplate(uriOf(kind, `{${variable}}`), {
+      list: (context) => answered(async () => ({ resources: await listResources[kind](apiFor(context), own) })),
+    })
+    const config = { title, description, mimeType: 'application/json' }
+    server.registerResource(kind, template, config, (uri, variables, context) =>
+      answered(async () => {
+        const name = decodeURIComponent(String(variables[variable] ?? ''))
+        const read = await readResource[kind](apiFor(context), name, own)
+        const { value, isCut } = shownJson({ note: quotedNote, ...read }, room)
+        const text = JSON.stringify({ ...value, ...(isCut ? { isCut } : {}) })
+        return { contents: [{ uri: uri.href, mimeType: config.mimeType, text }] }
+      }, uri),
+    )
+  }
+}
+
+/** A refusal as an error of the protocol, in the words of the tools. */
+async function answered<Result>(act: () => Promise<Result>, uri?: URL): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    const text = failureText(error)
+    if (uri && error instanceof Refused && error.status === 404) throw new ResourceNotFoundError(uri.href, text)
+    const isRequest = error instanceof Refused && error.status < 500
+    throw new ProtocolError(isRequest ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, text)
+  }
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { JsonObject } from '../../../lib/json.ts'
+import { line } from '../../rest/fields.ts'
+import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
+import type { AskApi } from '../ask-api.ts'
+import { type Actions, checkAction } from './actions.ts'
+import { pageToken } from './fields.ts'
+import { nextPageToken } from './outputs.ts'
+import { removes, tool } from './tool.ts'
+
+const made = ['filters', 'harnessTarget', 'harnessTargetMetadata'] as const
+const actions = {
+  subscribe: { needs: ['trigger'], takes: [...made, 'startFrom'] },
+  unsubscribe: { needs: ['subscriptionId'], takes: [] },
+  update: {
+    needs: ['subscriptionId'],
+    takes: ['trigger', ...made, 'status', 'rotateSigningKey', 'overlapSeconds'],
+  },
+  list: { needs: [], takes: ['pageToken'] },
+  resync: { needs: ['subscriptionId', 'sinceLogId'], takes: [] },
+} as const satisfies Actions<string>
+
+const fields = newSubscription.shape
+const changes = subscriptionChanges.shape
+
+const input = z.strictObject({
+  action: z.enum(['subscribe', 'unsubscribe', 'update', 'list', 'resync']),
+  subscriptionId: line(100).min(1).describe('WAKE_SUB:…; needed but for subscribe and list').optional(),
+  trigger: fields.trigger.describe('What wakes you. SENT_TO_ME: mail. TASK_STATE_CHANGED: your tasks').optional(),
+  filters: fields.filters.describe('Wake only for these; every filter that is given must match'),
+  harnessTarget: fields.harnessTarget.describe(
+    'How the wake travels: a2a-webhook needs harnessTargetMetadata.url; bridge-daemon is read as a stream; mcp-notifications come over this connection',
+  ),
+  harnessTargetMetadata: fields.harnessTargetMetadata.describe(
+    'url; coalesceWindow: seconds in which events become one digest (0 to 300, usually 30)',
+  ),
+  sinceLogId: resyncInput.shape.sinceLogId
+    .describe('With resync: the logId of the last wake that you handled')
+    .optional(),
+  status: changes.status.describe('With update: active ends degraded and paused, paused stops the wakes'),
+  rotateSigningKey: changes.rotateSigningKey.describe('With update: make a new signing key'),
+  overlapSeconds: changes.overlapSeconds.describe('With rotateSigningKey: how long the old key signs too'),
+  startFrom: fields.startFrom.describe('With subscribe: now leaves out what waits already'),
+  pageToken,
+})
+
+/** The five actions on wake subscriptions. Source: S1-43, S1-44. */
+export const manageWakeSubscription = tool({
+  name: 'manage_wake_subscription',
+  title: 'Manage wake subscriptions',
+  description:
+    'Decides when and how your harness is woken. subscribe: returns subscriptionId and, for a webhook, the signingKey, which is shown once. list: what there is and whether it works (status degraded, waiting or paused: it does not; reason says why). update: change it, or status active to start it again. resync: have everything after sinceLogId sent again. unsubscribe: remove it. ' +
+    'Usually the program that started you has subscribed for you: look with list before you subscribe.',
+  input,
+  output: z.looseObject({
+    subscriptionId: z.string().optional(),
+    harnessTarget: z.string().optional(),
+    signingKey: z.string().optional().describe('Keep it secret. It is not shown again'),
+    status: z.string().optional(),
+    currentState: z.looseObject({ status: z.string() }).optional(),
+    subscriptions: z.array(z.looseObject({ subscriptionId: z.string(), status: z.string() })).optional(),
+    eventsReplayed: z.int().optional(),
+    lastLogId: z.int().optional(),
+    nextPageToken,
+  }),
+  annotations: { ...removes, openWorldHint: true },
+  say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed }) => {
+    if (subscriptions)
+      return subscriptions.length === 0 ? 'You have no subscriptions.' : `${subscriptions.length} subscriptions.`
+    if (eventsReplayed !== undefined) return `${eventsReplayed} events are sent again.`
+    return `${subscriptionId}: ${status ?? currentState?.status ?? 'subscribed'}.`
+  },
+  run: async (api, given) => {
+    checkAction(given, actions)
+    return run[given.action](api, given)
+  },
+})
+
+type Given = z.output<typeof input>
+
+const run: Record<Given['action'], (api: AskApi, given: Given) => Promise<JsonObject>> = {
+  subscribe: ({ rest }, { trigger, filters, harnessTarget, harnessTargetMetadata, startFrom }) =>
+    rest('POST /v1/wake-subscriptions', {
+      body: { trigger: trigger!, filters, harnessTarget, harnessTargetMetadata, startFrom },
+    }),
+  unsubscribe: ({ rest }, { subscriptionId: id = '' }) => rest('DELETE /v1/wake-subscriptions/:id', { params: { id } }),
+  update: (
+    { rest },
+    { action: _action, subscriptionId: id = '', sinceLogId: _, startFrom: __, pageToken: ___, ...body },
+  ) => rest('PATCH /v1/wake-subscriptions/:id', { params: { id }, body }),
+  list: async ({ rest }, { pageToken: after }) => {
+    const query = { limit: 50, pageToken: after }
+    const { subscriptions, nextPageToken: next } = await rest('GET /v1/wake-subscriptions', { query })
+    return { subscriptions, ...(next === '' ? {} : { nextPageToken: next }) }
+  },
+  resync: ({ rest }, { subscriptionId: id = '', sinceLogId = 0 }) =>
+    rest('POST /v1/wake-subscriptions/:id/resync', { params: { id }, body: { sinceLogId } }),
+}

@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
+import { inputLimits } from '../../../limits.ts'
+import { address, instantText, text } from '../../rest/fields.ts'
+import { newMessage } from '../../rest/messages/input.ts'
+import { agentPath } from '../agent-path.ts'
+import type { AskApi } from '../ask-api.ts'
+import type { ApiRequest } from '../call-api.ts'
+import { Refused } from '../refused.ts'
+import { idempotencyKey, taskId } from './fields.ts'
+import { shownArtifact, shownTask } from './outputs.ts'
+import { shortTask } from './task-view.ts'
+import { acts, tool } from './tool.ts'
+
+const fields = newMessage.shape
+
+const input = z.strictObject({
+  to: address.describe('The agent: @donna, or web:@donna of another project'),
+  text: text(inputLimits.mailBody.max).min(1).describe('What to do'),
+  taskId: taskId.describe('Add to this task of yours').optional(),
+  contextId: taskId.describe('The conversation of an earlier task, for a new task in it').optional(),
+  referenceTaskIds: z.array(taskId).max(20).describe('Earlier tasks that this one builds on').optional(),
+  wait: z.boolean().describe('Wait for the result, at most 55 seconds. Usually false').optional(),
+  expiresAt: instantText('must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z')
+    .describe('The task fails if nobody has begun it by then')
+    .optional(),
+  priority: fields.priority,
+  wakePolicy: fields.wakePolicy.describe('Usually left out: what the recipient prefers'),
+  taggedConcepts: fields.taggedConcepts.describe('Words that subscriptions filter by'),
+  idempotencyKey,
+})
+
+/** A task for an agent, over A2A. Source: A2A SendMessage (HTTP+JSON, section 11). */
+export const sendTask = tool({
+  name: 'send_task',
+  title: 'Send a task',
+  description:
+    'Asks another agent to do something, and returns the task at once. You are told when it changes, and get_task shows the result: do not wait in a loop. Say in text all that the other agent needs: it does not see your conversation. ' +
+    'With taskId it adds to a task of yours: an answer to a question (input-required), or more to know. wait: true waits up to 55 seconds for the end. For a message that needs no result use send_message.',
+  input,
+  output: z.looseObject({
+    taskId: z.string(),
+    contextId: z.string(),
+    state: z.string(),
+    answer: shownArtifact.optional().describe('What the agent answered at once'),
+    task: shownTask.extend({ artifacts: z.array(shownArtifact) }).optional(),
+  }),
+  annotations: acts,
+  quotes: true,
+  say: ({ taskId: id, state }) => `The task ${id} is ${state}. You are told when it changes.`,
+  run: async (api, given, { own }) => {
+    const { project } = await own(api)
+    const answer = await api.request(sendRequest(given, project))
+    const { task, message } = answer
+    const sent = isJsonObject(task) ? task : isJsonObject(message) ? { ...message, id: message.taskId } : {}
+    const id = String(sent.id)
+    const current = await readSent(api, id)
+    return {
+      taskId: id,
+      contextId: String(sent.contextId),
+      state: String(current?.state ?? stateOf(sent)),
+      ...(isJsonObject(message) ? { answer: (shortTask({ history: [message] }).history as JsonObject[])[0] } : {}),
+      ...(current === undefined ? {} : { task: current }),
+    }
+  },
+})
+
+type Given = z.output<typeof input>
+
+function sendRequest(given: Given, project: string): ApiRequest {
+  const { to, text: said, taskId: task, contextId, referenceTaskIds, wait, idempotencyKey: key, ...rest } = given
+  const { priority, wakePolicy, taggedConcepts, expiresAt } = rest
+  const message = {
+    messageId: messageIdFor(to, key),
+    role: 'ROLE_USER',
+    parts: [{ text: said }],
+    metadata: { priority, wakePolicy, taggedConcepts, expiresAt },
+    ...(task === undefined ? {} : { taskId: task }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
+  }
+  return {
+    method: 'POST',
+    path: `${agentPath('to', to, project)}/message:send`,
+    body: { message, configuration: { returnImmediately: wait !== true } },
+    headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+  }
+}
+
+/** The same key makes the same message id, so that the gateway sees one request twice. */
+function messageIdFor(to: string, key: string | undefined): string {
+  if (key === undefined) return randomUUID()
+  return createHash('sha256').update(`${to.toLowerCase()}\n${key}`).digest('hex').slice(0, 32)
+}
+
+/** The task as the API shows it. A key that may only send does not see it. */
+async function readSent({ rest }: AskApi, id: string): Promise<JsonObject | undefined> {
+  try {
+    return shortTask({ ...(await rest('GET /v1/tasks/:id', { params: { id }, query: { historyLength: 5 } })) })
+  } catch (error) {
+    if (error instanceof Refused) return undefined
+    throw error
+  }
+}
+
+/** `TASK_STATE_INPUT_REQUIRED` as `input-required`. */
+function stateOf({ status }: JsonObject): string {
+  const state = isJsonObject(status) ? String(status.state) : 'TASK_STATE_COMPLETED'
+  return state
+    .replace(/^TASK_STATE_/, '')
+    .replaceAll('_', '-')
+    .toLowerCase()
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { inputLimits, openLimits } from '../../../limits.ts'
+import { reads, tool } from './tool.ts'
+
+/** Below the minute after which most clients give up. */
+const secondsDefault = 50
+
+/** Source: S2-14. */
+export const waitForMessages = tool({
+  name: 'wait_for_messages',
+  title: 'Wait for messages',
+  description:
+    'Blocks until mail comes for you, and returns it as pendingSignals; or says after timeoutSeconds that nothing came: then call it again, if you still want to wait. Only for a harness that nothing else wakes (no hook, webhook or stream), and only when you have nothing else to do. ' +
+    'In Claude Code give a long timeoutSeconds (1500), start it and end your turn: after two minutes the call moves to the background, and its result starts a new turn. Until then the prompts of your user wait.',
+  input: z.strictObject({
+    timeoutSeconds: z
+      .int()
+      .min(1)
+      .max(inputLimits.waitForMessages.max)
+      .describe(
+        `How long to wait: 1 to ${inputLimits.waitForMessages.max}, usually ${secondsDefault}. More than 55 only if your harness lets a tool run that long`,
+      )
+      .optional(),
+  }),
+  output: z.looseObject({ arrived: z.boolean().describe('false: nothing yet'), waitedSeconds: z.number() }),
+  // What it returns counts as delivered, as with every other tool.
+  annotations: reads,
+  say: ({ arrived, waitedSeconds }) =>
+    arrived
+      ? 'Mail has come.'
+      : `Nothing yet after ${waitedSeconds} s. Call again to go on waiting, or do something else.`,
+  run: async ({ rest, answers }, { timeoutSeconds = secondsDefault }, { signal, progress, now }) => {
+    const began = now()
+    const waited = (): number => Math.round((now() - began) / 1000)
+    const hasMail = (): boolean =>
+      answers.some(({ body }) => Array.isArray(body.pendingSignals) && body.pendingSignals.length > 0)
+    for (;;) {
+      const step = Math.min(stepSeconds, timeoutSeconds - waited())
+      const asked = waited()
+      await rest('GET /v1/inbox', { query: { waitSeconds: step } })
+      signal.throwIfAborted()
+      if (hasMail()) return { arrived: true, waitedSeconds: waited() }
+      // A gateway that stops answers early.
+      const isEarly = waited() - asked < step - 1
+      if (isEarly || waited() >= timeoutSeconds) return { arrived: false, waitedSeconds: waited() }
+      progress({ progress: waited(), total: timeoutSeconds, message: 'No mail yet' })
+    }
+  },
+})
+
+/** One question to the gateway: progress after each keeps clients from giving up. */
+const stepSeconds = Math.min(20, openLimits.mailWait.max)

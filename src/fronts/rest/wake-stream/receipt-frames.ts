@@ -1,0 +1,71 @@
+import { Problem, toProblem } from '../../../errors.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { Shares } from '../../../registry/shares/shares.ts'
+import type { WakeStreamContext } from '../../../wake-stream/context.ts'
+import { type ReceiptInput, reportReceipts } from '../../../wake-stream/report.ts'
+import { requireModestJson, requireStorableJson } from '../../json-shape.ts'
+import { problemBody } from '../../problem.ts'
+import { parse } from '../../validate.ts'
+import { receiptsInput } from './input.ts'
+
+export interface ReceiptFrameContext {
+  readonly wakeStreams: WakeStreamContext
+  readonly shares: Shares
+  /** Called for every request of a caller, as a sign of life. */
+  readonly saw: (caller: Caller) => void
+}
+
+/** A frame of the gateway, as an event is: its name and its data. */
+export interface AnswerFrame {
+  readonly event: 'receipts' | 'error'
+  readonly data: object
+}
+
+/** Answers one frame of a reader. Undefined: the reader was refused too often, and its connection is closed. */
+export type AnswerFrames = (text: Buffer) => Promise<AnswerFrame | undefined>
+
+const path = '/v1/wake-stream/receipts'
+
+/**
+ * Returns what answers the receipts that a reader sends over its WebSocket. A frame is the body of `POST /v1/wake-stream/receipts`:
+ * it counts as one such request, and has the same answer or the same problem.
+ */
+export function receiptFrames(
+  { shares, saw, wakeStreams }: ReceiptFrameContext,
+  caller: Caller,
+  signal: AbortSignal,
+): AnswerFrames {
+  const answer = async (text: Buffer): Promise<AnswerFrame> => {
+    saw(caller)
+    return { event: 'receipts', data: { receipts: await reportReceipts(wakeStreams, caller, receiptsOf(text)) } }
+  }
+  const refuse = (error: unknown): AnswerFrame => {
+    const problem = toProblem(error)
+    if (problem.status >= 500) wakeStreams.log.error({ err: error, path }, 'request.failed')
+    return { event: 'error', data: problemBody(problem, path) }
+  }
+  return async (text) => {
+    let leave = (): void => {}
+    try {
+      shares.spendRequest(caller)
+      leave = await shares.enter(caller)
+    } catch (refusal) {
+      return (await shares.mayRefuse(caller, signal)) ? refuse(refusal) : undefined
+    }
+    return answer(text).catch(refuse).finally(leave)
+  }
+}
+
+function receiptsOf(text: Buffer): ReceiptInput[] {
+  requireModestJson(text)
+  requireStorableJson(text)
+  return parse(receiptsInput, parsed(text))
+}
+
+function parsed(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString())
+  } catch (cause) {
+    throw new Problem('invalid-json', { detail: 'The message is not valid JSON. Send one array of receipts.', cause })
+  }
+}

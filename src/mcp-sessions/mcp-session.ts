@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { hashSecret } from '../security/secret.ts'
+
+/** The levels of log messages, the least severe first. Source: MCP 2025-11-25, server/utilities/logging. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** A session of an MCP client over HTTP. Only the client has its `Mcp-Session-Id`; the store has the hash. */
+export interface McpSession {
+  /** The SHA-256 of its `Mcp-Session-Id`. */
+  readonly id: string
+  readonly projectId: string
+  /** The agent's id, or `operator`. */
+  readonly callerId: string
+  readonly keyId: string
+  /** As negotiated: `2025-11-25`. */
+  readonly protocolVersion: string
+  /** The params of its `initialize` request. */
+  readonly initialize: InitializeParams
+  /** What `logging/setLevel` set; null: the client has not set it. */
+  readonly logLevel: LogLevel | null
+  /** The URIs of `resources/subscribe`. */
+  readonly resources: readonly string[]
+  /** The stream that its notifications are written to; null: none was opened. */
+  readonly streamId: string | null
+  readonly lastUsedAt: number
+}
+
+/** What a client says when it begins a session. */
+export interface InitializeParams {
+  readonly protocolVersion: string
+  readonly capabilities: {
+    readonly experimental?: Readonly<Record<string, unknown>>
+    readonly extensions?: Readonly<Record<string, unknown>>
+    readonly [name: string]: unknown
+  }
+  readonly clientInfo: { readonly name: string; readonly version: string; readonly [name: string]: unknown }
+}
+
+/** Returns an `Mcp-Session-Id`: 256 random bits in visible ASCII. */
+export function newMcpSessionId(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Returns what the store and the log call the session of an `Mcp-Session-Id`. */
+export function nameOfSession(mcpSessionId: string): string {
+  return hashSecret(mcpSessionId)
+}
+
+/** Whether a message of a level is sent to a session. Without a set level every message is. */
+export function isLogged(session: Pick<McpSession, 'logLevel'>, level: LogLevel): boolean {
+  return session.logLevel === null || logLevels.indexOf(level) >= logLevels.indexOf(session.logLevel)
+}

@@ -1,0 +1,158 @@
+import type { Base } from '../core.ts'
+import { Problem } from '../errors.ts'
+import type { Sweep } from '../lib/sweeper.ts'
+import { mcpLimits } from '../limits.ts'
+import { type Caller, operates } from '../registry/callers/caller.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { type InitializeParams, type LogLevel, type McpSession, nameOfSession, newMcpSessionId } from './mcp-session.ts'
+import {
+  deleteIdleMcpSession,
+  deleteMcpSession,
+  findMcpSession,
+  insertMcpSession,
+  listIdleMcpSessions,
+  listSurplus,
+  setLogLevel,
+  setSessionStream,
+  setSubscribedResources,
+  useMcpSession,
+} from './mcp-session-store.ts'
+
+export interface McpSessionContext extends Base {
+  /** Notifies every gateway that a session has changed or ended. */
+  readonly changed: (sessionId: string) => void
+}
+
+/** How often a use of a session is recorded. */
+const useMs = 60_000
+const batchMax = 100
+
+/**
+ * Begins a session and returns its `Mcp-Session-Id`. Of more sessions of a key, or of an agent, than `mcpSessionsOfKey` and
+ * `mcpSessionsOfAgent` the ones end that were not used for the longest time: clients that crash never end theirs.
+ */
+export async function beginMcpSession(
+  { db, changed }: McpSessionContext,
+  caller: Caller,
+  { protocolVersion, initialize }: { readonly protocolVersion: string; readonly initialize: InitializeParams },
+): Promise<string> {
+  const mcpSessionId = newMcpSessionId()
+  await db.transaction(async (tx) => {
+    await requireLiveKey(tx, caller)
+    const surplus = new Set(await listSurplus(tx, { keyId: caller.keyId }, mcpLimits.mcpSessionsOfKey.max - 1))
+    if (caller.kind === 'agent') {
+      const others = await listSurplus(tx, { callerId: caller.id }, mcpLimits.mcpSessionsOfAgent.max - 1)
+      for (const id of others) surplus.add(id)
+    }
+    for (const id of surplus) await deleteMcpSession(tx, id)
+    await insertMcpSession(tx, {
+      id: nameOfSession(mcpSessionId),
+      projectId: caller.projectId,
+      callerId: caller.id,
+      keyId: caller.keyId,
+      protocolVersion,
+      initialize,
+      logLevel: null,
+      resources: [],
+      streamId: null,
+      lastUsedAt: tx.now,
+    })
+    tx.onCommit(() => surplus.forEach(changed))
+  })
+  return mcpSessionId
+}
+
+/** Returns the caller's session and records its use. Errors: `session-not-found`, also for another caller's. */
+export async function requireMcpSession(
+  { db, clock }: Base,
+  caller: Caller,
+  mcpSessionId: string,
+): Promise<McpSession> {
+  const session = await findMcpSession(db, nameOfSession(mcpSessionId))
+  if (!session || !isOwn(caller, session)) throw notFound()
+  if (clock.now() - session.lastUsedAt >= useMs) await db.transaction((tx) => useMcpSession(tx, session.id, useMs))
+  return session
+}
+
+function isOwn(caller: Caller, { callerId, projectId }: McpSession): boolean {
+  if (callerId !== caller.id) return false
+  return caller.kind === 'operator' ? operates(caller, projectId) : caller.projectId === projectId
+}
+
+/** Ends a session of the caller. Errors: `session-not-found`. */
+export async function endMcpSession(context: McpSessionContext, caller: Caller, mcpSessionId: string): Promise<void> {
+  const { id } = await requireMcpSession(context, caller, mcpSessionId)
+  await context.db.transaction(async (tx) => {
+    if (await deleteMcpSession(tx, id)) tx.onCommit(() => context.changed(id))
+  })
+}
+
+/** Makes a stream the one of its session: an earlier one ends, on whatever gateway it is. Errors: `session-not-found`. */
+export async function takeSessionStream(
+  { db, changed }: McpSessionContext,
+  id: string,
+  streamId: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await setSessionStream(tx, id, streamId))) throw notFound()
+  })
+  changed(id)
+}
+
+/** Sets the least severe level of log messages of a session. */
+export async function setSessionLevel({ db, changed }: McpSessionContext, id: string, level: LogLevel): Promise<void> {
+  await db.transaction((tx) => setLogLevel(tx, id, level))
+  changed(id)
+}
+
+/** Subscribes a session to a resource, or ends that. Errors: `limit-exceeded` beyond `mcpResources`. */
+export async function subscribeToResource(
+  { db, changed }: McpSessionContext,
+  id: string,
+  { uri, wanted }: { readonly uri: string; readonly wanted: boolean },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const session = await findMcpSession(tx, id)
+    if (!session) throw notFound()
+    const others = session.resources.filter((known) => known !== uri)
+    const { max } = mcpLimits.mcpResources
+    if (wanted && others.length >= max) {
+      throw new Problem('limit-exceeded', {
+        detail: `This session is subscribed to ${max} resources, and may have no more. Unsubscribe from one.`,
+        extra: { limit: 'mcpResources', max },
+      })
+    }
+    await setSubscribedResources(tx, id, wanted ? [...others, uri] : others)
+  })
+  changed(id)
+}
+
+/** Ends the sessions that nobody has used for `mcpSessionIdle`. Safe on several gateways at once. */
+export function idleSessionSweep({ db, clock, log, changed }: McpSessionContext): Sweep {
+  return {
+    name: 'mcp_sessions',
+    everyMs: 60_000,
+    // Clients that were connected to a gateway that was down come back first.
+    firstAfterMs: 60_000,
+    async run(signal) {
+      const before = clock.now() - mcpLimits.mcpSessionIdle.max * 1_000
+      const ids = await listIdleMcpSessions(db, before, batchMax)
+      let ended = 0
+      for (const id of ids) {
+        if (signal.aborted) break
+        if (!(await db.transaction((tx) => deleteIdleMcpSession(tx, id, before)))) continue
+        ended++
+        changed(id)
+      }
+      if (ended > 0) log.info({ ended }, 'mcp_session.timed_out')
+      return ended === batchMax
+    },
+  }
+}
+
+function notFound(): Problem {
+  return new Problem('session-not-found', {
+    field: 'Mcp-Session-Id',
+    detail: 'Mcp-Session-Id: there is no such session, or it has ended. Begin a new one with initialize.',
+  })
+}

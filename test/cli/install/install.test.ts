@@ -1,0 +1,258 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { harnessIds } from '../../../src/cli/install/harness.ts'
+import { contents, makeHome, snapshot } from './homes.ts'
+
+const codexToml = `# my settings
+model = "gpt-5"   # the good one
+
+[mcp_servers.other]
+command = "other"
+
+[projects."/srv"]
+trust_level = "trusted"`
+
+/** Files that users have, and the harness that they are for. */
+const files: [what: string, harness: string, name: string, text: string][] = [
+  ['comments and a table of another server, no final line end', 'codex', '.codex/config.toml', codexToml],
+  ['CRLF', 'codex', '.codex/config.toml', `${codexToml}\n`.replaceAll('\n', '\r\n')],
+  ['an empty file', 'codex', '.codex/config.toml', ''],
+  ['a byte order mark', 'codex', '.codex/config.toml', '\ufeffmodel = "x"\n'],
+  [
+    'hooks of others',
+    'codex',
+    '.codex/hooks.json',
+    '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}',
+  ],
+  [
+    'other servers',
+    'claude',
+    '.claude.json',
+    '{\n  "numStartups": 4,\n  "mcpServers": {\n    "a": { "command": "a" }\n  }\n}\n',
+  ],
+  ['tabs', 'claude', '.claude/settings.json', '{\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}'],
+  ['CRLF', 'claude', '.claude/settings.json', '{\r\n  "permissions": { "allow": ["Bash(ls)"] }\r\n}\r\n'],
+  ['an empty file', 'claude', '.claude/settings.json', ''],
+  ['white space only', 'claude', '.claude/settings.json', ' \n\n'],
+  ['an empty object', 'claude', '.claude.json', '{}'],
+  [
+    'comments and trailing commas',
+    'opencode',
+    '.config/opencode/opencode.jsonc',
+    '{\n  // mine\n  "mcp": {\n    "a": {}, // a\n  },\n}\n',
+  ],
+  ['a byte order mark', 'opencode', '.config/opencode/opencode.json', '\ufeff{ "model": "m" }\n'],
+  ['all in one line', 'gemini', '.gemini/settings.json', '{"mcpServers":{"a":{"command":"a"}},"theme":"x"}'],
+  ['four spaces', 'qwen', '.qwen/settings.json', '{\n    "theme": "x" // dark\n}\n'],
+  ['its version', 'cursor', '.cursor/hooks.json', '{ "version": 1, "hooks": {} }\n'],
+  ['other servers', 'copilot', '.copilot/mcp-config.json', '{\n  "mcpServers": {}\n}\n'],
+]
+
+test.each(files)('with %s, %s keeps every byte of %s', async (_what, harness, name, text) => {
+  using home = makeHome()
+  home.write(name, text)
+  const before = snapshot(home.path)
+  const earlier = contents(home.path)
+
+  const dry = await home.rouse('install', harness, '--dry-run')
+  expect([dry.code, dry.stderr]).toEqual([0, ''])
+  expect(dry.stdout).toContain(`+++ ${home.at(name)}`)
+  expect(snapshot(home.path)).toEqual(before)
+
+  const first = await home.rouse('install', harness, '--approve-tools')
+  expect([first.code, first.stderr]).toEqual([0, ''])
+  const installed = snapshot(home.path)
+  expect(home.read(name)).not.toBe(text)
+  expect(statSync(home.at(name)).mode).toBe((before[name] as { mode: number }).mode)
+  expect(readFileSync(`${home.at(name)}.rouse-backup`, 'utf8')).toBe(text)
+
+  const second = await home.rouse('install', harness)
+  expect(second.stdout).toContain('Nothing had to be changed.')
+  expect(snapshot(home.path)).toEqual(installed)
+
+  expect(await home.rouse('uninstall', harness)).toMatchObject({ code: 0, stderr: '' })
+  expect(contents(home.path)).toEqual(earlier)
+})
+
+test.each(harnessIds)('%s: files and directories that were made go again', async (harness) => {
+  using home = makeHome()
+  expect(await home.rouse('install', harness)).toMatchObject({ code: 0 })
+  expect(Object.keys(contents(home.path)).length).toBeGreaterThan(0)
+  const written = Object.values(contents(home.path)).join('\n')
+  expect(written).toContain('--profile')
+  expect(written).not.toContain('rk_secret')
+  expect(await home.rouse('uninstall', harness)).toMatchObject({ code: 0 })
+  expect(contents(home.path)).toEqual({})
+})
+
+test.each(harnessIds)('%s: a link to a file stays a link, and its file keeps its mode', async (harness) => {
+  using home = makeHome()
+  await home.rouse('install', harness)
+  const [name] = Object.keys(contents(home.path)).filter((one) => /\.(json|toml)$/.test(one))
+  await home.rouse('uninstall', harness)
+  const text = name!.endsWith('toml') ? '# dotfiles\n' : '{}\n'
+  const file = home.write('dotfiles/file', text)
+  chmodSync(file, 0o640)
+  mkdirSync(home.at(name!, '..'), { recursive: true })
+  symlinkSync(file, home.at(name!))
+  expect(await home.rouse('install', harness)).toMatchObject({ code: 0 })
+  expect(readFileSync(file, 'utf8')).not.toBe(text)
+  expect([lstatSync(home.at(name!)).isSymbolicLink(), statSync(file).mode & 0o777]).toEqual([true, 0o640])
+  await home.rouse('uninstall', harness)
+  expect(readFileSync(file, 'utf8')).toBe(text)
+})
+
+test.each([
+  [
+    'invalid JSON',
+    'claude',
+    '.claude/settings.json',
+    '{\n  "a": 1,\n  "b" 2\n}\n',
+    /settings\.json:3:7: colon expected/,
+  ],
+  ['invalid TOML', 'codex', '.codex/config.toml', 'a = 1\nb =\n', /config\.toml:2:\d+: /],
+  ['a list', 'claude', '.claude/settings.json', '[]', /settings\.json:1:1: the file is no JSON object/],
+  ['a list of servers', 'claude', '.claude.json', '{"mcpServers": []}', /\.claude\.json:1:16: mcpServers is no object/],
+  [
+    'an own server of the name',
+    'claude',
+    '.claude.json',
+    '{\n  "mcpServers": { "rouse": {} }\n}',
+    /\.claude\.json:2:\d+: mcpServers\.rouse is there already/,
+  ],
+  [
+    'an own table of the name',
+    'codex',
+    '.codex/config.toml',
+    'x = 1\n[mcp_servers.rouse]\ncommand = "x"\n',
+    /config\.toml:2:1: mcp_servers\.rouse is there already/,
+  ],
+  [
+    'an own inline table',
+    'codex',
+    '.codex/config.toml',
+    'mcp_servers = { a = { command = "x" } }\n',
+    /write \[mcp_servers\.rouse\] yourself/,
+  ],
+  [
+    'a name that is there twice',
+    'claude',
+    '.claude.json',
+    '{"mcpServers": {}, "mcpServers": {}}',
+    /"mcpServers" is there twice/,
+  ],
+  ['bytes that are no UTF-8', 'claude', '.claude.json', Buffer.from([0x7b, 0xff, 0x7d]), /is not UTF-8/],
+])('%s is refused, and nothing is changed', async (_what, harness, name, text, message) => {
+  using home = makeHome()
+  home.write(name, text as string)
+  const before = snapshot(home.path)
+  for (const flag of [[], ['--dry-run']]) {
+    const { code, stderr } = await home.rouse('install', harness, ...flag)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
+  }
+  expect(snapshot(home.path)).toEqual(before)
+})
+
+test('a read-only file is refused with the command that makes it writable', async () => {
+  using home = makeHome()
+  chmodSync(home.write('.codex/config.toml', 'model = "x"\n'), 0o444)
+  const before = snapshot(home.path)
+  const { code, stderr } = await home.rouse('install', 'codex')
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`chmod u+w ${home.at('.codex/config.toml')}`)])
+  expect(snapshot(home.path)).toEqual(before)
+})
+
+test('a link to nothing is refused', async () => {
+  using home = makeHome()
+  symlinkSync(home.at('nowhere'), home.at('.claude.json'))
+  const { code, stderr } = await home.rouse('install', 'claude')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('a symbolic link to a file that is not there')])
+})
+
+test('what others write beside it stays when it is uninstalled', async () => {
+  using home = makeHome()
+  home.write('.claude.json', '{"numStartups":1}')
+  await home.rouse('install', 'claude')
+  // Claude Code writes the file anew, and the user adds a server and a hook.
+  const state = JSON.parse(home.read('.claude.json'))
+  state.mcpServers.mine = { command: 'mine' }
+  home.write('.claude.json', JSON.stringify({ ...state, numStartups: 2 }, null, 2))
+  const settings = JSON.parse(home.read('.claude/settings.json'))
+  settings.hooks.Stop.push({ hooks: [{ type: 'command', command: 'mine' }] })
+  home.write('.claude/settings.json', JSON.stringify(settings))
+  const { code, stdout } = await home.rouse('uninstall', 'claude')
+  expect(code).toBe(0)
+  expect(JSON.parse(home.read('.claude.json'))).toEqual({ numStartups: 2, mcpServers: { mine: { command: 'mine' } } })
+  expect(JSON.parse(home.read('.claude/settings.json'))).toEqual({
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'mine' }] }] },
+  })
+  expect(stdout).toContain('backup:')
+})
+
+test('an entry that the user has changed is named, and left', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'codex')
+  home.write('.codex/config.toml', `${home.read('.codex/config.toml')}enabled = false\n`)
+  const before = home.read('.codex/config.toml')
+  const { code, stdout } = await home.rouse('uninstall', 'codex')
+  expect(code).toBe(0)
+  expect(stdout).toContain('mcp_servers.rouse was changed since: it stays')
+  expect(home.read('.codex/config.toml')).toBe(before)
+  expect(existsSync(home.at('.codex/hooks.json'))).toBe(false)
+})
+
+test('another profile replaces the entries, and a permission that was given stays', async () => {
+  using home = makeHome()
+  home.write('.codex/config.toml', codexToml)
+  await home.rouse('install', 'codex', '--approve-tools')
+  const profiles = JSON.parse(home.read('.config/rouse/profiles.json'))
+  profiles.profiles.erik = { url: 'http://127.0.0.1:9', key: 'rk_other', identity: '@erik' }
+  home.write('.config/rouse/profiles.json', JSON.stringify(profiles))
+  expect(await home.rouse('install', 'codex', '--agent', '@erik')).toMatchObject({ code: 0 })
+  const toml = home.read('.codex/config.toml')
+  expect(toml.match(/--profile", "(\w+)"/)?.[1]).toBe('erik')
+  expect(toml).toContain('default_tools_approval_mode = "approve"')
+  expect(toml.match(/\[mcp_servers\.rouse\]/g)).toHaveLength(1)
+  await home.rouse('install', 'codex', '--no-approve-tools')
+  expect(home.read('.codex/config.toml')).not.toContain('default_tools_approval_mode')
+  await home.rouse('uninstall', 'codex')
+  expect(home.read('.codex/config.toml')).toBe(codexToml)
+})
+
+test('the directories of a harness are those that its variables name', async () => {
+  using home = makeHome({ CODEX_HOME: '', CLAUDE_CONFIG_DIR: '' })
+  const env = { CODEX_HOME: home.at('cx'), CLAUDE_CONFIG_DIR: home.at('cl'), XDG_CONFIG_HOME: home.at('.config') }
+  Object.assign(home.env, env)
+  for (const harness of ['codex', 'claude', 'opencode']) await home.rouse('install', harness)
+  expect(Object.keys(contents(home.path)).filter((name) => /\.(json|toml)$/.test(name))).toEqual([
+    '.config/opencode/opencode.json',
+    'cl/.claude.json',
+    'cl/settings.json',
+    'cx/config.toml',
+    'cx/hooks.json',
+  ])
+  expect(home.read('.config/opencode/opencode.json')).toContain('"type": "local"')
+  // Codex passes a short list of variables on: the one that leads to the profile is in its file.
+  expect(home.read('cx/config.toml')).toContain(`XDG_CONFIG_HOME = "${home.at('.config')}"`)
+})
+
+test('with --http the file has the address, and the name of the variable with the key', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'codex', '--http')
+  expect(home.read('.codex/config.toml')).toContain(
+    'url = "http://127.0.0.1:9/mcp"\nbearer_token_env_var = "ROUSE_KEY"',
+  )
+  expect(await home.rouse('install', 'copilot', '--http')).toMatchObject({ code: 2 })
+})
+
+test('without a profile it says how to make one, and without a name it lists the harnesses', async () => {
+  using home = makeHome()
+  home.write('.config/rouse/profiles.json', '{"profiles":{}}')
+  const { code, stderr } = await home.rouse('install', 'codex')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('rouse login --profile donna')])
+  home.write('.codex/config.toml', '')
+  const { stdout } = await home.rouse('install')
+  expect(stdout).toMatch(/codex\s+Codex\s+yes\s+no/)
+  expect(stdout).toMatch(/gemini\s+Gemini CLI\s+no\s+no/)
+  expect(await home.rouse('install', 'codx')).toMatchObject({ code: 2, stderr: expect.stringContaining('codex?') })
+})

@@ -1,0 +1,54 @@
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
+
+export type Mode = 'legacy' | 'auto' | '2026-07-28'
+
+const info = { name: 'test', version: '1' }
+const addressOf = (gateway: TestGateway): URL => new URL('/mcp', gateway.url)
+const withKey = ({ key }: { readonly key: string }) => ({
+  requestInit: { headers: { Authorization: `Bearer ${key}` } },
+})
+
+/** The official client 2.x, connected in one of its modes. */
+export async function connectNew(gateway: TestGateway, agent: TestAgent, mode: Mode) {
+  const negotiation = mode === '2026-07-28' ? { pin: mode } : mode
+  const client = new NewClient(info, { versionNegotiation: { mode: negotiation } } as never)
+  const transport = new NewTransport(addressOf(gateway), withKey(agent))
+  await client.connect(transport)
+  return { client, transport, [Symbol.asyncDispose]: () => client.close() }
+}
+
+export interface OldClientOptions {
+  readonly capabilities?: object
+  readonly protocolVersion?: string
+}
+
+export interface Logged {
+  readonly level: string
+  readonly logger?: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
+  readonly data: any
+}
+
+/** The official client 1.x, with what it was notified of. */
+export async function connectOld(gateway: TestGateway, agent: TestAgent, { capabilities = {} }: OldClientOptions = {}) {
+  const client = new OldClient(info, { capabilities })
+  const logged: Logged[] = []
+  const updated: string[] = []
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params as never))
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri))
+  const transport = new OldTransport(addressOf(gateway), {
+    ...withKey(agent),
+    reconnectionOptions: {
+      maxReconnectionDelay: 50,
+      initialReconnectionDelay: 5,
+      reconnectionDelayGrowFactor: 1,
+      maxRetries: 1_000,
+    },
+  })
+  await client.connect(transport as never)
+  return { client, transport, logged, updated, [Symbol.asyncDispose]: () => client.close() }
+}

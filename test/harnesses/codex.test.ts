@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parseToml } from '../../src/cli/install/toml.ts'
+import { trustHooks } from './codex-server.ts'
+import { startFakeModel } from './fake-model.ts'
+import { openOffice } from './office.ts'
+import { program } from './programs.ts'
+
+const codex = program('codex')
+
+/** No login, no network, no background process. */
+const config = (model: string, project: string) => `# the user's own
+model = "mock-model"
+model_provider = "mock"
+approval_policy = "never"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+
+[features]
+daemon_auto_start = false
+
+[model_providers.mock]
+name = "mock"
+base_url = "${model}"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+requires_openai_auth = false
+supports_websockets = false
+
+[projects."${project}"]
+trust_level = "trusted"
+`
+
+describe.skipIf(codex === undefined)('Codex', () => {
+  test('its model calls our tools, and is told what mail waits once its user has trusted the hooks', async () => {
+    await using office = await openOffice()
+    await using model = await startFakeModel((_request, number) =>
+      number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
+    )
+    Object.assign(office.env, { CODEX_HOME: office.at('codex') })
+    const original = config(model.url, office.at('project'))
+    office.write('codex/config.toml', original)
+    const install = await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools')
+    expect([install.code, install.stderr]).toEqual([0, ''])
+
+    const first = await office.run(codex!, ['exec', 'Who are you?'])
+    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('answer 2')])
+    // The tool's result is in the next request.
+    expect(model.requests[0]!.text).toContain('mcp__rouse')
+    expect(model.requests[1]!.text).toMatch(/function_call_output.*@donna/)
+
+    await office.gateway.send('@donna', 'Please review PR 7')
+    await office.run(codex!, ['exec', 'Anything new?'])
+    expect(model.requests[2]!.text).not.toContain('Please review PR 7')
+    const before = await trustHooks(codex!, office.at('project'), office.env)
+    expect(before).toEqual(Array(5).fill('untrusted'))
+
+    const third = await office.run(codex!, ['exec', 'And now?'])
+    expect(third.code).toBe(0)
+    expect(model.requests[3]!.text).toContain('Please review PR 7')
+    console.log(`codex exec: ${first.ms} ms with a tool call, ${third.ms} ms with hooks`)
+
+    expect(await office.rouse('uninstall', 'codex')).toMatchObject({ code: 0 })
+    expect(existsSync(office.at('codex/hooks.json'))).toBe(false)
+    // What the user trusted is the user's.
+    const { hooks, ...rest } = parseToml(office.read('codex/config.toml')) as Record<string, unknown>
+    expect(rest).toEqual(parseToml(original))
+    expect(hooks).toBeDefined()
+  })
+})

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const caches: Partial<Record<NodeJS.Platform, string>> = { darwin: 'Library/Caches', win32: 'AppData/Local' }
+
+/** Where the programs are kept from run to run, and where the tests have their homes: Codex dislikes the system's temporary directory. */
+export const cacheDirectory =
+  process.env.ROUSE_HARNESS_CACHE ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), caches[process.platform] ?? '.cache'), 'rouse-harnesses')
+
+const installMaxMs = 240_000
+
+/** The program itself, not the script that starts it: that would take half a second, and keep signals for itself. */
+const programs = {
+  codex: {
+    package: '@openai/codex',
+    version: '0.169.0',
+    binary: ['@openai', /^codex-/, 'vendor', /./, 'bin', 'codex'],
+  },
+  opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
+} as const
+
+/** The path of a program, downloaded from npm where the cache has none; undefined, and a line with the reason, where it cannot be had. */
+export function program(name: keyof typeof programs): string | undefined {
+  const { package: packageName, version, binary } = programs[name]
+  const directory = join(cacheDirectory, `${name}-${version}`)
+  const find = () => pathOf(join(directory, 'node_modules'), binary)
+  try {
+    if (find() === undefined) download(directory, `${packageName}@${version}`)
+    return find()
+  } catch (error) {
+    const [reason] = String((error as { stderr?: unknown }).stderr || error).split('\n')
+    console.warn(`skipped: ${packageName}@${version} cannot be had: ${reason}`)
+    return undefined
+  }
+}
+
+/** The first path below a directory whose steps are these names, or match these patterns. */
+function pathOf(directory: string, steps: readonly (string | RegExp)[]): string | undefined {
+  const [step, ...rest] = steps
+  if (step === undefined) return directory
+  const names = typeof step === 'string' ? [step] : existsSync(directory) ? readdirSync(directory) : []
+  const found = names.filter((name) => name.match(step) && existsSync(join(directory, name)))
+  return found.map((name) => pathOf(join(directory, name), rest)).find((path) => path !== undefined)
+}
+
+function download(directory: string, what: string): void {
+  mkdirSync(directory, { recursive: true })
+  const argv = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory, what]
+  execFileSync('npm', argv, { timeout: installMaxMs, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+}
