@@ -14,6 +14,6 @@ export async function until<T>(
     if (check(value)) return value
     const waitedMs = Date.now() - startedAt
     if (waitedMs > timeoutMs) throw new Error(`Still ${JSON.stringify(value)} after ${timeoutMs} ms.`)
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMaxMs, 5 + waitedMs / 20)))
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMaxMs, 5 + waitedMs / 40)))
   }
 }

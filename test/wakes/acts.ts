@@ -64,7 +64,10 @@ export function untilAttempts(
   )
 }
 
-/** Moves time on in steps until the check passes. After each step pending work can run. */
+/**
+ * Moves time on in steps until the check passes. After each step pending work can run. A read that asks the gateway keeps time from
+ * running away from it: with steps of a lease or more, a run would lose each lease before it has used it.
+ */
 export function advanceUntil<T>(
   clock: FakeClock,
   stepMs: number,
