@@ -1,5 +1,5 @@
-// A harness in 110 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, and does the work that
-// it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
+// A harness in 160 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, says that it is there, and
+// does the work that it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
 //
 //   rouse agent add donna --save-key donna.key
 //   ROUSE_KEY_FILE=donna.key node examples/harness.mjs
@@ -13,7 +13,9 @@ const { ROUSE_KEY, ROUSE_KEY_FILE } = process.env
 const key = ROUSE_KEY ?? (ROUSE_KEY_FILE && readFileSync(ROUSE_KEY_FILE, 'utf8').trim())
 if (!key) throw new Error('ROUSE_KEY_FILE: name the file with the key that registering the agent made.')
 
+const readsMail = {}
 const seen = new Set() // A wake may come twice, always under the same eventId.
+let sessionId
 let signingKey
 let subscriptionId
 let lastLogId // The newest wake: the next one names it as its prevLogId.
@@ -51,20 +53,48 @@ async function handle(wake) {
 
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
+  // A session says that a process speaks for the agent. Its answer has the mail that waited; the same process may start it again.
+  const startedAt = new Date(performance.timeOrigin).toISOString()
+  const session = await call('POST', '/v1/sessions', { surface: 'example', pid: process.pid, startedAt }, readsMail)
+  sessionId = session.sessionId
+  say('started', { sessionId })
+  readMail(session)
+  // The subscription is the session's: it is paused when a newer process takes over. What waited comes as a digest.
   const subscription = await call('POST', '/v1/wake-subscriptions', {
     trigger: 'TASK_STATE_CHANGED',
     harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
+    sessionId,
   })
   signingKey = subscription.signingKey
   subscriptionId = subscription.subscriptionId
   say('subscribed', { subscriptionId })
+  await present('idle')
+  setInterval(() => beat().catch((error) => say('failed', { error: error.message })), 60_000)
   const leave = async () => {
     await call('DELETE', `/v1/wake-subscriptions/${subscriptionId}`).catch(() => {})
+    await call('DELETE', `/v1/sessions/${sessionId}`).catch(() => {})
     process.exit(0)
   }
   process.once('SIGINT', leave)
   process.once('SIGTERM', leave)
 })
+
+/** A sign of life. Its answer has the mail that came meanwhile. */
+async function beat() {
+  const answer = await call('PUT', `/v1/sessions/${sessionId}`, {}, readsMail)
+  for (const taskId of readMail(answer)) await work(taskId)
+}
+
+/** Prints the mail in an answer. Returns the tasks that it is about: no wake brings what an answer has brought. */
+function readMail({ pendingSignals = [] }) {
+  for (const { from, subject } of pendingSignals) say('mail', { from, subject })
+  return pendingSignals.map((signal) => signal.task_id).filter(Boolean)
+}
+
+/** Tells the team, and who would interrupt, what the harness does. */
+function present(state) {
+  return call('PUT', '/v1/presence', { state, source: 'a2a-webhook' })
+}
 
 /** The work: whatever your harness does. This one counts words. */
 async function work(taskId) {
@@ -75,6 +105,7 @@ async function work(taskId) {
     call('POST', `/v1/tasks/${taskId}/transitions`, { to, expectedVersion, ...rest })
   const { version } = task.state === 'submitted' ? await move('working', task.version) : task
   say('working', { taskId })
+  await present('active')
   const text = task.history
     .at(-1)
     .parts.map((part) => part.text ?? '')
@@ -84,6 +115,7 @@ async function work(taskId) {
     artifacts: [{ name: 'answer', parts: [{ text: `${words} words, ${text.length} characters` }] }],
   })
   say('completed', { taskId })
+  await present('idle')
 }
 
 /** Standard Webhooks: HMAC-SHA256 over id, time and body; at most five minutes old. */
@@ -98,15 +130,24 @@ function isGenuine(headers, body) {
   })
 }
 
-async function call(method, path, body) {
+/** Any answer may carry mail. A call that does not read it says so, and the mail waits. */
+async function call(method, path, body, mail = { 'Rouse-Pending-Signals': 'none' }) {
+  const session = sessionId === undefined ? {} : { 'Rouse-Session': sessionId }
   const response = await fetch(gateway + path, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...session, ...mail },
     body: body && JSON.stringify(body),
   })
   const answer = await response.json()
+  // A newer process speaks for the agent: its subscription has the wakes.
+  if (answer.code === 'session-ended') leaveTo(answer)
   if (!response.ok) throw new Error(`${method} ${path}: ${answer.detail}`)
   return answer
+}
+
+function leaveTo({ reason }) {
+  say('ended', { reason })
+  process.exit(0)
 }
 
 /** These fields, where they are there. */

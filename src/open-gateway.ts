@@ -10,6 +10,7 @@ import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
+import type { McpParts } from './fronts/mcp/http/context.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
 import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
@@ -49,6 +50,7 @@ import { createTaskAssignment } from './tasks/assignment.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import { createFindWaiting, hasWaiting } from './waiting.ts'
 import { StreamConnections } from './wake-stream/connections.ts'
+import { createNotificationChannel } from './wake-stream/notification-channel.ts'
 import { createStreamChannel } from './wake-stream/stream-channel.ts'
 import { WakeStreams } from './wake-stream/streams.ts'
 import { AttemptLog } from './wakes/attempt-log.ts'
@@ -108,8 +110,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
   const signWake = createWakeSigner(secrets, clock)
   const streams = new WakeStreams()
+  const noticed = new WakeStreams()
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(sending, signWake),
+    'mcp-notifications': createNotificationChannel({ clock, attempts }, noticed),
     'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
     push: createPushChannel(sending, secrets, renderPush(db), signer.signToken),
   }
@@ -131,26 +135,39 @@ export async function openGateway(config: Config, world: World): Promise<Running
     }),
   )
   const core: Core = { db, clock, log, append: engine.append }
-  const wakeStreams = { ...core, gatewayId: cluster.id, streams, random, changed: engine.changed }
+  const connecting = { ...core, gatewayId: cluster.id, random }
+  const wakeStreams = { ...connecting, target: 'bridge-daemon', streams, changed: engine.changed } as const
   const connections = undo.use(new StreamConnections(wakeStreams))
   cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
-  const mcp = openMcpParts({
+  const notices = undo.use(
+    new StreamConnections({
+      ...connecting,
+      target: 'mcp-notifications',
+      streams: noticed,
+      changed: (id) => {
+        engine.changed(id)
+        mcp.check([id])
+      },
+    }),
+  )
+  const mcp: McpParts = openMcpParts({
     ...core,
     notifier,
     random,
     resourcesOf,
     changed: (id) => {
       cluster.notifyChanged(id)
-      mcp.streams.check([id])
+      mcp.check([id])
     },
     publicUrl,
+    connections: notices,
   })
   undo.use(mcp.feed)
-  cluster.on({ changed: (ids) => mcp.streams.check(ids), missed: () => mcp.streams.checkAll() })
+  cluster.on({ changed: (ids) => mcp.check(ids), missed: () => mcp.checkAll() })
   const changed = (id: string): void => {
     engine.changed(id)
     connections.check([id])
-    mcp.streams.check([id])
+    mcp.check([id])
   }
 
   // features
@@ -229,6 +246,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const failed = (err: unknown, sweep: string): void => log.error({ err, sweep }, 'sweep.failed')
   const own = [
     connections.sweep,
+    notices.sweep,
     openCallCheck.sweep,
     keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
   ]

@@ -27,6 +27,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'doctor', load: async () => (await import('./commands/doctor.ts')).registerDoctor },
   { name: 'uninstall', load: async () => (await import('./commands/uninstall.ts')).registerUninstall },
   { name: 'sub', load: async () => (await import('./commands/sub.ts')).registerSub },
+  { name: 'wake', load: async () => (await import('./commands/wake.ts')).registerWake },
   { name: 'task', load: async () => (await import('./commands/task.ts')).registerTask },
   { name: 'mail', load: async () => (await import('./commands/mail.ts')).registerMail },
   { name: 'reply', load: async () => (await import('./commands/mail.ts')).registerReply },

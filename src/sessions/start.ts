@@ -14,8 +14,8 @@ import {
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
-import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
 import { resumeSubscriptionsOfSession, reviveSubscriptionsOf } from '../wakes/store/subscription-state.ts'
+import { announceWhatWaits } from './announce-what-waits.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
@@ -41,7 +41,7 @@ export interface StartedSession {
 /**
  * Starts a session and delivers the mail that waits for its agent. The newest process speaks for the agent: an older session is
  * preempted, its subscriptions are paused, and its next call gets `MasterPreempted`. The agent's subscriptions send one digest of
- * what waits. The same process (the same `pid` and `startedAt`) continues its session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
+ * what waits, unless a wake has begun the session. The same process (the same `pid` and `startedAt`) continues its session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
  * `forbidden` for an operator, which has no sessions. Source: S2-2, S2-11, S2-20, D12.
  */
 export function startSession(context: SessionContext, caller: Caller, input: SessionInput): Promise<StartedSession> {
@@ -66,7 +66,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     else await insertSession(tx, session)
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
     const revived = await reviveSubscriptions(context, tx, caller)
-    if (former === undefined || former.endedAt !== null) await announceWhatWaits(context, tx, caller.id)
+    if (former === undefined || former.endedAt !== null) await announceWhatWaits(context, tx, session, live)
     const pendingSignals = input.drain === false ? [] : await context.drain(tx, caller.id, session.id)
     await context.append(tx, caller.projectId, revived)
     if (step !== 'continue') {
@@ -163,17 +163,6 @@ async function reviveSubscriptions(
       { ...by('subscription.recovered'), data: { subscriptionId, agent: identity, reason } },
     ]
   })
-}
-
-/** The subscriptions of an agent whose harness has appeared send one digest of what waits. Source: D29. */
-async function announceWhatWaits(
-  { changed, hasWaiting }: SessionContext,
-  tx: Transaction,
-  agentId: string,
-): Promise<void> {
-  if (!(await hasWaiting(tx, agentId))) return
-  const announcing = await announceWaitingTo(tx, agentId)
-  tx.onCommit(() => announcing.forEach(changed))
 }
 
 /** Tells the older session, and it alone, who speaks for the agent now. Source: D26. */

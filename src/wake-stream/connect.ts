@@ -7,6 +7,7 @@ import { mayManageSubscriptions } from '../registry/permissions/grants.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { findSubscription, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import { type ConnectingTarget, targets } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
 import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/stream-state.ts'
@@ -14,7 +15,7 @@ import type { WakeStreamContext } from './context.ts'
 
 /** Connects subscriptions to a stream, all or none. A channel that connects is a sign of life of its agent. Source: D28, D31. */
 export async function connectSubscriptions(
-  { db, append, changed }: WakeStreamContext,
+  { db, append, changed, target }: WakeStreamContext,
   caller: Caller,
   subscriptionIds: readonly string[],
   stream: StreamKey,
@@ -24,7 +25,7 @@ export async function connectSubscriptions(
     // In one order, so that two streams of the same subscriptions wait for each other.
     for (const id of [...subscriptionIds].sort()) {
       await lockSubscription(tx, id)
-      const subscription = await requireStreamed(tx, caller, id)
+      const subscription = await requireStreamed(tx, caller, id, target)
       await connectStream(tx, subscription, stream)
       await append(tx, subscription.projectId, await connectEvents(tx, caller, subscription))
     }
@@ -51,7 +52,12 @@ export async function disconnectSubscription(
 }
 
 /** Returns a subscription of the caller that is read as a stream. A grant to manage it is not enough: what gathered is its owner's. */
-async function requireStreamed(tx: Transaction, caller: Caller, id: string): Promise<WakeSubscription> {
+async function requireStreamed(
+  tx: Transaction,
+  caller: Caller,
+  id: string,
+  target: ConnectingTarget,
+): Promise<WakeSubscription> {
   const subscription = await findSubscription(tx, id)
   const isVisible =
     subscription?.kind === 'wake' &&
@@ -63,13 +69,14 @@ async function requireStreamed(tx: Transaction, caller: Caller, id: string): Pro
     })
   }
   requireSelf(caller, subscription.agentId, 'read the wakes of a subscription')
-  if (subscription.harnessTarget === 'bridge-daemon' && subscription.signingKey !== null) return subscription
+  const lacksKey = targets[target].isSigned && subscription.signingKey === null
+  if (subscription.harnessTarget === target && !lacksKey) return subscription
   throw new Problem('invalid-request', {
     field: 'subscription',
     detail:
-      subscription.signingKey === null
+      lacksKey && subscription.harnessTarget === target
         ? `subscription: ${id} has no signing key. Make one with PATCH {"rotateSigningKey":true}.`
-        : `subscription: the wakes of ${id} go to ${subscription.harnessTarget}. Only those of a subscription with harnessTarget "bridge-daemon" are read as a stream.`,
+        : `subscription: the wakes of ${id} go to ${subscription.harnessTarget}. Only those of a subscription with harnessTarget "${target}" are read as this stream.`,
   })
 }
 

@@ -3,6 +3,7 @@ import type { Sweep } from '../lib/sweeper.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { findSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { ConnectingTarget } from '../registry/subscriptions/targets.ts'
 import { connectSubscriptions, disconnectSubscription } from './connect.ts'
 import type { WakeStreamContext } from './context.ts'
 import { type StreamReader, WakeStream } from './wake-stream.ts'
@@ -86,9 +87,10 @@ export class StreamConnections implements AsyncDisposable {
   async #check(id: string, stream: WakeStream): Promise<void> {
     const { db, streams } = this.#context
     const subscription = await findSubscription(db, id)
-    if (belongsTo(subscription, stream)) return
+    const { target } = this.#context
+    if (belongsTo(subscription, stream, target)) return
     // No other stream has it: a reader that connects again gets what gathered.
-    if (subscription?.kind === 'wake' && isForgotten(subscription)) return stream.end()
+    if (subscription?.kind === 'wake' && isForgotten(subscription, target)) return stream.end()
     const isReplaced = subscription?.kind === 'wake' && subscription.streamId !== stream.id
     streams.remove(id, stream)
     stream.release(id, isReplaced ? 'replaced' : 'changed')
@@ -119,11 +121,11 @@ export class StreamConnections implements AsyncDisposable {
 }
 
 /** Whether a subscription is still read as a stream, and the store knows of none. */
-function isForgotten({ harnessTarget, streamId }: WakeSubscription): boolean {
-  return harnessTarget === 'bridge-daemon' && streamId === null
+function isForgotten({ harnessTarget, streamId }: WakeSubscription, target: ConnectingTarget): boolean {
+  return harnessTarget === target && streamId === null
 }
 
-function belongsTo(subscription: Subscription | undefined, stream: WakeStream): boolean {
+function belongsTo(subscription: Subscription | undefined, stream: WakeStream, target: ConnectingTarget): boolean {
   if (subscription?.kind !== 'wake') return false
-  return subscription.streamId === stream.id && subscription.harnessTarget === 'bridge-daemon'
+  return subscription.streamId === stream.id && subscription.harnessTarget === target
 }

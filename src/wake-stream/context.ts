@@ -1,10 +1,13 @@
 import type { Core } from '../core.ts'
+import type { ConnectingTarget } from '../registry/subscriptions/targets.ts'
 import type { WakeStreams } from './streams.ts'
 
 export interface WakeStreamContext extends Core {
   /** This gateway's id. */
   readonly gatewayId: string
   readonly streams: WakeStreams
+  /** The target whose subscriptions these streams read. */
+  readonly target: ConnectingTarget
   /** In [0, 1). */
   readonly random: () => number
   /** Notifies the engine, here and on the other gateways, that a subscription has changed. */

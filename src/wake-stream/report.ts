@@ -18,7 +18,7 @@ export interface ReceiptInput {
 /** What the gateway has on record of a wake after a receipt; `unknown`: it has no such wake of the caller. */
 export interface RecordedReceipt {
   readonly eventId: string
-  readonly outcome: 'pending' | 'delivered' | 'failed' | 'rejected' | 'unknown'
+  readonly outcome: 'pending' | 'delivered' | 'written' | 'failed' | 'rejected' | 'unknown'
 }
 
 /**

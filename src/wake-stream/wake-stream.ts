@@ -1,14 +1,14 @@
 import type { SignedWake } from '../wakes/channel.ts'
 
-/** What became of a wake, by its reader's receipt. */
+/** What became of a wake, by its reader's receipt; `written`: its reader gives none. */
 export interface Receipt {
-  readonly outcome: 'delivered' | 'failed' | 'retry'
+  readonly outcome: 'delivered' | 'written' | 'failed' | 'retry'
 }
 
 /** A connected reader. */
 export interface StreamReader {
-  /** Writes a wake. */
-  write(eventId: string, wake: SignedWake): void
+  /** Writes a wake. Where a reader gives no receipts, resolves with whether its connection took the bytes. */
+  write(eventId: string, wake: SignedWake): Promise<boolean> | undefined
   /** Says that a subscription is no longer sent for on this stream, and why. */
   release(subscriptionId: string, reason: ReleaseReason): void
   /** Ends the stream. */
@@ -61,8 +61,9 @@ export class WakeStream {
     const receipt = new Promise<Receipt | 'closed'>((resolve) => {
       settle = resolve
     })
-    this.#reader.write(eventId, sign())
+    const taken = this.#reader.write(eventId, sign())
     this.#open.set(eventId, { receipt, settle })
+    void taken?.then((isTaken) => isTaken && this.report(eventId, { outcome: 'written' }))
     if (this.#open.size > openMax) this.#reader.end()
     return receipt
   }

@@ -70,11 +70,11 @@ export interface SignedWake {
 export type SignWake = (order: Omit<TestOrder<WakeSubscription>, 'signal'>) => () => SignedWake
 
 /**
- * `delivered`: a receiver took it. `failed`: there are no attempts left. `rejected`: the receiver says that no retry will help.
+ * `delivered`: a receiver took it. `written`: it was written to a connection, and nothing more is ever known of it. `failed`: there are no attempts left. `rejected`: the receiver says that no retry will help.
  * `stopped`: the gateway stops or another run took over; nothing is decided.
  */
 export type DeliveryResult = {
-  readonly outcome: 'delivered' | 'failed' | 'rejected' | 'stopped'
+  readonly outcome: 'delivered' | 'written' | 'failed' | 'rejected' | 'stopped'
   readonly reason: string | null
   readonly attempts: readonly Attempt[]
   /** The event is the cause, not the receiver: it does not count towards degraded. */

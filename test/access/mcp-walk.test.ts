@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
-import { beginSession, initialize, ping } from '../fronts/mcp/http/wire.ts'
-import { everybody, startWorld, type Who, type World } from './world.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tools } from '../../src/fronts/mcp/tools/table.ts'
+import { restOperations } from '../../src/fronts/rest/table.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { type Expected, expected } from './expected.ts'
+import { restCases } from './rest-requests.ts'
+import { type ToolCase, toolCases } from './tool-requests.ts'
+import { everybody, secret, startWorld, type Who, type World } from './world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -9,36 +13,88 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const accept = { accept: 'application/json, text/event-stream' }
-const strangers: readonly Who[] = ['nobody', 'unknown key', 'revoked key', 'expired key']
-const callAs = (who: Who, method: string, body?: unknown, headers: Record<string, string> = {}) =>
-  world.gateway.call(method, '/mcp', body, { key: world.keyOf(who), headers: { ...accept, ...headers } })
-
-test('nobody without a key is let in, and everybody with one has sessions of its own', async () => {
-  for (const { route } of mcpOperations) {
-    const [method = ''] = route.split(' ')
-    for (const who of strangers) expect((await callAs(who, method)).status, `${method} ${who}`).toBe(401)
-  }
-  for (const who of everybody.filter((one) => !strangers.includes(one))) {
-    expect((await callAs(who, 'POST', initialize())).status, who).toBe(200)
-  }
+test('every tool has a call', () => {
+  const apart = ['send_task', 'wait_for_messages']
+  expect([...new Set(toolCases.map(({ tool }) => tool)), ...apart].sort()).toEqual(tools.map(({ name }) => name).sort())
 })
 
-test('a session of donna answers no other caller', async () => {
-  const session = await beginSession(world.gateway, world.donna)
-  const others = everybody.filter((who) => !strangers.includes(who) && !who.startsWith('donna'))
-  for (const who of others) {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const { status, body } = await callAs(who, method, method === 'POST' ? ping : undefined, session)
-      expect([status, body.error.code], `${method} ${who}`).toEqual([404, -32001])
+/** What the row lets a caller do: the tool has no access of its own. */
+function expectedOf({ row, atHome }: ToolCase, who: Who): Expected {
+  const operation = restOperations.find(({ name }) => name === row)!
+  return expected(operation, who, { ...restCases[row]!, ...(atHome ? { atHome } : {}) })
+}
+
+describe.each(toolCases)('$tool ($row)', (one) => {
+  test('is refused over MCP to whom the route refuses it, and shows and changes nothing', async () => {
+    const args = await one.plant(world)
+    const before = await world.heads()
+    for (const who of everybody.filter((caller) => expectedOf(one, caller) !== 'ok')) {
+      const told = await callTool(one.tool, args, who)
+      const outcome = expectedOf(one, who)
+      expect(told.status, `${who}: ${told.text}`).toBe(outcome === 'unauthenticated' ? 401 : 200)
+      expect(told.isError, `${who}: ${told.text}`).toBe(true)
+      expect(told.text, who).not.toMatch(/CANARY/)
     }
-  }
-  const tools = { ...ping, method: 'tools/call', params: { name: 'whoami', arguments: {} } }
-  expect((await callAs('donna', 'POST', tools, session)).body.result.structuredContent.identity).toBe('@donna')
+    expect(await world.changesSince(before)).toEqual([])
+  })
+
+  test('is done over MCP for whom the route lets do it', async () => {
+    for (const who of everybody.filter((caller) => expectedOf(one, caller) === 'ok')) {
+      const told = await callTool(one.tool, await one.plant(world), who)
+      expect(told.isError, `${who}: ${told.text}`).toBe(false)
+      if (who === 'zoe' || who === 'manager elsewhere') expect(told.text, who).not.toMatch(/CANARY/)
+      if (who === 'mike') expect(told.text, who).not.toContain(secret)
+    }
+  })
 })
 
-test('a stream needs the scope read', async () => {
-  const session = await beginSession(world.gateway, world.donna)
-  const { status, body } = await callAs('donna, mint only', 'GET', undefined, session)
-  expect([status, body.error.data.code]).toEqual([403, 'forbidden'])
+test('send_task is done for those who may send to the agent', async () => {
+  const allowed = ['operator', 'donna', 'donna, send only', 'mike', 'gina']
+  for (const who of everybody) {
+    const told = await callTool('send_task', { to: 'default:@donna', text: 'hello' }, who)
+    expect(told.isError, `${who}: ${told.text}`).toBe(!allowed.includes(who))
+    expect(told.text, who).not.toMatch(/CANARY/)
+  }
 })
+
+test('wait_for_messages is for keys that get mail', async () => {
+  await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
+  // mike, gina and zoe are agents with all scopes: they may wait for their own.
+  for (const who of everybody.filter((one) => !['mike', 'gina', 'zoe'].includes(one))) {
+    const told = await callTool('wait_for_messages', { timeoutSeconds: 1 }, who)
+    expect(told.isError, `${who}: ${told.text}`).toBe(who !== 'donna')
+    expect(told.text).not.toContain(secret)
+  }
+})
+
+interface Told {
+  readonly status: number
+  readonly isError: boolean
+  readonly text: string
+}
+
+/** One call over `/mcp`, in the protocol version that has no sessions. Mail that came along was for the reader. */
+async function callTool(name: string, args: JsonObject, who: Who): Promise<Told> {
+  const version = '2026-07-28'
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': version,
+    'mcp-method': 'tools/call',
+    'mcp-name': name,
+  }
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } }
+  const answer = await world.gateway.call('POST', '/mcp', body, { key: world.keyOf(who), headers })
+  const { result = {} } = answer.body
+  const { pendingSignals: _mail, ...shown } = result.structuredContent ?? {}
+  const failure = result.isError ? result.content[0].text : answer.body.error
+  return {
+    status: answer.status,
+    isError: result.isError === true || answer.body.result === undefined,
+    text: JSON.stringify([shown, failure]),
+  }
+}

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation, RestOperation } from '../../src/fronts/access/operation.ts'
+import type { RestOperation } from '../../src/fronts/access/operation.ts'
 import { restOperations } from '../../src/fronts/rest/table.ts'
-import { type RestCase, restCases } from './rest-requests.ts'
+import { type Expected, expected } from './expected.ts'
+import { restCases } from './rest-requests.ts'
 import { everybody, must, projectSecret, secret, startWorld, type Who, type World } from './world.ts'
 
 let world: World
@@ -13,31 +14,6 @@ afterAll(() => world[Symbol.asyncDispose]())
 test('every row has a request', () => {
   expect(Object.keys(restCases).sort()).toEqual(restOperations.map(({ name }) => name).sort())
 })
-
-type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
-
-/** The rule of the table. `hidden` is refused where the row is read, as forbidden or as not found. */
-function expected(row: Operation, who: Who, { atHome }: RestCase): Expected {
-  if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
-  if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
-  if (who === 'viewer' || who === 'manager elsewhere') return expectedOfOperator(row, who, atHome)
-  if (row.agent === 'never') return 'forbidden'
-  if (row.scope === 'any') return revokes(who) || atHome ? 'ok' : 'hidden'
-  if (who.startsWith('donna')) return who === 'donna' || who === `donna, ${row.scope} only` ? 'ok' : 'forbidden'
-  const reach = who === 'zoe' ? row.peer : row.agent
-  if (atHome || reach === 'project' || reach === 'contacts') return 'ok'
-  return reach === 'granted' && who === 'gina' ? 'ok' : 'hidden'
-}
-
-function expectedOfOperator(row: Operation, who: 'viewer' | 'manager elsewhere', atHome?: true): Expected {
-  if (row.operator === 'admin' || row.operator === 'never') return 'forbidden'
-  if (who === 'viewer' && row.scope !== 'any' && row.scope !== 'read') return 'forbidden'
-  if (who === 'viewer' && row.scope === 'read') return 'ok'
-  return atHome ? 'ok' : 'hidden'
-}
-
-/** A key of donna's, which is not the one that asks. */
-const revokes = (who: Who): boolean => who === 'donna' || who === 'donna, mint only'
 
 const codes: Record<Exclude<Expected, 'ok'>, readonly number[]> = {
   unauthenticated: [401],

@@ -49,6 +49,7 @@ test.each([
   ['grant', ['add', 'list', 'rm']],
   ['session', ['start', 'list', 'beat', 'end']],
   ['presence', ['set', 'show']],
+  ['wake', ['test']],
   ['profile', ['list', 'use']],
   ['project', ['add', 'limits', 'list']],
   ['admin-key', ['rotate']],

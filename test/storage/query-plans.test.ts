@@ -90,7 +90,7 @@ async function useEverything(gateway: TestGateway): Promise<void> {
 
 async function useMcp(gateway: TestGateway, donna: TestAgent): Promise<void> {
   const session = await beginSession(gateway, donna)
-  const uri = 'rouse://inbox'
+  const uri = 'rouse://inbox/@donna'
   for (const [method, params] of [
     ['resources/subscribe', { uri }],
     ['resources/unsubscribe', { uri }],

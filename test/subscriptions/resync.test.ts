@@ -144,13 +144,13 @@ test('while events arrive, none is left out and the order is kept', async () => 
 test('a target without a channel keeps its cursor and sends nothing again', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
-  const request = { trigger: 'SENT_TO_ME', harnessTarget: 'mcp-notifications' }
+  const request = { trigger: 'SENT_TO_ME', harnessTarget: 'disabled' }
   const { body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: donna.key })
-  expect(body).toEqual({ subscriptionId: expect.any(String), harnessTarget: 'mcp-notifications' })
+  expect(body).toEqual({ subscriptionId: expect.any(String), harnessTarget: 'disabled' })
   await gateway.send('donna', 'kept for later')
   expect((await resync(gateway, donna, body.subscriptionId, 0)).body).toMatchObject({ eventsReplayed: 0 })
   await patch(gateway, donna, body.subscriptionId, { filters: {} })
   await gateway.send('donna', 'kept too')
-  expect(await stateOf(gateway, donna, body.subscriptionId)).toMatchObject({ status: 'waiting', failedInARow: 0 })
+  expect(await stateOf(gateway, donna, body.subscriptionId)).toMatchObject({ status: 'active', failedInARow: 0 })
   expect(await deliveriesOf(gateway, donna, body.subscriptionId)).toEqual([])
 })

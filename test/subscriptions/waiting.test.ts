@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { begin } from '../sessions/sessions.ts'
+import { at, begin, minute } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -123,7 +123,7 @@ describe('what waits when a session starts', () => {
     await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
     for (const subject of ['one', 'two']) await mail(gateway, subject)
     await receiver.waitFor(2)
-    await begin(gateway, donna)
+    await begin(gateway, donna, { pid: 1, startedAt: at(Date.now() - minute) })
     const wakes = await receiver.waitFor(3)
     expect(wakes[2]!.body).toMatchObject({ payload: { reason: 'waiting', eventCount: 2 } })
     expect(wakes[2]!.body.logId).toBe(wakes[1]!.body.logId)

@@ -195,7 +195,7 @@ test('a reader that reports nothing and has its cursor moved back again and agai
   const end = (): void => {
     hasEnded = true
   }
-  const reader = { write() {}, release() {}, end }
+  const reader = { write: () => undefined, release() {}, end }
   const stream = new WakeStream('stream', 'donna', ['one'], reader)
   const sign = () => ({ body: '{}', headers: {} })
   for (let count = 0; count < 10_000 && !hasEnded; count++) void stream.send(`event-${count}`, sign)

@@ -34,7 +34,7 @@ export async function openEngine(deliver: Deliver) {
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
   const channelsTo = (receiver: Deliver) => {
     const channel = { deliver: receiver, attempt: noAttempt }
-    return { 'a2a-webhook': channel, 'bridge-daemon': channel, push: channel }
+    return { 'a2a-webhook': channel, 'bridge-daemon': channel, 'mcp-notifications': channel, push: channel }
   }
   const channels = channelsTo(deliver)
   const context = {

@@ -20,7 +20,12 @@ async function leaseTwo(engine: Engine): Promise<{ leases: Lease[]; sendOne: (le
     const logId = lease.progress.cursorLogId + 1
     lease.advance({ ...lease.progress, cursorLogId: logId, lastEmittedLogId: logId })
     const subscription = subscriptions.find(({ id }) => id === lease.subscriptionId)!
-    engine.context.recorder.delivered(lease, singleEmission(subscription, messageSent(logId), null, 0), attempts)
+    engine.context.recorder.arrived(
+      lease,
+      singleEmission(subscription, messageSent(logId), null, 0),
+      attempts,
+      'delivered',
+    )
   }
   return { leases, sendOne }
 }

@@ -64,6 +64,8 @@ export async function startHarness(url: string, key: string, story: Story): Prom
 }
 
 const sentences: Record<string, (saying: Said) => string> = {
+  started: () => 'started a session: it speaks for @donna',
+  mail: ({ from, subject }) => `found mail that waited, from ${from}: ${subject}`,
   subscribed: () => 'runs in its own process, knows a webhook and REST only, and asked to be woken',
   woken: ({ eventType, newState, reason, logId }) =>
     `woken by ${eventType} (${newState ?? reason}), log ${logId}, signature verified`,

@@ -14,6 +14,7 @@ import { type ClientInfo, readClientMessage } from './client-message.ts'
 import { EventFeed } from './event-feed.ts'
 import { createHttpApi } from './http-api.ts'
 import { observedTransport } from './observed-transport.ts'
+import { withPatientWaits } from './patient-waits.ts'
 import { changedResources } from './resource-updates.ts'
 import { createSessionApi } from './session-api.ts'
 import { surfaceOfClient } from './surface-of-client.ts'
@@ -56,7 +57,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     debug,
     onEvent: (event) => tell(event),
   })
-  const call = createSessionApi(api, session)
+  const call = withPatientWaits(createSessionApi(api, session))
   const closed = new AbortController()
   const transport = observedTransport(options.transport, { observe, onClosed: () => closed.abort() })
   const handle = serveStdio(({ era }) => createServer(era), { transport, onerror: (error) => debug(error.message) })

@@ -1,6 +1,6 @@
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
-import { isDeliverable } from '../../registry/subscriptions/targets.ts'
+import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { passes } from '../../wakes/rules/match.ts'
 import type { MailMessage } from '../messages/message.ts'
@@ -8,12 +8,12 @@ import type { MailMessage } from '../messages/message.ts'
 /** How long after the end of its coalescing window a wake may take, retries included, before mail takes another route. */
 const graceMs = 60_000
 
-/** Returns the active subscriptions of an agent that wake it for mail. */
+/** Returns the active subscriptions of an agent that bring it mail: what was only written may never be read. Source: D14. */
 export async function readWakeRoutes(db: Reader, agentId: string): Promise<WakeSubscription[]> {
   const own = await listSubscriptions(db, agentId)
   return own.filter(
     ({ trigger, status, harnessTarget }) =>
-      trigger === 'SENT_TO_ME' && status === 'active' && isDeliverable(harnessTarget),
+      trigger === 'SENT_TO_ME' && status === 'active' && targets[harnessTarget].evidence === 'delivered',
   )
 }
 

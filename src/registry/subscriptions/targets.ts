@@ -13,6 +13,8 @@ interface Target {
   readonly hasChannel: boolean
   /** Whether its receiver connects to the gateway: until it does, the subscription is `waiting`. Source: D28. */
   readonly connects: boolean
+  /** What a send that succeeds proves: that the receiver has it, or that it was written to a connection. Source: D14. */
+  readonly evidence: 'delivered' | 'written' | null
   /** The fields of `harnessTargetMetadata` that it cannot do without, each with what it is for. */
   readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
 }
@@ -23,8 +25,9 @@ export const targets = {
     route: 'mcp-notifications',
     isGated: false,
     isSigned: false,
-    hasChannel: false,
+    hasChannel: true,
     connects: true,
+    evidence: 'written',
     needs: {},
   },
   'a2a-webhook': {
@@ -33,6 +36,7 @@ export const targets = {
     isSigned: true,
     hasChannel: true,
     connects: false,
+    evidence: 'delivered',
     needs: { url: 'the address to POST wakes to' },
   },
   'bridge-daemon': {
@@ -41,10 +45,27 @@ export const targets = {
     isSigned: true,
     hasChannel: true,
     connects: true,
+    evidence: 'delivered',
     needs: {},
   },
-  disabled: { route: 'none', isGated: false, isSigned: false, hasChannel: false, connects: false, needs: {} },
-  none: { route: 'none', isGated: false, isSigned: false, hasChannel: false, connects: false, needs: {} },
+  disabled: {
+    route: 'none',
+    isGated: false,
+    isSigned: false,
+    hasChannel: false,
+    connects: false,
+    evidence: null,
+    needs: {},
+  },
+  none: {
+    route: 'none',
+    isGated: false,
+    isSigned: false,
+    hasChannel: false,
+    connects: false,
+    evidence: null,
+    needs: {},
+  },
 } as const satisfies Record<string, Target>
 
 /** How a subscription's wakes are sent. It never changes by itself. Source: S1-43, D1. */
@@ -65,6 +86,11 @@ export const gatedTargets: readonly HarnessTarget[] = harnessTargets.filter((tar
 export function isDeliverable(target: HarnessTarget): target is DeliverableTarget {
   return targets[target].hasChannel
 }
+
+/** A target whose receiver connects to the gateway. */
+export type ConnectingTarget = {
+  [Name in HarnessTarget]: (typeof targets)[Name]['connects'] extends true ? Name : never
+}[HarnessTarget]
 
 /** Returns what a subscription that is wanted is: `waiting` where nothing is connected for its target. Source: D28. */
 export function liveStatus(target: HarnessTarget, streamId: string | null): 'active' | 'waiting' {

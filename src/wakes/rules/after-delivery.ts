@@ -7,7 +7,7 @@ import { windowAfter } from './window.ts'
 
 /** The effect of a delivery on its subscription. `progress` is the position of the subscription afterwards. */
 export type NextStep =
-  /** It arrived: the run continues. */
+  /** It arrived, as far as its channel can know: the run continues. */
   | { readonly next: 'advance'; readonly progress: Progress }
   /** Nothing is decided: the next lease sends it. */
   | { readonly next: 'requeue' }
@@ -41,6 +41,7 @@ export function afterDelivery(
     case 'stopped':
       return { next: 'requeue' }
     case 'delivered':
+    case 'written':
       return { next: 'advance', progress: progressAfter(subscription, progress, sent, result, now) }
     case 'failed':
       return afterFailure(result, progressAfter(subscription, progress, sent, result, now))

@@ -4,7 +4,7 @@ import { meaningOf } from './receipts.ts'
 
 /** Returns the result of an emission whose outcome is on record: it was decided while no run waited for it. Pure. */
 export function resultOf({ outcome, attempts, step }: Pick<Delivery, 'outcome' | 'attempts' | 'step'>): DeliveryResult {
-  if (outcome === 'delivered') return { outcome, reason: null, attempts }
+  if (outcome === 'delivered' || outcome === 'written') return { outcome, reason: null, attempts }
   return {
     outcome: 'failed',
     reason: step ?? 'failed',

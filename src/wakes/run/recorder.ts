@@ -4,28 +4,29 @@ import type { Attempt } from '../channel.ts'
 import type { EventWriter } from '../commit/event-writer.ts'
 import type { EndingRun, RunEnd, RunEnds } from '../commit/run-end.ts'
 import type { Emission } from '../content/emission.ts'
-import { saveDelivered } from '../store/delivery-store.ts'
+import { type Arrival, saveArrived } from '../store/delivery-store.ts'
 import type { Lease, Progress } from '../store/lease.ts'
 import { type Advance, advanceCursors } from '../store/lease-progress.ts'
 
-/** An emission that was acknowledged. */
-interface Acknowledged {
+/** An emission that has arrived, as far as its channel can know. */
+interface Arrived {
+  readonly outcome: Arrival
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
-  /** The progress of the lease with this record: later ones may be acknowledged before this one is written. */
+  /** The progress of the lease with this record: later ones may arrive before this one is written. */
   readonly progress: Progress
 }
 
 /** The records to write for one lease. */
 interface Entry {
-  readonly acknowledged: Acknowledged[]
+  readonly arrived: Arrived[]
   /** Set when the run ends with it. */
   ending?: Subscription
 }
 
 type Batch = Map<Lease, Entry>
 
-/** Called in the transaction that records acknowledged wakes, with whose they are. */
+/** Called in the transaction that records wakes that their receivers took, with whose they are. */
 export type OnDelivered = (
   tx: Transaction,
   wakes: readonly { readonly audience: string; readonly emission: Emission }[],
@@ -53,8 +54,8 @@ export class Recorder {
   }
 
   /** Takes a delivery to be written. `lease.progress` must already include it. */
-  delivered(lease: Lease, emission: Emission, attempts: readonly Attempt[]): void {
-    this.#entry(lease).acknowledged.push({ emission, attempts, progress: lease.progress })
+  arrived(lease: Lease, emission: Emission, attempts: readonly Attempt[], outcome: Arrival): void {
+    this.#entry(lease).arrived.push({ outcome, emission, attempts, progress: lease.progress })
     // settled() rejects with it.
     this.#write().catch(() => {})
   }
@@ -71,7 +72,7 @@ export class Recorder {
 
   /** How many deliveries of a lease are not on disk yet. */
   backlog(lease: Lease): number {
-    return (this.#waiting.get(lease)?.acknowledged.length ?? 0) + (this.#writing.get(lease)?.acknowledged.length ?? 0)
+    return (this.#waiting.get(lease)?.arrived.length ?? 0) + (this.#writing.get(lease)?.arrived.length ?? 0)
   }
 
   /** Resolves when every delivery of this lease is on disk, however busy other leases are. Rejects when the store refuses. */
@@ -84,7 +85,7 @@ export class Recorder {
   }
 
   #entry(lease: Lease): Entry {
-    const known = this.#waiting.get(lease) ?? { acknowledged: [] }
+    const known = this.#waiting.get(lease) ?? { arrived: [] }
     this.#waiting.set(lease, known)
     return known
   }
@@ -105,8 +106,8 @@ export class Recorder {
     try {
       return await this.#record(this.#writing)
     } catch (error) {
-      for (const [lease, { acknowledged }] of this.#writing) {
-        if (acknowledged.length > 0) this.#entry(lease).acknowledged.unshift(...acknowledged)
+      for (const [lease, { arrived }] of this.#writing) {
+        if (arrived.length > 0) this.#entry(lease).arrived.unshift(...arrived)
       }
       throw error
     } finally {
@@ -127,10 +128,11 @@ export class Recorder {
   }
 
   async #save(tx: Transaction, batch: Batch): Promise<void> {
-    const delivered = [...batch].flatMap(([{ subscriptionId, audience }, { acknowledged }]) =>
-      acknowledged.map(({ emission, attempts }) => ({ subscriptionId, audience, emission, attempts })),
+    const wakes = [...batch].flatMap(([{ subscriptionId, audience }, { arrived }]) =>
+      arrived.map(({ emission, attempts, outcome }) => ({ subscriptionId, audience, emission, attempts, outcome })),
     )
-    await Promise.all([saveDelivered(tx, delivered), this.#onDelivered(tx, delivered)])
+    const delivered = wakes.filter(({ outcome }) => outcome === 'delivered')
+    await Promise.all([saveArrived(tx, wakes), this.#onDelivered(tx, delivered)])
   }
 }
 
@@ -138,10 +140,10 @@ export class Recorder {
 function split(batch: Batch): { advances: (Advance & { readonly lease: Lease })[]; endings: EndingRun[] } {
   const advances: (Advance & { readonly lease: Lease })[] = []
   const endings: EndingRun[] = []
-  for (const [lease, { acknowledged, ending }] of batch) {
+  for (const [lease, { arrived, ending }] of batch) {
     const { subscriptionId, owner } = lease
     if (ending) endings.push({ lease, subscription: ending })
-    else advances.push({ lease, subscriptionId, owner, progress: acknowledged.at(-1)!.progress })
+    else advances.push({ lease, subscriptionId, owner, progress: arrived.at(-1)!.progress })
   }
   return { advances, endings }
 }

@@ -6,7 +6,7 @@ import { afterDelivery } from '../rules/after-delivery.ts'
 import { resultOf } from '../rules/decided.ts'
 import { isLong } from '../rules/retry-schedule.ts'
 import { retryWait } from '../rules/retry-wait.ts'
-import { findDelivery, saveDelivery } from '../store/delivery-store.ts'
+import { type Arrival, findDelivery, saveDelivery } from '../store/delivery-store.ts'
 import { resumeWithDigest } from '../store/lease-progress.ts'
 import { leaseMs, renewLease } from '../store/lease-store.ts'
 import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
@@ -65,14 +65,15 @@ export class Sender {
    */
   async finish(emission: Emission, cursorLogId: number, result: DeliveryResult): Promise<boolean> {
     const { context, subscription, lease } = this.#run
-    if (lease.isLost && result.outcome !== 'delivered') return false
+    const arrival = arrivalOf(result)
+    if (lease.isLost && arrival === undefined) return false
     const now = context.clock.now()
     const { logId, replayed } = emission
     const step = afterDelivery(subscription, lease.progress, { logId, replayed, cursorLogId }, result, now)
     if (step.next === 'advance') {
       const { recorder } = context
       lease.advance(step.progress)
-      recorder.delivered(lease, emission, result.attempts)
+      recorder.arrived(lease, emission, result.attempts, arrival ?? 'delivered')
       if (recorder.backlog(lease) >= backlogMax) await recorder.settled(lease)
     } else if (step.next === 'requeue') await requeue(this.#run, now)
     else await recordFailure(this.#run, emission, result, step)
@@ -211,6 +212,10 @@ export class Sender {
     if (step.wait === 'sleep') await this.#waits.wait(sleep(context.clock, step.delayMs, signal))
     return renew(this.#run)
   }
+}
+
+function arrivalOf({ outcome }: DeliveryResult): Arrival | undefined {
+  return outcome === 'delivered' || outcome === 'written' ? outcome : undefined
 }
 
 function stopped(attempts: readonly Attempt[]): DeliveryResult {

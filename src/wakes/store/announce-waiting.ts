@@ -2,6 +2,7 @@ import { listSubscriptions } from '../../registry/subscriptions/subscription-sto
 import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { announcers } from '../rules/announcers.ts'
+import { isCalled } from './arrivals.ts'
 
 // A run that is under way ends: its next one sends the digest.
 const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
@@ -30,11 +31,18 @@ export async function announceNothing(tx: Transaction, id: string): Promise<void
 }
 
 /**
- * The same for an agent whose session has started: once for each target. Not to a reader that starts a process for each wake: that
- * process may be what has started the session, and the digest would start the next one. Returns the ids of the subscriptions.
+ * The same for an agent whose session has started: once for each target. Not to a reader that starts a process for each wake, nor, where
+ * a wake has begun the session, to receivers that are called: the digest would begin the next one. Returns the ids of the subscriptions.
  */
-export async function announceWaitingTo(tx: Transaction, agentId: string): Promise<string[]> {
-  const inSessions = (await listSubscriptions(tx, agentId)).filter(({ streamSpawns }) => !streamSpawns)
+export async function announceWaitingTo(
+  tx: Transaction,
+  agentId: string,
+  { isBegunByWake }: { readonly isBegunByWake: boolean },
+): Promise<string[]> {
+  const all = await listSubscriptions(tx, agentId)
+  const inSessions = all.filter(
+    ({ streamSpawns, harnessTarget }) => !streamSpawns && !(isBegunByWake && isCalled(harnessTarget)),
+  )
   const ids = announcers(inSessions).map(({ id }) => id)
   for (const id of ids) await announceWaiting(tx, id, tx.now)
   return ids

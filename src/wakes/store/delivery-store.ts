@@ -7,7 +7,9 @@ import type { Attempt } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { ReceiptStep } from '../rules/receipts.ts'
 
-export type DeliveryOutcome = 'pending' | 'delivered' | 'failed' | 'rejected'
+export type DeliveryOutcome = 'pending' | Arrival | 'failed' | 'rejected'
+/** How an emission left the gateway: its receiver took it, or it was written to a connection and no more is known. Source: D14. */
+export type Arrival = 'delivered' | 'written'
 
 /** The record of an emission: its attempts and their outcome. */
 export interface Delivery {
@@ -92,11 +94,14 @@ export async function saveDelivery(
   await upsert.run(tx, [toRow(sent, outcome, nextAttemptAt, tx.now)])
 }
 
-/** Records emissions that were acknowledged. Of one that two leases have sent, the later record stands. */
-export async function saveDelivered(tx: Transaction, sent: readonly SentEmission[]): Promise<void> {
+/** Records emissions that have arrived. Of one that two leases have sent, the later record stands. */
+export async function saveArrived(
+  tx: Transaction,
+  sent: readonly (SentEmission & { readonly outcome: Arrival })[],
+): Promise<void> {
   const rows = new Map<string, SqlValue[]>()
   for (const one of sent) {
-    rows.set(`${one.subscriptionId} ${one.emission.eventId}`, toRow(one, 'delivered', null, tx.now))
+    rows.set(`${one.subscriptionId} ${one.emission.eventId}`, toRow(one, one.outcome, null, tx.now))
   }
   await upsert.run(tx, [...rows.values()])
 }

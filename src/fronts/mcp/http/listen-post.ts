@@ -4,6 +4,7 @@ import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
 import { untilClosed } from '../../sse.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
+import { callUntilSent } from './call-until-sent.ts'
 import { listenCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import { PacedUpdates } from './paced-updates.ts'
@@ -29,7 +30,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        call: context.callApi({ caller, address }),
+        call: callUntilSent(context.callApi({ caller, address }), res),
         era: 'modern',
         identity: caller.identity,
         project: caller.projectId,

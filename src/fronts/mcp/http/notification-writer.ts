@@ -1,5 +1,6 @@
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { EventStream } from '../../sse.ts'
+import { wakeSubstrate } from './capabilities.ts'
 import { positionId } from './stream-position.ts'
 
 /** The first protocol version whose clients read an event without data. */
@@ -28,6 +29,11 @@ export class NotificationWriter {
     this.#stream.write(first ?? `retry: ${retryMs}\n: connected\n\n`)
   }
 
+  /** Notes up to where the wakes of a subscription were written before. */
+  knows(subscriptionId: string, logId: number): void {
+    this.#wakes.set(subscriptionId, logId)
+  }
+
   /** Takes what the session has changed. */
   update(session: McpSession): void {
     this.#session = session
@@ -43,6 +49,15 @@ export class NotificationWriter {
   /** Says that resources have changed. */
   updated(uris: readonly string[]): void {
     for (const uri of uris) this.#write({ method: 'notifications/resources/updated', params: { uri } })
+  }
+
+  /** Writes a wake. Resolves with whether the connection took the bytes. Source: S1-22. */
+  async wake(body: string, signal: AbortSignal): Promise<boolean> {
+    const data = JSON.parse(body) as { readonly subscriptionId: string; readonly logId: number }
+    this.#wakes.set(data.subscriptionId, Math.max(data.logId, this.#wakes.get(data.subscriptionId) ?? 0))
+    this.#write({ method: 'notifications/message', params: { level: 'info', logger: wakeSubstrate, data } })
+    await this.#stream.taken(signal)
+    return !signal.aborted
   }
 
   #write(notification: { readonly method: string; readonly params: object }): boolean {

@@ -5,6 +5,7 @@ import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import { callUntilSent } from './call-until-sent.ts'
 import type { McpFrontContext } from './context.ts'
 import { notificationsIn, type Posted, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
@@ -98,7 +99,8 @@ async function exchange(
   const { caller, address, req, res } = post
   using held = context.openCalls.hold(caller, 'blockingCalls')
   const signal = untilGone(context.clock, res, held.signal)
-  await using server = await openSessionServer(context, { caller, address, ...exchanged })
+  const call = callUntilSent(context.callApi({ caller, address }), res)
+  await using server = await openSessionServer(context, { caller, call, ...exchanged })
   const { transport } = server
   using _flight =
     exchanged.session &&

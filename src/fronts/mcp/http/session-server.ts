@@ -10,6 +10,7 @@ import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import { sessionCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
@@ -23,8 +24,8 @@ export interface SessionServer extends AsyncDisposable {
 
 interface Serving {
   readonly caller: Caller
-  /** Of the client. */
-  readonly address: string
+  /** Calls the gateway's API for the caller. */
+  readonly call: CallApi
   readonly initialize: InitializeParams
   /** undefined: the request is `initialize`. */
   readonly session: McpSession | undefined
@@ -37,8 +38,7 @@ interface Serving {
  * gateway has to keep a server for each session.
  */
 export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
-  const { caller, address, initialize, session, isStreamed } = serving
-  const call = context.callApi({ caller, address })
+  const { caller, call, initialize, session, isStreamed } = serving
   const { identity, projectId: project } = caller
   const capabilities = sessionCapabilities(initialize)
   const server = createMcpServer({ call, era: 'legacy', identity, project, version, capabilities })

@@ -12,6 +12,7 @@ import { NotificationWriter } from './notification-writer.ts'
 import { PacedUpdates } from './paced-updates.ts'
 import { sessionIdOf } from './session-post.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
+import { WakeLink } from './wake-link.ts'
 
 /**
  * Writes the notifications of a session as they come, until its client leaves, the session or its key ends, the gateway stops, or a
@@ -24,9 +25,9 @@ export async function streamSession(
   { req, res }: { readonly req: Request; readonly res: Response },
 ): Promise<void> {
   requireStreamAccepted(req)
-  const { mcp, openCalls, stopping, unsent, clock } = context
+  const { mcp, openCalls, stopping, unsent, clock, log } = context
   const session = await requireMcpSession(mcp.sessions, caller, sessionIdOf(req))
-  const from = lastPosition(req)
+  const from = positionOf(req.get('last-event-id') ?? '')
   using held = openCalls.hold(caller, 'streams')
   const left = new AbortController()
   const signal = untilClosed(req, res, stopping, held.signal, left.signal)
@@ -39,15 +40,20 @@ export async function streamSession(
   const writer = new NotificationWriter(stream, session, head)
   res.writeHead(200, streamHeaders)
   writer.begin(mcp.retryMs())
+  await using wakes = new WakeLink(context, { caller, writer, signal })
   const paced = new PacedUpdates(clock, res, signal, (uris) => writer.updated(uris))
   using _open = mcp.streams.open({
     id,
     sessionId: session.id,
-    update: (changed) => writer.update(changed),
+    update(changed) {
+      writer.update(changed)
+      wakes.follow(changed).catch((err: unknown) => log.warn({ err }, 'mcp_wakes.unconnected'))
+    },
     end: () => left.abort(),
   })
   const unlisten = mcp.feed.listen(caller, head, (uris, logId) => paced.add(writer.subscribed(uris, logId)))
   try {
+    await wakes.follow(session, from)
     if (from) await tellMissed(context, caller, session, { from, paced })
     await aborted(signal)
   } finally {
@@ -73,12 +79,6 @@ async function tellMissed(
 function requireStreamAccepted(req: Request): void {
   if (req.accepts('text/event-stream')) return
   throw new Problem('invalid-request', { field: 'Accept', detail: 'Accept: send text/event-stream.' })
-}
-
-/** undefined: the client begins anew, or its id is not one of this gateway's. */
-function lastPosition(req: Request): StreamPosition | undefined {
-  const eventId = req.get('last-event-id')
-  return eventId === undefined ? undefined : positionOf(eventId, [])
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

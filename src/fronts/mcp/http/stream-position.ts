@@ -2,7 +2,7 @@
 export interface StreamPosition {
   /** Changes of resources up to this `logId` were written. */
   readonly head: number
-  /** The `logId` of the last wake of each subscription that was written. */
+  /** The `logId` of the last wake of each subscription that was written. In a position that was read: by a part of its id. */
   readonly wakes: ReadonlyMap<string, number>
 }
 
@@ -18,19 +18,24 @@ export function positionId({ head, wakes }: StreamPosition): string {
   return [head.toString(36), ...[...wakes].map(([id, logId]) => `${nameIn(id)}-${logId.toString(36)}`)].join('.')
 }
 
-/** Returns the position of a `Last-Event-ID`. undefined: it is none, or names none of these subscriptions wrongly. Pure. */
-export function positionOf(eventId: string, subscriptionIds: readonly string[]): StreamPosition | undefined {
+/** Returns the position of a `Last-Event-ID`. undefined: it is none of these. Pure. */
+export function positionOf(eventId: string): StreamPosition | undefined {
   if (!form.test(eventId)) return undefined
   const [head = '', ...named] = eventId.split('.')
   if (named.length > wakesMax) return undefined
-  const known = new Map(subscriptionIds.map((id) => [nameIn(id), id]))
-  const wakes = new Map<string, number>()
-  for (const one of named) {
+  const wakes = named.map((one): [string, number] => {
     const [name = '', logId = ''] = one.split('-')
-    const id = known.get(name)
-    if (id !== undefined) wakes.set(id, Number.parseInt(logId, 36))
-  }
-  return { head: Number.parseInt(head, 36), wakes }
+    return [name, Number.parseInt(logId, 36)]
+  })
+  return { head: Number.parseInt(head, 36), wakes: new Map(wakes) }
+}
+
+/**
+ * Returns the `logId` of the last wake of a subscription that a reader got. Of one that was connected after the reader's last event
+ * it got none: that is where it was in the log then. Pure.
+ */
+export function wakeSeen({ head, wakes }: StreamPosition, subscriptionId: string): number {
+  return wakes.get(nameIn(subscriptionId)) ?? head
 }
 
 /** The last 12 digits of a subscription's UUID are random. */

@@ -20,13 +20,13 @@ export const readInbox = tool({
   input: z.strictObject({
     unread: z.boolean().describe('false: all mail, newest first. Usually true').optional(),
     thread: threadId.optional(),
-    signalType: fields.signalType,
-    type: fields.type,
-    taggedConcept: fields.taggedConcept,
+    signalType: fields.signalType.describe('Only mail with this signalType'),
+    type: fields.type.describe('Only mail of this type'),
+    taggedConcept: fields.taggedConcept.describe('Only mail with this among its taggedConcepts'),
     since: instantText('must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z')
       .describe('Only mail from this instant on, in ISO 8601')
       .optional(),
-    order: fields.order,
+    order: fields.order.describe('oldest first is usual for unread mail, newest first for all mail'),
     agent: fields.agent.describe(
       'The inbox of another agent, which has granted you CAN_READ_INBOX_OF. Usually left out',
     ),

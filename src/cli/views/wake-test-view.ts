@@ -1,0 +1,37 @@
+import type { Io } from '../io.ts'
+import { fields, table } from '../table.ts'
+import { plain } from '../terminal-text.ts'
+import type { WakeTest } from '../wake-test/run-wake-test.ts'
+
+/** What a test of waking has proved, for people. */
+export function wakeTestText(io: Io, { agent, messageId, session, message, routes }: WakeTest): string {
+  const summary = fields({
+    agent,
+    message: messageId,
+    session: session ? `${session.surface}, ${session.presence}` : 'none',
+    proved: message.receipt + after(message.afterMs),
+    by: message.deliveryMethod === null ? undefined : ways[message.deliveryMethod],
+  })
+  if (routes === null) return `${summary}Its subscriptions are not visible with this key.\n`
+  const rows = routes.map(({ route, subscriptionId, step, afterMs, detail }) => [
+    route,
+    subscriptionId,
+    step ?? 'nothing',
+    afterMs === null ? undefined : `${afterMs} ms`,
+    plain(detail),
+  ])
+  const none =
+    'Nothing wakes it: no subscription to SENT_TO_ME. Mail waits for its next call, or the start of its session.'
+  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'AFTER', 'DETAIL'], rows, none)
+}
+
+const ways = {
+  push: 'a subscription',
+  piggyback: 'the answer to a call of the agent',
+  startup_drain: 'the start of its session',
+  inbox: 'its own report',
+} as const
+
+function after(ms: number | null): string {
+  return ms === null ? '' : ` after ${ms} ms`
+}

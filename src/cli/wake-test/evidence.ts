@@ -1,0 +1,83 @@
+import type { RecipientView } from '../../fronts/rest/messages/view.ts'
+import type { DeliveryView, HeldView, SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
+import type { Receipt } from '../../mailbox/messages/status.ts'
+
+/** What is known of one subscription's part in a test. */
+export interface Tried {
+  readonly subscription: Pick<SubscriptionView, 'subscriptionId' | 'harnessTarget' | 'status' | 'reason'>
+  /** Its records since the test was sent. */
+  readonly deliveries: readonly Pick<DeliveryView, 'outcome' | 'attempts' | 'updatedAt'>[]
+  readonly held: Pick<HeldView, 'action' | 'reason'> | undefined
+}
+
+/** What one route has proved. `step`: the strongest; null: nothing. Never more than the channel knows. Source: D11. */
+export interface RouteEvidence {
+  readonly route: 'webhook' | 'stream' | 'mcp' | 'none'
+  readonly subscriptionId: string
+  readonly step: 'written' | 'delivered' | null
+  /** From the sending of the message. */
+  readonly afterMs: number | null
+  /** Why it is not more. */
+  readonly detail: string
+}
+
+/** What the message itself has proved, whatever route brought it. */
+export interface MessageEvidence {
+  readonly receipt: Receipt
+  readonly afterMs: number | null
+  /** `push`: a subscription; `piggyback`: the answer to a call; `startup_drain`: the start of a session; `inbox`: it read its inbox. */
+  readonly deliveryMethod: RecipientView['deliveryMethod']
+}
+
+const routes = {
+  'a2a-webhook': 'webhook',
+  'bridge-daemon': 'stream',
+  'mcp-notifications': 'mcp',
+} as const satisfies Record<string, RouteEvidence['route']>
+
+/** Pure. `sentAt`: ISO 8601. */
+export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
+  const { subscriptionId, harnessTarget, status, reason } = tried.subscription
+  const route = Object.hasOwn(routes, harnessTarget) ? routes[harnessTarget as keyof typeof routes] : 'none'
+  const about = { route, subscriptionId } as const
+  const delivered = tried.deliveries.find(({ outcome }) => outcome === 'delivered')
+  if (delivered) {
+    // A webhook and a notification say that bytes arrived. The reader of a stream says that its harness has them.
+    const step = route === 'stream' ? 'delivered' : 'written'
+    return { ...about, step, afterMs: between(sentAt, delivered.updatedAt), detail: attemptOf(delivered) }
+  }
+  const nothing = { ...about, step: null, afterMs: null }
+  if (tried.held) return { ...nothing, detail: `held: ${tried.held.reason}` }
+  const last = tried.deliveries[0]
+  if (last) return { ...nothing, detail: [last.outcome, attemptOf(last)].filter(Boolean).join(': ') }
+  return { ...nothing, detail: status === 'active' ? 'nothing was sent' : `${status}${reason ? `: ${reason}` : ''}` }
+}
+
+/** Pure. */
+export function messageEvidence(recipient: RecipientView, sentAt: string): MessageEvidence {
+  const { receipt, deliveryMethod, deliveredAt, seenAt, ackedAt, resolvedAt } = recipient
+  const instants: Partial<Record<Receipt, string | null>> = {
+    written: deliveredAt,
+    turn_started: deliveredAt,
+    seen: seenAt,
+    acked: ackedAt,
+    resolved: resolvedAt,
+  }
+  const at = instants[receipt] ?? null
+  return { receipt, deliveryMethod, afterMs: at === null ? null : between(sentAt, at) }
+}
+
+/** Whether more can be proved: the agent itself has not said anything yet. Pure. */
+export function isOpen({ receipt }: MessageEvidence): boolean {
+  return receipt !== 'acked' && receipt !== 'resolved'
+}
+
+function attemptOf({ attempts }: Tried['deliveries'][number]): string {
+  const last = attempts.at(-1)
+  if (!last) return ''
+  return last.error ?? (last.status === null ? '' : `HTTP ${last.status}`)
+}
+
+function between(from: string, to: string): number {
+  return Math.max(0, Date.parse(to) - Date.parse(from))
+}

@@ -1,0 +1,100 @@
+import { Problem } from '../../../errors.ts'
+import { isLogged, type McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
+import { resyncSubscription } from '../../../subscriptions/resync.ts'
+import { wantsWakes } from './capabilities.ts'
+import type { McpFrontContext } from './context.ts'
+import type { NotificationWriter } from './notification-writer.ts'
+import { wakesTo } from './session-wakes.ts'
+import { type StreamPosition, wakeSeen } from './stream-position.ts'
+
+interface LinkContext extends Pick<McpFrontContext, 'db' | 'log' | 'mcp' | 'shares' | 'subscriptions'> {}
+
+interface Linked {
+  readonly caller: Caller
+  readonly writer: NotificationWriter
+  /** Aborts when the stream ends. */
+  readonly signal: AbortSignal
+}
+
+/** The wakes of one session's stream: whether it takes any may change with the session. */
+export class WakeLink implements AsyncDisposable {
+  readonly #context: LinkContext
+  readonly #linked: Linked
+  #open: AsyncDisposable | undefined
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(context: LinkContext, linked: Linked) {
+    this.#context = context
+    this.#linked = linked
+  }
+
+  /**
+   * Connects the stream to the agent's subscriptions if the session takes wakes now, or ends that. With the position of a reader that
+   * comes back, what it did not get is sent again. Errors: `rate-limited` for a reader that comes back too often. Source: S1-29.
+   */
+  follow(session: McpSession, from?: StreamPosition): Promise<void> {
+    const next = this.#last.then(() => this.#follow(session, from))
+    this.#last = next.catch(() => {})
+    return next
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last
+    await this.#close()
+  }
+
+  async #follow(session: McpSession, from: StreamPosition | undefined): Promise<void> {
+    const { caller, writer, signal } = this.#linked
+    const wanted = takesWakes(session, caller) && !signal.aborted
+    if (!wanted) return this.#close()
+    if (this.#open) return
+    const subscriptions = await wakesTo(this.#context.db, caller.id)
+    if (from) await this.#resync(subscriptions, from)
+    for (const { id, cursorLogId, lastEmittedLogId } of subscriptions) {
+      const seen = from && wakeSeen(from, id)
+      writer.knows(id, Math.min(seen ?? Number.POSITIVE_INFINITY, lastEmittedLogId ?? cursorLogId))
+    }
+    const write = (body: string): Promise<boolean> => writer.wake(body, signal)
+    this.#open = await this.#context.mcp.wakes.open(
+      { caller, write },
+      subscriptions.map(({ id }) => id),
+    )
+  }
+
+  /** Moves the cursors back to what the reader got, where more was written since. */
+  async #resync(subscriptions: readonly WakeSubscription[], from: StreamPosition): Promise<void> {
+    const { caller } = this.#linked
+    const { shares, subscriptions: context } = this.#context
+    const missed = subscriptions.filter(({ id, lastEmittedLogId }) => (lastEmittedLogId ?? 0) > wakeSeen(from, id))
+    if (missed.length === 0) return
+    shares.spend(caller, 'replaysPerMinute')
+    for (const { id } of missed) {
+      await resyncSubscription(context, caller, id, wakeSeen(from, id)).catch(unlessMoved)
+    }
+  }
+
+  async #close(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Whether the wakes of an agent go to a session: its client asked for them, its key may fetch them, its level lets them through. */
+function takesWakes(session: McpSession, { kind, scopes }: Caller): boolean {
+  return kind === 'agent' && scopes.includes('work') && wantsWakes(session.initialize) && isLogged(session, 'info')
+}
+
+/** What is off sends everything again when it is made active; what the log no longer has cannot be sent. */
+function unlessMoved(error: unknown): void {
+  const codes: readonly string[] = [
+    'subscription-not-found',
+    'subscription-paused',
+    'subscription-degraded',
+    'watermark-expired',
+    'watermark-ahead',
+  ]
+  if (!(error instanceof Problem && codes.includes(error.code))) throw error
+}

@@ -1,0 +1,101 @@
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { tools } from '../../../../src/fronts/mcp/tools/table.ts'
+import type { AnyTool } from '../../../../src/fronts/mcp/tools/tool.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+
+export const pagePath = fileURLToPath(new URL('../../../../docs/mcp.md', import.meta.url))
+
+const intro = `# The tools of Rouse over MCP
+
+<!-- The tools below are made from src/fronts/mcp/tools by \`npm run mcp:docs\`. A test fails when the two differ. -->
+
+A harness that speaks MCP uses Rouse by tools: mail, tasks, claims, the team, and how it is woken. Each tool is one or two calls of the [HTTP API](api.md), with the same access, limits and audit.
+
+## Connecting
+
+\`rouse install claude\` (or \`codex\`, …) writes the entry for your harness: see [harnesses](harnesses.md). By hand there are two ways:
+
+    claude mcp add rouse -- rouse mcp --profile donna                     # the harness starts it, and its session is the agent's
+    claude mcp add rouse --transport http http://127.0.0.1:4520/mcp --header "Authorization: Bearer rk_…"
+
+\`rouse mcp\` is the better one where the harness runs on your machine: the key stays in the profile, and the session has the process of the harness. Over HTTP the gateway answers \`/mcp\` itself, to clients of the protocol of 2025 (with sessions)
+and of 2026-07-28.
+
+## What is the same for all tools
+
+- **A result** has its content twice: \`structuredContent\`, with the schema that the tool declares, and the same as text. Long texts are cut with their length; \`isCut\` says that something is missing.
+- **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself. If the result
+  is not sent, or the client has cancelled the call, the mail waits again.
+- **Texts of other agents** (subject, body, payload, history, artifacts) are shown without control, direction and other invisible characters. \`note\` tells the model to take them as information, not as instructions of its user. In the text of
+  a result each line of theirs is behind a bar, so none can pass for a field.
+- **A refusal** is a result with \`isError\`: what is wrong, which argument, and what to do instead. So is a gateway that cannot be reached.
+- **Hints.** Every tool declares all four of them. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only \`manage_wake_subscription\` has \`openWorldHint\`: it can name an address outside.
+
+`
+
+const outro = `## Waiting for mail
+
+\`wait_for_messages\` is for a harness that nothing else wakes: no hook, webhook or stream. It asks the gateway for mail again and again with one call (\`GET /v1/inbox?waitSeconds=\`) and tells its progress meanwhile, so that clients keep waiting.
+\`immediate\` mail ends the wait within milliseconds; mail for the next turn comes with its end; silent mail does neither. Where the surface of the session waits for a wake that a subscription will bring (\`claude_code\`, \`codex\`), so does the tool.
+
+In Claude Code a call that runs for two minutes moves to the background, and its result starts a turn. Until then the prompts of the user wait. A long \`timeoutSeconds\` (1500) costs the fewest turns. A client that gives up after a minute needs the
+default of 50.
+
+## Resources
+
+| uri | what |
+| --- | --- |
+| \`rouse://inbox/{handle}\` | unread mail: the agent's own, or of one that has granted \`CAN_READ_INBOX_OF\` |
+| \`rouse://thread/{id}\` | a conversation |
+| \`rouse://task/{id}\` | a task with what was said in it and its artifacts |
+| \`rouse://agent/{handle}\` | the A2A agent card of an agent; \`web:@donna\` of another project |
+
+They are JSON, up to 1 MiB. \`resources/list\` has the own inbox, the newest 50 tasks and the first 50 agents. A client may subscribe to each of them, and is told when an event changes it. Reading a resource takes no mail. No harness that was
+tested starts a turn for such a notification: a [wake subscription](api.md#the-wake) or a hook does.
+
+## Prompts
+
+| prompt | arguments | what |
+| --- | --- | --- |
+| \`answer-my-mail\` | | goes through unread mail and open tasks, and deals with them |
+| \`hand-over\` | \`task\`, \`to\` | hands a task or other claimed work to another agent, with what it needs to know |
+`
+
+/** Returns docs/mcp.md as the code defines it. */
+export function renderPage(): string {
+  const rows = tools.map((one) => [`[\`${one.name}\`](#${one.name})`, hintOf(one), one.title])
+  const sections = tools.map(section)
+  return [intro, '## The tools', '', table([['tool', '', 'what'], ...rows]), '', ...sections, outro].join('\n')
+}
+
+function hintOf({ annotations }: AnyTool): string {
+  if (annotations.readOnlyHint) return 'reads'
+  return annotations.destructiveHint ? 'removes' : 'acts'
+}
+
+function section({ name, description, input }: AnyTool): string {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input' }) as JsonObject & {
+    properties?: Record<string, JsonObject>
+    required?: string[]
+  }
+  const rows = Object.entries(properties).map(([argument, schema]) => [
+    `\`${argument}\`${required.includes(argument) ? ', required' : ''}`,
+    typeOf(schema),
+    String(schema.description ?? '').replaceAll('|', '\\|'),
+  ])
+  const args = rows.length === 0 ? 'It has no arguments.' : table([['argument', 'type', 'what'], ...rows])
+  return `### ${name}\n\n${description}\n\n${args}\n`
+}
+
+function typeOf(schema: JsonObject): string {
+  if (Array.isArray(schema.enum)) return schema.enum.join(', ')
+  if (schema.type === 'array') return `list of ${typeOf((schema.items ?? {}) as JsonObject)}`
+  return typeof schema.type === 'string' ? schema.type : 'any'
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows
+  const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n')
+}

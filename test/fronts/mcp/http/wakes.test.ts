@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest'
+import { startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { until } from '../../../support/until.ts'
+import { deliveriesOf, stateOf, untilStatus } from '../../../wakes/acts.ts'
+import { connectOld } from './clients.ts'
+import { beginSession, openStream, ping, post, type SessionReader } from './wire.ts'
+
+const negotiated = { capabilities: { experimental: { 'neo-wake-substrate': { version: '1.0' } } } }
+
+async function subscribe(gateway: TestGateway, agent: TestAgent, coalesceWindow = 0): Promise<string> {
+  const request = {
+    trigger: 'SENT_TO_ME',
+    harnessTarget: 'mcp-notifications',
+    harnessTargetMetadata: { coalesceWindow },
+  }
+  return (await gateway.call('POST', '/v1/wake-subscriptions', request, { key: agent.key })).body.subscriptionId
+}
+
+const wakesOf = ({ notifications }: SessionReader) =>
+  notifications.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
+
+const untilWakes = (reader: SessionReader, count: number) =>
+  until(
+    () => wakesOf(reader),
+    (wakes) => wakes.length >= count,
+  )
+
+// S1-22, S1-23, S1-28, D14, D28
+test('a wake is a log message of a session that negotiated it, and its record says no more than written', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'waiting', reason: 'no channel is connected' })
+  // Its surface is one that leaves mail to the wake.
+  await gateway.call('POST', '/v1/sessions', { surface: 'claude_code' }, { key: donna.key })
+  await using one = await connectOld(gateway, donna, negotiated)
+  expect(one.client.getServerCapabilities()?.experimental?.['neo-wake-substrate']).toMatchObject({ version: '1.0' })
+  await untilStatus(gateway, donna, id, 'active')
+  const { body: sent } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Please review' })
+  const [wake] = await until(
+    () => one.logged,
+    (all) => all.length > 0,
+  )
+  expect(wake).toMatchObject({ level: 'info', logger: 'neo-wake-substrate' })
+  expect(wake!.data).toMatchObject({
+    schemaVersion: '1.0',
+    eventType: 'wake/sent_to_me',
+    agentIdentity: '@donna',
+    subscriptionId: id,
+    payload: { messageId: sent.messageId, subject: 'Please review' },
+  })
+  const [delivery] = await until(
+    () => deliveriesOf(gateway, { ...donna, key: gateway.adminKey }, id),
+    (all) => all.length > 0,
+  )
+  expect(delivery).toMatchObject({ outcome: 'written', attempts: [{ status: null, error: null }] })
+  // The mail itself waits on, and goes along with the next answer: nobody has read it.
+  const { body } = await gateway.call('GET', '/v1/whoami', undefined, { key: donna.key })
+  expect(body.pendingSignals).toHaveLength(1)
+})
+
+test('a session that did not negotiate gets none, and the subscription waits', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  const session = await beginSession(gateway, donna)
+  await using stream = await openStream(gateway, donna, session)
+  await gateway.send('donna', 'hello')
+  expect(stream.status).toBe(200)
+  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'waiting' })
+})
+
+test('a subscription that is made while the stream is open is connected to it', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna, negotiated)
+  await using stream = await openStream(gateway, donna, session)
+  const id = await subscribe(gateway, donna)
+  await untilStatus(gateway, donna, id, 'active')
+  await gateway.send('donna', 'hello')
+  expect((await untilWakes(stream, 1))[0]).toMatchObject({ subscriptionId: id })
+  await stream[Symbol.asyncDispose]()
+  await untilStatus(gateway, donna, id, 'waiting')
+})
+
+// D28, D29
+test('what gathered without a stream is one digest, and the newest stream has the subscription', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  for (const text of ['one', 'two', 'three']) await gateway.send('donna', text)
+  await using older = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  expect(await untilWakes(older, 1)).toMatchObject([{ eventType: 'wake/digest', payload: { eventCount: 3 } }])
+  await using newer = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  await gateway.send('donna', 'four')
+  await untilWakes(newer, 1)
+  expect(wakesOf(older)).toHaveLength(1)
+  await newer[Symbol.asyncDispose]()
+  // The older stream is still there, and gets it back.
+  await untilStatus(gateway, donna, id, 'active')
+  await gateway.send('donna', 'five')
+  await untilWakes(older, 2)
+})
+
+// S1-29
+test('what a reader did not get is sent again when it comes back, and nothing else', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await subscribe(gateway, donna)
+  const session = await beginSession(gateway, donna, negotiated)
+  const first = await openStream(gateway, donna, session)
+  for (const text of ['one', 'two', 'three']) await gateway.send('donna', text)
+  const wakes = await untilWakes(first, 3)
+  await first[Symbol.asyncDispose]()
+  const seen = first.notifications[0]!.id
+  await using second = await openStream(gateway, donna, { ...session, 'last-event-id': seen })
+  const again = (await untilWakes(second, 1)).flatMap(({ payload, logId }) => payload.refs ?? [{ logId }])
+  expect(again.map(({ logId }: { logId: number }) => logId)).toEqual(wakes.slice(1).map(({ logId }) => logId))
+  const { lastId } = second
+  await second[Symbol.asyncDispose]()
+  await using third = await openStream(gateway, donna, { ...session, 'last-event-id': lastId })
+  await gateway.send('donna', 'four')
+  expect(await untilWakes(third, 1)).toMatchObject([{ eventType: 'wake/sent_to_me' }])
+})
+
+test('a level above info ends the wakes of a session, and info brings them back', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  const session = await beginSession(gateway, donna, negotiated)
+  await using stream = await openStream(gateway, donna, session)
+  await untilStatus(gateway, donna, id, 'active')
+  const setLevel = (level: string) =>
+    post(gateway, donna, { ...ping, method: 'logging/setLevel', params: { level } }, session)
+  await setLevel('error')
+  await untilStatus(gateway, donna, id, 'waiting')
+  await setLevel('info')
+  await untilStatus(gateway, donna, id, 'active')
+  expect(stream.hasEnded).toBe(false)
+})
+
+test('a test wake is written too, and refused without a session', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  const testIt = () => gateway.call('POST', `/v1/wake-subscriptions/${id}/test`, undefined, { key: donna.key })
+  expect((await testIt()).status).toBe(400)
+  await using stream = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  await untilStatus(gateway, donna, id, 'active')
+  expect((await testIt()).body.attempt).toMatchObject({ error: null })
+  expect(await untilWakes(stream, 1)).toMatchObject([{ eventType: 'wake/test' }])
+})
