@@ -7,6 +7,7 @@ import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
 import { say } from './lib/command.mjs'
 import { describeMachine } from './lib/machine.mjs'
+import * as mcp from './mcp.mjs'
 import * as memory from './memory.mjs'
 import * as sendMessage from './send-message.mjs'
 import * as trouble from './trouble.mjs'
@@ -16,7 +17,7 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean' }, reps: { ty
 const sections = []
 const machine = describeMachine()
 let failed = false
-for (const measurement of [delivery, sendMessage, wakeLatency, latency, trouble, memory, growth]) {
+for (const measurement of [delivery, sendMessage, wakeLatency, latency, trouble, memory, mcp, growth]) {
   const { title, defaults, quick, measure } = measurement
   say(title)
   const options = { ...defaults, ...(values.quick ? quick : {}), ...(values.reps ? { reps: Number(values.reps) } : {}) }

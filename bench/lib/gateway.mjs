@@ -5,13 +5,13 @@ import { makeDirectory, removeDirectory, startProgram, stopProcess } from './pro
 import { adminKey, encryptionKey, rouseMain } from './rouse.mjs'
 
 /** `rouse serve` in a process of its own, over a store that it makes or, with `dataDir`, finds. */
-export async function startGateway({ dataDir } = {}) {
+export async function startGateway({ dataDir, env: more = {} } = {}) {
   const directory = dataDir ?? makeDirectory('gateway')
   // The rates of agents are not measured here, so they are off.
   const unlimited = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ROUSE_'))
   const keys = { ROUSE_ADMIN_KEY: adminKey, ROUSE_ENCRYPTION_KEY: encryptionKey }
-  const env = { ...Object.fromEntries(own), ...keys, ...unlimited }
+  const env = { ...Object.fromEntries(own), ...keys, ...unlimited, ...more }
   const child = startProgram(
     process.execPath,
     [rouseMain, 'serve', '--port', '0', '--grpc-port', 'off', '--data-dir', directory, '--json'],

@@ -51,9 +51,14 @@ export class BodyWatch {
       const problem = judgeArrival(req.socket.bytesRead - arrival.readBefore, arrival.waitedMs, this.#bounds)
       if (!problem) continue
       this.forget(req)
-      sendProblem(arrival.res, problem, req.url?.split('?')[0] ?? '/')
+      sendProblem(arrival.res, problem, pathOf(req))
     }
   }
+}
+
+/** As the client named it: Express shortens `url` while a router below a path has the request. */
+function pathOf({ originalUrl, url = '/' }: IncomingMessage & { readonly originalUrl?: string }): string {
+  return (originalUrl ?? url).split('?')[0] ?? '/'
 }
 
 interface Arrival {

@@ -10,6 +10,7 @@ import { answerA2aProblem } from './a2a/answer.ts'
 import { recordRest } from './access/rest-access.ts'
 import { requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
+import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
 import { createLocalApi } from './mcp/local-api.ts'
@@ -74,7 +75,8 @@ export function createFront(context: FrontContext): Express {
     takeShare(shares),
     answerRoutes(restTable, context),
   )
-  app.use('/mcp', mcpRoutes({ ...context, callApi: createLocalApi(context) }))
+  const callApi = callInSession({ db: context.db, findSession: context.mail.findSession }, createLocalApi(context))
+  app.use('/mcp', mcpRoutes({ ...context, callApi }))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

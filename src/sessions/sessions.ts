@@ -1,12 +1,13 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
+import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   findSession,
   listEndedSessions,
   listLiveSessions,
   newestLiveSession,
   type PresenceReport,
+  saveConversation,
   savePresence,
   seeSession,
 } from '../registry/sessions/session-store.ts'
@@ -23,11 +24,15 @@ export function beatSession(
   { db }: SessionContext,
   caller: Caller,
   id: string,
-  presence: PresenceReport | undefined,
+  {
+    presence,
+    harness,
+  }: { readonly presence?: PresenceReport | undefined; readonly harness?: Conversation | undefined },
 ): Promise<Session> {
   requireAgentCaller(caller)
   return db.transaction(async (tx) => {
     requireLive(await requireSession(tx, caller, id))
+    await saveConversation(tx, id, harness)
     if (presence) await savePresence(tx, id, presence)
     else await seeSession(tx, id)
     return requireLive(await requireSession(tx, caller, id))
@@ -51,13 +56,16 @@ export function reportPresence(
   { db }: SessionContext,
   caller: Caller,
   presence: PresenceReport,
-  owner?: Process,
+  { owner, harness }: { readonly owner?: Process | undefined; readonly harness?: Conversation | undefined } = {},
 ): Promise<Session> {
   requireAgentCaller(caller)
   return db.transaction(async (tx) => {
     const session = await newestLiveSession(tx, caller.id)
     if (session && owner && !isSameProcess(session, owner)) throw ofAnotherProcess(caller, session)
-    if (session && (await savePresence(tx, session.id, presence))) return requireSession(tx, caller, session.id)
+    if (session && (await savePresence(tx, session.id, presence))) {
+      await saveConversation(tx, session.id, harness)
+      return requireSession(tx, caller, session.id)
+    }
     throw new Problem('session-not-found', {
       detail: `${caller.identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
     })

@@ -5,12 +5,13 @@ import { lockAgent } from '../registry/agents/agent-store.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
-import { type Session, succession } from '../registry/sessions/session.ts'
+import { type Conversation, type Session, succession } from '../registry/sessions/session.ts'
 import {
   continueSession,
   findSessionOfProcess,
   insertSession,
   newestLiveSession,
+  saveConversation,
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
@@ -27,6 +28,7 @@ export interface SessionInput {
   readonly startedAt?: number | undefined
   /** False: the mail stays where it is, and goes along with the answers to later calls. For a process beside the harness, which shows it to nobody. */
   readonly drain?: boolean | undefined
+  readonly harness?: Conversation | undefined
 }
 
 export interface StartedSession {
@@ -64,6 +66,7 @@ export function startSession(context: SessionContext, caller: Caller, input: Ses
     const capabilities = input.capabilities ?? []
     if (former) await continueSession(tx, former.id, { surface, capabilities, keyId: caller.keyId })
     else await insertSession(tx, session)
+    await saveConversation(tx, session.id, input.harness)
     const resumed = former && former.endedAt !== null ? await resumeSubscriptions(context, tx, former) : []
     const revived = await reviveSubscriptions(context, tx, caller)
     if (former === undefined || former.endedAt !== null) await announceWhatWaits(context, tx, session, live)
@@ -123,6 +126,8 @@ function newSession(
     endReason: null,
     successorId: null,
     keyId,
+    cwd: null,
+    harnessSessionId: null,
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../src/fronts/mcp/tools/table.ts'
 import { restOperations } from '../../src/fronts/rest/table.ts'
-import type { JsonObject } from '../../src/lib/json.ts'
+import { callTool } from '../fronts/mcp/http/call-tool.ts'
 import { type Expected, expected } from './expected.ts'
 import { restCases } from './rest-requests.ts'
 import { type ToolCase, toolCases } from './tool-requests.ts'
@@ -29,7 +29,7 @@ describe.each(toolCases)('$tool ($row)', (one) => {
     const args = await one.plant(world)
     const before = await world.heads()
     for (const who of everybody.filter((caller) => expectedOf(one, caller) !== 'ok')) {
-      const told = await callTool(one.tool, args, who)
+      const told = await callTool(world.gateway, world.keyOf(who), one.tool, args)
       const outcome = expectedOf(one, who)
       expect(told.status, `${who}: ${told.text}`).toBe(outcome === 'unauthenticated' ? 401 : 200)
       expect(told.isError, `${who}: ${told.text}`).toBe(true)
@@ -40,7 +40,7 @@ describe.each(toolCases)('$tool ($row)', (one) => {
 
   test('is done over MCP for whom the route lets do it', async () => {
     for (const who of everybody.filter((caller) => expectedOf(one, caller) === 'ok')) {
-      const told = await callTool(one.tool, await one.plant(world), who)
+      const told = await callTool(world.gateway, world.keyOf(who), one.tool, await one.plant(world))
       expect(told.isError, `${who}: ${told.text}`).toBe(false)
       if (who === 'zoe' || who === 'manager elsewhere') expect(told.text, who).not.toMatch(/CANARY/)
       if (who === 'mike') expect(told.text, who).not.toContain(secret)
@@ -51,7 +51,7 @@ describe.each(toolCases)('$tool ($row)', (one) => {
 test('send_task is done for those who may send to the agent', async () => {
   const allowed = ['operator', 'donna', 'donna, send only', 'mike', 'gina']
   for (const who of everybody) {
-    const told = await callTool('send_task', { to: 'default:@donna', text: 'hello' }, who)
+    const told = await callTool(world.gateway, world.keyOf(who), 'send_task', { to: 'default:@donna', text: 'hello' })
     expect(told.isError, `${who}: ${told.text}`).toBe(!allowed.includes(who))
     expect(told.text, who).not.toMatch(/CANARY/)
   }
@@ -61,40 +61,8 @@ test('wait_for_messages is for keys that get mail', async () => {
   await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
   // mike, gina and zoe are agents with all scopes: they may wait for their own.
   for (const who of everybody.filter((one) => !['mike', 'gina', 'zoe'].includes(one))) {
-    const told = await callTool('wait_for_messages', { timeoutSeconds: 1 }, who)
+    const told = await callTool(world.gateway, world.keyOf(who), 'wait_for_messages', { timeoutSeconds: 1 })
     expect(told.isError, `${who}: ${told.text}`).toBe(who !== 'donna')
     expect(told.text).not.toContain(secret)
   }
 })
-
-interface Told {
-  readonly status: number
-  readonly isError: boolean
-  readonly text: string
-}
-
-/** One call over `/mcp`, in the protocol version that has no sessions. Mail that came along was for the reader. */
-async function callTool(name: string, args: JsonObject, who: Who): Promise<Told> {
-  const version = '2026-07-28'
-  const headers = {
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': version,
-    'mcp-method': 'tools/call',
-    'mcp-name': name,
-  }
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } }
-  const answer = await world.gateway.call('POST', '/mcp', body, { key: world.keyOf(who), headers })
-  const { result = {} } = answer.body
-  const { pendingSignals: _mail, ...shown } = result.structuredContent ?? {}
-  const failure = result.isError ? result.content[0].text : answer.body.error
-  return {
-    status: answer.status,
-    isError: result.isError === true || answer.body.result === undefined,
-    text: JSON.stringify([shown, failure]),
-  }
-}

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { Overrides } from '../../src/app.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Files, pretty } from './fixture.ts'
@@ -13,6 +14,8 @@ export interface Request {
   readonly key?: string | null
   readonly headers?: Record<string, string>
   readonly body?: unknown
+  /** The body is announced, and only its first byte is sent. */
+  readonly isSlow?: true
   /** Calls that others make after a streamed answer has begun. */
   readonly meanwhile?: () => Promise<void>
   /** Undoes what the case has done outside the gateway, after the answer. */
@@ -28,27 +31,28 @@ export interface World {
 export type Arrange = (world: World) => Promise<Request> | Request
 
 /** A whole gateway of its own with a fixed clock and address, so that no case depends on another. */
-export async function inWorld<T>(act: (world: World) => Promise<T>): Promise<T> {
+export async function inWorld<T>(act: (world: World) => Promise<T>, more: Overrides = {}): Promise<T> {
   const clock = new FakeClock()
   const env = {
     ROUSE_PUBLIC_URL: 'https://rouse.example',
     ROUSE_GRPC_PUBLIC_TARGET: 'rouse.example:4521',
     ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8',
   }
-  await using gateway = await startGateway({ env, overrides: { clock, random: () => 0 } })
+  await using gateway = await startGateway({ env, overrides: { clock, random: () => 0, ...more } })
   return await act({ gateway, clock })
 }
 
-/** Makes the request that `arrange` asks for, and writes both halves down. */
-export function exchange(arrange: Arrange): Promise<Files> {
+/** Makes the request that `arrange` asks for, and writes both halves down. `more`: for a gateway that is not as usual. */
+export function exchange(arrange: Arrange, more: Overrides = {}): Promise<Files> {
   return inWorld(async (world) => {
-    const { method, path, key = world.gateway.adminKey, headers = {}, body, meanwhile, after } = await arrange(world)
+    const asks = await arrange(world)
+    const { method, path, key = world.gateway.adminKey, headers = {}, body, isSlow, meanwhile, after } = asks
     const sentHeaders = {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     }
-    const send = headers.host === undefined ? fetch : fetchAs(headers.host)
+    const send = isSlow ? fetchSlowly : headers.host === undefined ? fetch : fetchAs(headers.host)
     const response = await send(world.gateway.url + path, {
       method,
       headers: sentHeaders,
@@ -64,18 +68,35 @@ export function exchange(arrange: Arrange): Promise<Files> {
       ...(text === '' ? {} : { body: parsed(text) }),
     }
     return { 'request.json': stable(pretty(asked)), 'answer.json': stable(pretty(answer)) }
-  })
+  }, more)
+}
+
+interface Sent {
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body?: string
 }
 
 /** `fetch` with a name of the host that is not in the URL: `fetch` itself does not send one. */
 const fetchAs =
   (host: string) =>
-  async (url: string, { method, headers }: { method: string; headers: Record<string, string> }): Promise<Response> => {
-    const asking = request(url, { method, headers: { ...headers, host } }).end()
-    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
-    const answered = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
-    return new Response(Buffer.concat(await answer.toArray()), { status: answer.statusCode ?? 0, headers: answered })
-  }
+  (url: string, { method, headers }: Sent): Promise<Response> =>
+    answerTo(request(url, { method, headers: { ...headers, host } }).end())
+
+/** `fetch` that sends the first byte of the body, and no more. */
+const fetchSlowly = async (url: string, { method, headers, body = '' }: Sent): Promise<Response> => {
+  const asking = request(url, { method, headers: { ...headers, 'content-length': Buffer.byteLength(body) } })
+  asking.write(body.slice(0, 1))
+  const answer = await answerTo(asking)
+  asking.destroy()
+  return answer
+}
+
+async function answerTo(asking: ClientRequest): Promise<Response> {
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const answered = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
+  return new Response(Buffer.concat(await answer.toArray()), { status: answer.statusCode ?? 0, headers: answered })
+}
 
 /** Headers of the transport and headers for browsers (test/fronts/edge.test.ts) are not part of the contract. */
 const transportHeaders = new Set(

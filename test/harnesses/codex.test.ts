@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseToml } from '../../src/cli/install/toml.ts'
 import { trustHooks } from './codex-server.ts'
@@ -38,7 +39,7 @@ describe.skipIf(codex === undefined)('Codex', () => {
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
     )
-    Object.assign(office.env, { CODEX_HOME: office.at('codex') })
+    Object.assign(office.env, { CODEX_HOME: office.at('codex'), PATH: `${dirname(codex!)}:${office.env.PATH}` })
     const original = config(model.url, office.at('project'))
     office.write('codex/config.toml', original)
     const install = await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools')
@@ -53,12 +54,21 @@ describe.skipIf(codex === undefined)('Codex', () => {
     await office.gateway.send('@donna', 'Please review PR 7')
     await office.run(codex!, ['exec', 'Anything new?'])
     expect(model.requests[2]!.text).not.toContain('Please review PR 7')
+    expect(await office.broken('codex')).toEqual(['trust in the hooks'])
     const before = await trustHooks(codex!, office.at('project'), office.env)
     expect(before).toEqual(Array(5).fill('untrusted'))
 
     const third = await office.run(codex!, ['exec', 'And now?'])
     expect(third.code).toBe(0)
     expect(model.requests[3]!.text).toContain('Please review PR 7')
+    const { body } = await office.gateway.call('GET', '/v1/sessions?status=ended', undefined, { key: office.agent.key })
+    // The session of the last run: the server and the hooks spoke for the same process, and it has ended with it.
+    expect(body.sessions[0]).toMatchObject({
+      surface: 'codex',
+      reason: 'ended',
+      presence: { asOf: expect.any(String) },
+    })
+    expect(await office.broken('codex')).toEqual([])
     console.log(`codex exec: ${first.ms} ms with a tool call, ${third.ms} ms with hooks`)
 
     expect(await office.rouse('uninstall', 'codex')).toMatchObject({ code: 0 })
@@ -67,5 +77,22 @@ describe.skipIf(codex === undefined)('Codex', () => {
     const { hooks, ...rest } = parseToml(office.read('codex/config.toml')) as Record<string, unknown>
     expect(rest).toEqual(parseToml(original))
     expect(hooks).toBeDefined()
+  })
+
+  test('its model calls our tools over HTTP, with the key from its environment', async () => {
+    await using office = await openOffice()
+    await using model = await startFakeModel((_request, number) =>
+      number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
+    )
+    Object.assign(office.env, { CODEX_HOME: office.at('codex') })
+    office.write('codex/config.toml', config(model.url, office.at('project')))
+    await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools', '--http')
+    expect(office.read('codex/config.toml')).not.toContain(office.agent.key)
+    Object.assign(office.env, { ROUSE_KEY: office.agent.key })
+
+    const { code, ms } = await office.run(codex!, ['exec', 'Who are you?'])
+    expect(code).toBe(0)
+    expect(model.requests[1]!.text).toMatch(/function_call_output.*@donna/)
+    console.log(`codex exec: ${ms} ms with a tool call over HTTP`)
   })
 })

@@ -14,7 +14,7 @@ export type Reply =
   | { readonly text: string }
   | { readonly tool: string; readonly namespace?: string; readonly input: JsonObject }
 
-/** A model on loopback that speaks OpenAI's Responses API and its Chat Completions API. `reply` is asked for each request, with its number. */
+/** A model on loopback that speaks OpenAI's Responses API and Chat Completions API, and Anthropic's Messages API. `reply` is asked for each request, with its number. */
 export async function startFakeModel(reply: (request: ModelRequest, number: number) => Reply) {
   const requests: ModelRequest[] = []
   const server = createServer(async (request, response) => {
@@ -22,7 +22,7 @@ export async function startFakeModel(reply: (request: ModelRequest, number: numb
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
     const path = new URL(request.url!, 'http://model').pathname
-    const answer = { '/v1/responses': answerResponses, '/v1/chat/completions': answerChat }[path]
+    const answer = answers[path]
     if (request.method !== 'POST' || !answer) return void response.writeHead(404).end()
     const body = JSON.parse(text) as JsonObject
     const hasTools = Array.isArray(body.tools) && body.tools.length > 0
@@ -40,6 +40,8 @@ export async function startFakeModel(reply: (request: ModelRequest, number: numb
     },
   }
 }
+
+type Answer = (response: ServerResponse, reply: Reply, body: JsonObject) => void
 
 const noTokens = {
   input_tokens: 0,
@@ -90,4 +92,29 @@ function answerChat(response: ServerResponse, reply: Reply, { model }: JsonObjec
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   const all = [...chunks, { ...base, choices: [], usage }]
   response.end(`${all.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`)
+}
+
+function answerMessages(response: ServerResponse, reply: Reply, { model }: JsonObject): void {
+  const isText = 'text' in reply
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  const block = isText ? { type: 'text', text: '' } : { type: 'tool_use', id: 'toolu_1', name: reply.tool, input: {} }
+  const delta = isText
+    ? { type: 'text_delta', text: reply.text }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(reply.input) }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage }
+  const events = [
+    { type: 'message_start', message },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: isText ? 'end_turn' : 'tool_use' }, usage },
+    { type: 'message_stop' },
+  ]
+  response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+}
+
+const answers: Readonly<Record<string, Answer>> = {
+  '/v1/responses': answerResponses,
+  '/v1/chat/completions': answerChat,
+  '/v1/messages': answerMessages,
 }

@@ -43,6 +43,7 @@ export async function openOffice() {
   write('.config/rouse/profiles.json', JSON.stringify({ profiles: { [profile]: donna } }), 0o600)
   for (const name of ['tmp', 'project']) mkdirSync(at(name), { recursive: true })
   makeRepository(at('project'))
+  const runRouse = (...argv: string[]) => runToEnd(process.execPath, [rouse, ...argv], { cwd: at('project'), env })
   return {
     gateway,
     agent,
@@ -53,7 +54,13 @@ export async function openOffice() {
     read: (name: string) => readFileSync(at(name), 'utf8'),
     /** Runs a program in the project, to its end. Its group is killed when it takes too long. */
     run: (path: string, argv: readonly string[]) => runToEnd(path, argv, { cwd: at('project'), env }),
-    rouse: (...argv: string[]) => runToEnd(process.execPath, [rouse, ...argv], { cwd: at('project'), env }),
+    rouse: runRouse,
+    /** What `rouse doctor` says is broken. */
+    broken: async (harness: string): Promise<string[]> => {
+      const { profiles, harnesses } = JSON.parse((await runRouse('doctor', harness, '--json')).stdout)
+      const checks: { name: string; state: string }[] = [...profiles, ...harnesses].flatMap((one) => one.checks)
+      return checks.filter(({ state }) => state === 'broken').map(({ name }) => name)
+    },
     async [Symbol.asyncDispose]() {
       try {
         await until(

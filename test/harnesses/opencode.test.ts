@@ -5,8 +5,9 @@ import { program } from './programs.ts'
 
 const opencode = program('opencode')
 
-/** With a comment, as its users write them. */
+/** With a comment, as its users write them, and with the schema: OpenCode adds it where it is missing. */
 const config = (model: string) => `{
+  "$schema": "https://opencode.ai/config.json",
   // the user's own
   "autoupdate": false,
   "share": "disabled",
@@ -48,9 +49,26 @@ describe.skipIf(opencode === undefined)('OpenCode', () => {
     expect(model.requests[0]!.text).toContain('"rouse_whoami"')
     expect(model.requests[1]!.text).toContain('@donna')
     expect(model.requests[1]!.text).toContain('Please review PR 7')
+    const { body } = await office.gateway.call('GET', '/v1/sessions?status=ended', undefined, { key: office.agent.key })
+    expect(body.sessions).toEqual([expect.objectContaining({ surface: 'opencode', status: 'ended' })])
     console.log(`opencode run: ${first.ms} ms with a tool call`)
 
     expect(await office.rouse('uninstall', 'opencode')).toMatchObject({ code: 0 })
     expect(office.read('.config/opencode/opencode.jsonc')).toBe(original)
+  })
+
+  test('its model calls our tools over HTTP, with the key from its environment', async () => {
+    await using office = await openOffice()
+    await using model = await startFakeModel((_request, number) =>
+      number === 1 ? { tool: 'rouse_whoami', input: {} } : { text: `answer ${number}` },
+    )
+    Object.assign(office.env, { ...quiet, ROUSE_KEY: office.agent.key })
+    office.write('.config/opencode/opencode.jsonc', config(model.url))
+    await office.rouse('install', 'opencode', '--profile', office.profile, '--http')
+
+    const { code, ms } = await office.run(opencode!, ['run', 'Who are you?'])
+    expect(code).toBe(0)
+    expect(model.requests[1]!.text).toContain('@donna')
+    console.log(`opencode run: ${ms} ms with a tool call over HTTP`)
   })
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 
 const caches: Partial<Record<NodeJS.Platform, string>> = { darwin: 'Library/Caches', win32: 'AppData/Local' }
 
@@ -21,6 +21,17 @@ const programs = {
   },
   opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
 } as const
+
+/**
+ * The path of Claude Code where somebody has put it on the machine: nobody but its user may accept its terms, so no test downloads
+ * it. undefined, and a line with the reason, where it is not.
+ */
+export function installedClaude(): string | undefined {
+  const places = process.env.PATH?.split(delimiter).map((directory) => join(directory, 'claude')) ?? []
+  const found = [process.env.ROUSE_TEST_CLAUDE ?? '', ...places].find((path) => path !== '' && existsSync(path))
+  if (!found) console.warn('skipped: Claude Code is not on this machine (PATH, or ROUSE_TEST_CLAUDE)')
+  return found
+}
 
 /** The path of a program, downloaded from npm where the cache has none; undefined, and a line with the reason, where it cannot be had. */
 export function program(name: keyof typeof programs): string | undefined {

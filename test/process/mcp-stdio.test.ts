@@ -163,3 +163,23 @@ test('a gateway that is killed and started again is found again by the same serv
   expect((await client.callTool(whoami)).isError).toBeUndefined()
   expect(await live(gateway as unknown as TestGateway)).toMatchObject([{ sessionId }])
 })
+
+// S2-14
+test('a wait for mail outlives a gateway that is killed and started again, and ends when the client cancels it', async () => {
+  await using gateway = await startProcessGateway()
+  const donna = await gateway.addAgent('donna')
+  const { client } = await connect(environment(gateway, donna), 'legacy')
+  await client.callTool(whoami)
+  const wait = { name: 'wait_for_messages', arguments: { timeoutSeconds: 50 } }
+  const waiting = client.callTool(wait)
+  await gateway.kill('SIGKILL')
+  await gateway.restart()
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello', wakePolicy: 'immediate' })
+  const { structuredContent } = await waiting
+  expect(structuredContent).toMatchObject({ arrived: true, pendingSignals: [{ subject: 'Hello' }] })
+  const stop = new AbortController()
+  const cancelled = client.callTool(wait, { signal: stop.signal })
+  stop.abort()
+  await expect(cancelled).rejects.toThrow()
+  expect((await client.callTool(whoami)).isError).toBeUndefined()
+}, 60_000)

@@ -28,3 +28,15 @@ test('a session that starts without taking mail leaves it for the next answer', 
   expect(body.pendingSignals).toEqual([])
   expect((await say(gateway, donna, idle)).body.pendingSignals).toMatchObject([{ subject: 'Hello' }])
 })
+
+test('a harness says where it works and how it knows its conversation, and what it leaves out stays', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await begin(gateway, donna, { ...newer, harness: { cwd: '/p', sessionId: 'one' } })
+  expect(await sessionOf(gateway, id)).toMatchObject({ harness: { cwd: '/p', sessionId: 'one' } })
+  await say(gateway, donna, { ...idle, harness: { sessionId: 'two' } })
+  expect(await sessionOf(gateway, id)).toMatchObject({ harness: { cwd: '/p', sessionId: 'two' } })
+  await gateway.call('PUT', `/v1/sessions/${id}`, { harness: { cwd: '/q' } }, { key: donna.key })
+  expect(await sessionOf(gateway, id)).toMatchObject({ harness: { cwd: '/q', sessionId: 'two' } })
+  expect(await say(gateway, donna, { ...idle, harness: { cwd: 'a\nb' } })).toMatchObject({ status: 400 })
+})

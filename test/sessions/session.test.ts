@@ -23,6 +23,8 @@ function sessionOf(fields: Partial<Session> = {}): Session {
     endedAt: null,
     endReason: null,
     successorId: null,
+    cwd: null,
+    harnessSessionId: null,
     keyId: null,
     ...fields,
   }

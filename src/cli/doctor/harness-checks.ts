@@ -1,6 +1,6 @@
 import { readConfigFile } from '../install/config-file.ts'
 import { DocumentError, hasPiece, valueAt, type Written } from '../install/document.ts'
-import { serverName } from '../install/entries.ts'
+import { keyVariable, serverName } from '../install/entries.ts'
 import { formats } from '../install/formats.ts'
 import type { Harness } from '../install/harness.ts'
 import type { Place } from '../install/places.ts'
@@ -23,8 +23,10 @@ export async function checkHarness(io: Io, harness: Harness, installed: Installe
   const checks = [await checkProgram(harness, program, place)]
   for (const [path, record] of installed) checks.push(...checkFile(harness, path, record))
   for (const [path, record] of installed) {
-    const launch = launchIn(entryOf(path, record))
+    const entry = entryOf(path, record)
+    const launch = launchIn(entry)
     if (launch) checks.push(await checkMcp(io, harness.id, launch, mendOf(harness, record)))
+    else if (entry) checks.push(unknown('key', `the harness reads it from ${keyVariable} of its own environment`))
   }
   if (harness.id === 'codex' && program) checks.push(await checkCodexTrust(program, place))
   return checks

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import { conversation } from '../conversation.ts'
 import { Refused } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import type { HarnessProcess } from '../harness-process.ts'
@@ -63,6 +64,7 @@ async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise
     source: 'bridge-daemon' as const,
     ...(act.state === 'active' ? turnOf(hook.input) : {}),
     ...(startedAt === undefined ? {} : { process: { pid, startedAt } }),
+    ...conversationOf(hook.input),
   }
   const mail = act.tellsMail ? ('all' as const) : ('none' as const)
   const put = () => gateway.call('PUT /v1/presence', { body, mail })
@@ -76,6 +78,11 @@ async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise
   })
   const { pendingSignals: signals = [] } = answer as { pendingSignals?: readonly PendingSignal[] }
   return signals.length === 0 ? undefined : mailText(signals)
+}
+
+/** Claude Code and its like say `session_id`, Copilot `sessionId`, Cursor `conversation_id`. */
+function conversationOf({ cwd, session_id: id, sessionId, conversation_id: conversationId }: JsonObject) {
+  return conversation(cwd, id ?? sessionId ?? conversationId)
 }
 
 function isWithoutSession(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Piece, Value } from './document.ts'
-import type { HarnessId, Wanted } from './harness.ts'
+import type { HarnessFile, HarnessId, Wanted } from './harness.ts'
 import { shellCommand } from './launch.ts'
 import { homeOf } from './places.ts'
 
@@ -53,4 +53,20 @@ export function hooks(
 /** The form of Claude Code, which several harnesses have taken over. The unit of the time-out is the harness's. */
 export function grouped(more: { readonly [name: string]: Value }): (command: string) => Value {
   return (command) => ({ hooks: [{ type: 'command', command, ...more }] })
+}
+
+/** The value of one server. */
+export type Entry = { readonly [name: string]: Value }
+
+/** The header with the key, which the harness reads from its environment: each has its own way to say so. */
+export const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+
+/** A hook ends by itself after two seconds. */
+export const hookSeconds = 10
+
+/** The events of Claude Code, and of those that have taken them over. */
+export const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
+
+export function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {
+  return { path, format: 'json', holds, pieces }
 }

@@ -1,18 +1,22 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Value } from './document.ts'
-import { grouped, hooks, keyVariable, server, serverEnv, serverWords } from './entries.ts'
-import type { Harness, HarnessFile, HarnessId } from './harness.ts'
+import {
+  bearer,
+  claudeEvents,
+  type Entry,
+  grouped,
+  hookSeconds,
+  hooks,
+  json,
+  keyVariable,
+  server,
+  serverEnv,
+  serverWords,
+} from './entries.ts'
+import type { Harness, HarnessId } from './harness.ts'
 import { directoryOf, homeOf, type Place, type Scope, xdgConfig } from './places.ts'
+import { gemini, qwen } from './settings-harnesses.ts'
 
-const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
-const hookSeconds = 10
-
-/** The value of one server. */
-type Entry = { readonly [name: string]: Value }
-
-const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
-const geminiEvents = ['SessionStart', 'BeforeAgent', 'Notification', 'AfterAgent', 'SessionEnd']
 const cursorEvents = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'sessionEnd']
 const copilotEvents = ['sessionStart', 'userPromptSubmitted', 'agentStop', 'sessionEnd']
 
@@ -146,63 +150,21 @@ const copilot: Harness = {
 export const harnessTable: Readonly<Record<HarnessId, Harness>> = {
   claude,
   codex,
-  gemini: settingsHarness('gemini', 'Gemini CLI', geminiHome, geminiEvents, {
-    name: 'rouse',
-    timeout: hookSeconds * 1000,
-  }),
+  gemini,
   cursor,
   opencode,
-  // The unit of a hook's time-out differs between versions of Qwen Code: its default stays.
-  qwen: settingsHarness('qwen', 'Qwen Code', (place) => directoryOf(place, 'QWEN_HOME', '.qwen'), claudeEvents, {}),
+  qwen,
   copilot,
-}
-
-/** Gemini CLI, and Qwen Code, which is made from it: one `settings.json` for servers and hooks. */
-function settingsHarness(
-  id: 'gemini' | 'qwen',
-  title: string,
-  home: (place: Place) => string,
-  events: readonly string[],
-  more: { readonly [name: string]: string | number },
-): Harness {
-  return {
-    id,
-    title,
-    binary: id,
-    home,
-    scopes: ['user', 'project'],
-    events,
-    http: true,
-    approval: 'sets trust for this server',
-    next: ['Sessions that run already do not have it: start a new one.'],
-    files: (scope, wanted) => {
-      const directory = scope === 'user' ? home(wanted.place) : join(wanted.place.cwd, `.${id}`)
-      const called: Entry = wanted.url
-        ? { httpUrl: wanted.url, headers: bearer(`$${keyVariable}`) }
-        : serverWords(wanted)
-      const entry: Entry = wanted.approve ? { ...called, trust: true } : called
-      const pieces = [server(['mcpServers'], entry), ...hooks(id, events, wanted, grouped(more))]
-      return [json(join(directory, 'settings.json'), 'MCP server, hooks', pieces)]
-    },
-  }
 }
 
 const version = { kind: 'property', path: ['version'], value: 1 } as const
 const cursorHook = (command: string) => ({ command })
-
-function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {
-  return { path, format: 'json', holds, pieces }
-}
 
 /** TOML writes the tables of a table behind its other values. */
 function tablesLast(entry: Entry): Entry {
   const isTable = ([, value]: [string, unknown]) => typeof value === 'object' && !Array.isArray(value)
   const entries = Object.entries(entry)
   return Object.fromEntries([...entries.filter((one) => !isTable(one)), ...entries.filter(isTable)])
-}
-
-function geminiHome(place: Place): string {
-  return join(place.env.GEMINI_CLI_HOME || homeOf(place), '.gemini')
 }
 
 /** The file that is there; OpenCode reads both names. */

@@ -1,11 +1,14 @@
 import type { ApiAnswer } from '../../fronts/mcp/call-api.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { type Conversation, conversation } from '../conversation.ts'
 import type { HarnessProcess } from '../harness-process.ts'
 import type { HttpApi } from './http-api.ts'
 
 export interface SessionParts {
   readonly api: HttpApi
   readonly surface: () => string
+  /** What is known of the conversation of the harness when its session starts. */
+  readonly conversation?: () => { readonly harness?: Conversation }
   readonly process: HarnessProcess
   readonly debug: (text: string) => void
   /** Between two signs of life, where the gateway does not say how long a session may be silent. */
@@ -32,6 +35,7 @@ export class AgentSession implements AsyncDisposable {
   /** The refusal that stands for good: without the start of its process, a new try would preempt the newer process. */
   #final: ApiAnswer | undefined
   #ended = false
+  #bound: string | undefined
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -49,6 +53,19 @@ export class AgentSession implements AsyncDisposable {
       this.#starting = undefined
     })
     return this.#starting
+  }
+
+  /** Notes under which id the harness knows its conversation, as a call of a tool says. Returns at once. */
+  bind(conversationId: string): void {
+    if (this.#bound === conversationId) return
+    this.#bound = conversationId
+    const { harness } = conversation(undefined, conversationId)
+    const id = this.#id
+    if (id === undefined || harness === undefined) return
+    const request = { method: 'PUT', path: `/v1/sessions/${id}`, headers: leaveMail } as const
+    this.#parts.api({ ...request, body: { harness: { ...harness } } }).catch((error: Error) => {
+      this.#parts.debug(`The conversation is not noted: ${error.message}`)
+    })
   }
 
   /** Notes an answer about this session. Returns whether the session has ended, and may start again. */
@@ -78,7 +95,8 @@ export class AgentSession implements AsyncDisposable {
 
   async #start(): Promise<Standing> {
     const { api, surface, process } = this.#parts
-    const body: JsonObject = { surface: surface(), ...process, drain: false }
+    const known = this.#bound === undefined ? this.#parts.conversation?.() : conversation(undefined, this.#bound)
+    const body = { surface: surface(), ...process, drain: false, ...known } as JsonObject
     const answer = await api({ method: 'POST', path: '/v1/sessions', body, headers: leaveMail })
     const { status, body: started } = answer
     // An operator has no sessions, and needs none.

@@ -8,7 +8,7 @@ const againMsMax = 60_000
 
 interface FeedOptions {
   /** Makes a client for one connection: the key may have changed since the last one. */
-  readonly connect: () => GatewayClient
+  readonly connect: () => Promise<GatewayClient>
   readonly onEvent: (event: EventView) => void
   readonly debug: (text: string) => void
 }
@@ -42,7 +42,7 @@ export class EventFeed implements AsyncDisposable {
     const { signal } = this.#ended
     for (let delayMs = againMs; !signal.aborted; delayMs = Math.min(delayMs * 2, againMsMax)) {
       try {
-        for await (const event of followEvents(connect(), { since: this.#last, signal, note: debug })) {
+        for await (const event of followEvents(await connect(), { since: this.#last, signal, note: debug })) {
           this.#last = event.logId
           delayMs = againMs
           onEvent(event)

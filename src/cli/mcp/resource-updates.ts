@@ -1,22 +1,10 @@
+import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 
 /** The subscribed resources that an event has changed. What is `silent` changes nothing that anybody is told of. Pure. Source: S1-15. */
-export function changedResources(subscribed: Iterable<string>, { type, taskId, data }: EventView): string[] {
-  if (data.wakePolicy === 'silent') return []
-  const isMail = type.startsWith('message.')
-  const { threadId } = data
-  return [...subscribed].filter((uri) => {
-    const [, kind, id] = /^rouse:\/\/([a-z]+)(?:\/(.*))?$/.exec(uri) ?? []
-    if (kind === 'inbox') return isMail
-    if (kind === 'thread') return isMail && threadId !== undefined && decoded(id) === threadId
-    return kind === 'task' && taskId !== undefined && decoded(id) === taskId
-  })
-}
-
-function decoded(part: string | undefined): string | undefined {
-  try {
-    return part === undefined ? undefined : decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
+export function changedResources(subscribed: ReadonlySet<string>, event: EventView, identity: string): string[] {
+  if (event.data.wakePolicy === 'silent') return []
+  // On the wire an event names its actor, not the actor's id.
+  const about = { ...event, taskId: event.taskId ?? null, actorId: event.actor }
+  return resourcesOf(about, { id: identity, identity }).filter((uri) => subscribed.has(uri))
 }

@@ -4,6 +4,7 @@ import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 import { readVersion } from '../../lib/version.ts'
 import type { Fetch } from '../client-fetch.ts'
+import { conversation } from '../conversation.ts'
 import { type Credentials, createGatewayClient } from '../gateway-client.ts'
 import type { HarnessProcess } from '../harness-process.ts'
 import type { Io } from '../io.ts'
@@ -27,6 +28,8 @@ export interface McpOptions {
   readonly fetch: Fetch
   readonly env: Io['env']
   readonly process: HarnessProcess
+  /** Where the harness works. */
+  readonly cwd?: string | undefined
   /** `@donna`, where the profile says it. */
   readonly identity?: string | undefined
   /** Whether to speak to a channel of Claude Code; absent: where the client is Claude Code. */
@@ -48,12 +51,24 @@ const subscriptionsMax = 1_000
 export async function serveMcp(options: McpOptions): Promise<void> {
   const { url, project, credentials, fetch, env, debug } = options
   let client: ClientInfo | undefined
+  let identity = options.identity
   const servers = new Set<{ readonly mcp: McpServer; readonly hasChannel: boolean }>()
   const subscribed = new Set<string>()
   const api = createHttpApi({ url, project, credentials, fetch })
-  await using session = new AgentSession({ ...options, api, surface: () => surfaceOfClient(env, client) })
+  const surface = (): string => surfaceOfClient(env, client)
+  await using session = new AgentSession({
+    ...options,
+    api,
+    surface,
+    // A harness that was started within Claude Code inherits its variables.
+    conversation: () => conversation(options.cwd, surface() === 'claude_code' ? env.CLAUDE_CODE_SESSION_ID : undefined),
+  })
   await using feed = new EventFeed({
-    connect: () => createGatewayClient({ url, project, credentials, fetch }),
+    connect: async () => {
+      const gateway = createGatewayClient({ url, project, credentials, fetch })
+      identity ??= (await gateway.call('GET /v1/whoami', { mail: 'none' })).identity
+      return gateway
+    },
     debug,
     onEvent: (event) => tell(event),
   })
@@ -96,8 +111,9 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   function tell(event: EventView): void {
     const failed = (error: Error): void => debug(error.message)
     for (const { mcp, hasChannel } of servers) {
-      for (const uri of changedResources(subscribed, event)) mcp.server.sendResourceUpdated({ uri }).catch(failed)
-      const pushed = hasChannel ? channelNotification(event, options.identity) : undefined
+      for (const uri of changedResources(subscribed, event, identity ?? ''))
+        mcp.server.sendResourceUpdated({ uri }).catch(failed)
+      const pushed = hasChannel ? channelNotification(event, identity) : undefined
       if (pushed) mcp.server.notification({ ...pushed, params: { ...pushed.params } }).catch(failed)
     }
   }

@@ -16,8 +16,11 @@ export function createSessionApi(api: HttpApi, session: AgentSession): CallApi {
     const answer = await api({ ...request, headers: { ...request.headers, [headerOfSession]: id } }, signal)
     return { answer, mayRepeat: isAboutSession(request, answer) && session.note(id, answer) }
   }
-  return async (request, { signal } = {}) => {
+  return async (request, { signal, mcp } = {}) => {
     signal?.throwIfAborted()
+    // Codex names its thread in each call of a tool, and nowhere else.
+    const threadId = mcp?.meta?.threadId
+    if (typeof threadId === 'string') session.bind(threadId)
     const { answer, mayRepeat } = await callOnce(request, signal)
     // The gateway refused before it did anything.
     return mayRepeat ? (await callOnce(request, signal)).answer : answer

@@ -33,6 +33,7 @@ export async function startMcp({ channel, serve, verbose }: StartOptions, io: Io
     fetch: io.fetch ?? clientFetch,
     env: io.env,
     process: harnessProcess(io.env, process.ppid),
+    cwd: io.env.CLAUDE_PROJECT_DIR || process.cwd(),
     identity: access.profile?.identity,
     channel,
     signal: io.signal,

@@ -1,18 +1,6 @@
+import { knownSurface, surfaceOfName } from '../../fronts/mcp/surface-of-name.ts'
 import type { Io } from '../io.ts'
 import type { ClientInfo } from './client-message.ts'
-
-/** The names that MCP clients give themselves. The first that matches counts. */
-const byName: readonly (readonly [name: RegExp, surface: string])[] = [
-  [/^claude-code\b/i, 'claude_code'],
-  [/^claude-ai\b|^claude desktop/i, 'claude_desktop'],
-  [/^codex/i, 'codex'],
-  [/^opencode/i, 'opencode'],
-  [/^cursor/i, 'cursor'],
-  [/^gemini/i, 'gemini'],
-  [/^qwen/i, 'qwen'],
-  [/copilot/i, 'copilot'],
-  [/^visual studio code|^vscode/i, 'vscode'],
-]
 
 /** What harnesses set in the environment of the programs that they start. */
 const byVariable: readonly (readonly [variable: string, surface: string])[] = [
@@ -30,15 +18,7 @@ const byVariable: readonly (readonly [variable: string, surface: string])[] = [
 export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
   const told = env.ROUSE_AGENT_SURFACE?.trim()
   if (told) return told
-  const known = byName.find(([name]) => client !== undefined && name.test(client.name))
+  const known = client && knownSurface(client.name)
   const set = byVariable.find(([variable]) => Boolean(env[variable]))
-  return known?.[1] ?? set?.[1] ?? (slugOf(client?.name ?? '') || 'mcp')
-}
-
-function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^a-z0-9_.-]+/g, '_')
-    .replace(/^_+|_+$/g, '')
-    .slice(0, 60)
+  return known ?? set?.[1] ?? surfaceOfName(client?.name ?? '')
 }

@@ -24,7 +24,16 @@ const made = new WeakMap<z.ZodType, JsonObject>()
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   const known = made.get(schema)
   if (known) return known
-  const json = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject
+  const json = z.toJSONSchema(schema, { target: 'draft-2020-12', io, override: shorten }) as JsonObject
   made.set(schema, json)
   return json
+}
+
+/** Takes out what says nothing: some models refuse keywords that they do not know, and every word of a tool costs all of them. */
+function shorten({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  // The names of fields are strings in any case.
+  delete jsonSchema.propertyNames
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }

@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { PresenceSource, PresenceState } from './presence.ts'
-import type { EndReason, Process, Session } from './session.ts'
+import type { Conversation, EndReason, Process, Session } from './session.ts'
 
 interface SessionRow extends Omit<Session, 'capabilities'> {
   capabilities: string
@@ -10,7 +10,8 @@ interface SessionRow extends Omit<Session, 'capabilities'> {
 const columns: SQL =
   sql.raw(`id, project_id as "projectId", agent_id as "agentId", surface, capabilities, pid, process_started_at as "processStartedAt",
   state, source, active_turn_id as "activeTurnId", presence_at as "presenceAt", last_seen_at as "lastSeenAt", created_at as "createdAt",
-  ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId", key_id as "keyId"`)
+  ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId", key_id as "keyId",
+  cwd, harness_session_id as "harnessSessionId"`)
 
 const insert =
   statement<SessionRow>(sql`insert into session (id, project_id, agent_id, surface, capabilities, pid, process_started_at,
@@ -41,6 +42,13 @@ const setPresence = statement<{
   now: number
 }>(sql`update session set state = ${p('state')}, source = ${p('source')}, active_turn_id = ${p('activeTurnId')},
     capabilities = coalesce(cast(${p('capabilities')} as text), capabilities), presence_at = ${p('now')}, last_seen_at = ${p('now')}
+  where id = ${p('id')} and ended_at is null`)
+const setConversation = statement<{
+  id: string
+  cwd: string | null
+  sessionId: string | null
+}>(sql`update session set cwd = coalesce(cast(${p('cwd')} as text), cwd),
+    harness_session_id = coalesce(cast(${p('sessionId')} as text), harness_session_id)
   where id = ${p('id')} and ended_at is null`)
 const byId = statement<{ id: string }, SessionRow>(sql`select ${columns} from session where id = ${p('id')}`)
 const liveOf = statement<{ agentId: string }, SessionRow>(
@@ -123,6 +131,16 @@ export async function savePresence(tx: Transaction, id: string, report: Presence
   const { state, source, activeTurnId = null, capabilities } = report
   const list = capabilities === undefined ? null : JSON.stringify(capabilities)
   return (await tx.run(setPresence, { id, state, source, activeTurnId, capabilities: list, now: tx.now })) > 0
+}
+
+/** Records what the harness says of its conversation. Without a word of it there is nothing to do. */
+export async function saveConversation(
+  tx: Transaction,
+  id: string,
+  { cwd, sessionId }: Conversation = {},
+): Promise<void> {
+  if (cwd === undefined && sessionId === undefined) return
+  await tx.run(setConversation, { id, cwd: cwd ?? null, sessionId: sessionId ?? null })
 }
 
 export async function findSession(db: Reader, id: string): Promise<Session | undefined> {

@@ -26,6 +26,16 @@ export interface Session extends Told {
   readonly successorId: string | null
   /** The key that started it; null: not known. */
   readonly keyId: string | null
+  /** Where the harness works; null: it has not said. */
+  readonly cwd: string | null
+  /** The id under which the harness knows its conversation; null: it has not said. */
+  readonly harnessSessionId: string | null
+}
+
+/** What a harness says of its own conversation. What is absent stays as it was. */
+export interface Conversation {
+  readonly cwd?: string | undefined
+  readonly sessionId?: string | undefined
 }
 
 /** The identity of a process: its id and its start. */

@@ -107,6 +107,7 @@ describe('presence', () => {
       const { stderr } = await hook(gateway, donna, ['claude', event], { ...claudePrompt, hook_event_name: event })
       expect(stderr).toBe('')
       expect(await presenceOf(gateway)).toMatchObject({
+        harness: { cwd: claudePrompt.cwd, sessionId: claudePrompt.session_id },
         surface: 'claude_code',
         presence: { state, source: 'bridge-daemon' },
       })

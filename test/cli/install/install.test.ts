@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { readConfigFile, replaceFile } from '../../../src/cli/install/config-file.ts'
 import { harnessIds } from '../../../src/cli/install/harness.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { contents, makeHome, snapshot } from './homes.ts'
 
 const codexToml = `# my settings
@@ -153,6 +155,23 @@ test.each([
   expect(snapshot(home.path)).toEqual(before)
 })
 
+test('a backup has the mode of its file: it may hold secrets', async () => {
+  using home = makeHome()
+  chmodSync(home.write('.claude.json', '{"oauth":"secret"}'), 0o600)
+  await home.rouse('install', 'claude')
+  expect(statSync(home.at('.claude.json.rouse-backup')).mode & 0o777).toBe(0o600)
+  expect(statSync(home.at('.claude.json')).mode & 0o777).toBe(0o600)
+})
+
+test('a file that another program has written meanwhile is left to it', async () => {
+  using home = makeHome()
+  const path = home.write('.claude.json', '{}')
+  const file = readConfigFile(path)
+  home.write('.claude.json', '{"numStartups":2}')
+  expect(() => replaceFile(file, '{"mcpServers":{}}')).toThrow('was changed by another program just now')
+  expect(contents(home.path)).toEqual({ '.claude.json': '{"numStartups":2}' })
+})
+
 test('a read-only file is refused with the command that makes it writable', async () => {
   using home = makeHome()
   chmodSync(home.write('.codex/config.toml', 'model = "x"\n'), 0o444)
@@ -255,4 +274,43 @@ test('without a profile it says how to make one, and without a name it lists the
   expect(stdout).toMatch(/codex\s+Codex\s+yes\s+no/)
   expect(stdout).toMatch(/gemini\s+Gemini CLI\s+no\s+no/)
   expect(await home.rouse('install', 'codx')).toMatchObject({ code: 2, stderr: expect.stringContaining('codex?') })
+})
+
+test('for an agent without a profile it makes a key and a profile, with the operator’s key', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('@erik')
+  using home = makeHome()
+  home.write('.config/rouse/admin.key', gateway.adminKey)
+  const argv = [
+    'install',
+    'codex',
+    '--agent',
+    '@erik',
+    '--url',
+    gateway.url,
+    '--key-file',
+    home.at('.config/rouse/admin.key'),
+  ]
+  const dry = await home.rouse(...argv, '--dry-run')
+  expect([dry.code, dry.stderr]).toEqual([0, expect.stringContaining('It would make a key for @erik')])
+  expect(home.read('.config/rouse/profiles.json')).not.toContain('erik')
+
+  expect(await home.rouse(...argv)).toMatchObject({ code: 0, stdout: expect.stringContaining('It speaks for @erik') })
+  const { current, profiles } = JSON.parse(home.read('.config/rouse/profiles.json'))
+  expect([current, profiles.erik.url, profiles.erik.identity]).toEqual(['donna', gateway.url, '@erik'])
+  const whoami = await gateway.call('GET', '/v1/whoami', undefined, { key: profiles.erik.key })
+  expect(whoami.body.identity).toBe('@erik')
+  expect(Object.values(contents(home.path)).join()).not.toContain(profiles.erik.key)
+
+  const refused = await home.rouse(...argv.map((word) => (word === '@erik' ? '@nobody' : word)))
+  expect(refused.code).toBe(1)
+  expect(home.read('.codex/config.toml')).not.toContain('nobody')
+})
+
+test('a profile with the operator’s key is refused', async () => {
+  using home = makeHome()
+  const operator = { url: 'http://127.0.0.1:9', key: 'rk_admin', identity: '@operator' }
+  home.write('.config/rouse/profiles.json', JSON.stringify({ current: 'op', profiles: { op: operator } }))
+  const { code, stderr } = await home.rouse('install', 'codex')
+  expect([code, stderr]).toEqual([2, expect.stringContaining("the operator's key")])
 })

@@ -56,4 +56,65 @@ describe.each([
     // Most documents have room for all pieces: the property is about something.
     expect(found).toBeGreaterThan(300)
   })
+
+  test('line ends that somebody converts meanwhile are no obstacle', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        const trip = roundTrip(format, text, pieces)
+        if (!trip || /\r(?!\n)/.test(text)) return
+        const lines = (one: string) => one.replaceAll('\r\n', '\n')
+        const removed = planFile(format, lines(trip.installed.text), [], trip.installed.written)
+        expect(removed).toMatchObject({ text: lines(text), changed: [] })
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+test('a program that writes the file anew loses nothing of the user’s, and nothing of ours stays', () => {
+  fc.assert(
+    fc.property(jsonDocuments, fc.boolean(), (text, isIndented) => {
+      const trip = roundTrip(formats.json, text, jsonPieces)
+      if (!trip) return
+      const anew = JSON.stringify(formats.json.parse(trip.installed.text), null, isIndented ? 4 : undefined)
+      const removed = planFile(formats.json, anew, [], trip.installed.written)
+      expect(removed.changed).toEqual([])
+      const left = formats.json.parse(removed.text)
+      for (const piece of jsonPieces) expect(hasPiece(left, piece)).toBe(false)
+      expect(withoutEmpty(left)).toEqual(withoutEmpty(formats.json.parse(text)))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** What was made for our entries and is empty now may stay, or go. */
+function withoutEmpty(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_name, inner) => {
+      if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
+      const entries = Object.entries(inner).filter(([, one]) => {
+        const kept = withoutEmpty(one)
+        return typeof kept !== 'object' || kept === null || Object.keys(kept).length > 0
+      })
+      return Object.fromEntries(entries)
+    }),
+  )
+}
+
+test.each([
+  [
+    'a comment at the end of its line stays there',
+    '{\n  "a": 1 // one\n}\n',
+    /\n {2}"mcpServers": [\s\S]*"a": 1 \/\/ one\n/,
+  ],
+  ['a trailing comma is kept up', '{\n\t"a": 1, // one\n}\n', /"a": 1, \/\/ one\n\t"mcpServers": [\s\S]*\},\n\}\n$/],
+  ['one line stays one line', '{ "a": 1 }', /^\{ "a": 1, "mcpServers":.*\}$/],
+  [
+    'an empty object is filled in the style of the file',
+    '{\r\n    "mcpServers": {}\r\n}',
+    /\{\r\n {8}"rouse": \{\r\n {12}"command"/,
+  ],
+])('%s', (_what, text, expected) => {
+  const { text: written } = planFile(formats.json, text, jsonPieces.slice(0, 1), [])
+  expect(written).toMatch(expected)
 })

@@ -6,7 +6,7 @@ import { startGateway, type TestAgent, type TestGateway } from '../../support/ga
 import { until } from '../../support/until.ts'
 import { startMcpPair } from './start-mcp-pair.ts'
 
-const access = (gateway: TestGateway, { key }: TestAgent) => ({ url: gateway.url, key, identity: '@donna' })
+const access = (gateway: TestGateway, { key }: TestAgent) => ({ url: gateway.url, key })
 const write = (gateway: TestGateway, fields: object = {}) =>
   gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello', wakePolicy: 'immediate', ...fields })
 
@@ -31,9 +31,12 @@ describe('a client of the 2025 era that has subscribed to its inbox', () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const { client, seen } = await listening(gateway, donna, 'a-client')
-    await client.subscribeResource({ uri: 'rouse://inbox' })
+    await client.subscribeResource({ uri: 'rouse://inbox/@donna' })
     await writeUntil(gateway, seen)
-    expect(seen[0]).toMatchObject({ method: 'notifications/resources/updated', params: { uri: 'rouse://inbox' } })
+    expect(seen[0]).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'rouse://inbox/@donna' },
+    })
     const { messages } = (await gateway.call('GET', '/v1/inbox', undefined, { key: donna.key })).body
     expect(messages.every(({ deliveredAt }: { deliveredAt: unknown }) => deliveredAt === null)).toBe(true)
   })
@@ -45,9 +48,9 @@ test('a client of the 2026 era is told on its listen stream', async () => {
   const { client } = await startMcpPair('modern', access(gateway, donna))
   const seen: unknown[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void seen.push(params))
-  await client.listen({ resourceSubscriptions: ['rouse://inbox'] })
+  await client.listen({ resourceSubscriptions: ['rouse://inbox/@donna'] })
   await writeUntil(gateway, seen)
-  expect(seen[0]).toMatchObject({ uri: 'rouse://inbox' })
+  expect(seen[0]).toMatchObject({ uri: 'rouse://inbox/@donna' })
 })
 
 describe('a channel of Claude Code', () => {
@@ -104,9 +107,11 @@ test('what may not be pushed is not', () => {
   expect(channelNotification(sent({ wakePolicy: 'next_turn' }), '@donna')).toBeUndefined()
   expect(channelNotification(sent({ wakePolicy: 'silent' }), '@donna')).toBeUndefined()
   expect(channelNotification(sent({}), '@mike')).toBeUndefined()
-  const uris = ['rouse://inbox', 'rouse://task/t1', 'rouse://thread/MESSAGE%3A1', 'https://inbox', 'rouse://task/%']
-  expect(changedResources(uris, sent({ wakePolicy: 'silent' }))).toEqual([])
-  expect(changedResources(uris, sent({}))).toEqual(['rouse://inbox', 'rouse://thread/MESSAGE%3A1'])
+  const uris = new Set(['rouse://inbox/@donna', 'rouse://inbox/@mike', 'rouse://task/t1', 'rouse://thread/MESSAGE:1'])
+  expect(changedResources(uris, sent({ wakePolicy: 'silent' }), '@donna')).toEqual([])
+  expect(changedResources(uris, sent({}), '@donna')).toEqual(['rouse://inbox/@donna', 'rouse://thread/MESSAGE:1'])
+  const seen: EventView = { ...sent({}), type: 'message.seen', actor: '@donna' }
+  expect(changedResources(uris, seen, '@donna')).toEqual(['rouse://inbox/@donna', 'rouse://thread/MESSAGE:1'])
   const moved: EventView = { ...sent({}), type: 'task.state_changed', taskId: 't1', data: {} }
-  expect(changedResources(uris, moved)).toEqual(['rouse://task/t1'])
+  expect(changedResources(uris, moved, '@donna')).toEqual(['rouse://task/t1'])
 })

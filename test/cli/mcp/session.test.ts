@@ -125,6 +125,31 @@ describe('two processes with one identity', () => {
   })
 })
 
+describe('the conversation of the harness', () => {
+  test('Claude Code names it in the environment, and its directory is known', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const env = { CLAUDE_CODE_SESSION_ID: '0b6f' }
+    const { client } = await startMcpPair('legacy', { ...access(gateway, donna), env, cwd: '/home/u/p' }, 'claude-code')
+    await client.callTool({ name: 'whoami', arguments: {} })
+    expect(await live(gateway)).toMatchObject([{ harness: { cwd: '/home/u/p', sessionId: '0b6f' } }])
+  })
+
+  test('Codex names its thread in each call of a tool', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const fields = { ...access(gateway, donna), env: { CLAUDE_CODE_SESSION_ID: '0b6f' }, cwd: `/${'x'.repeat(1_000)}` }
+    const { client } = await startMcpPair('legacy', fields, 'codex-mcp-client')
+    await client.listTools()
+    expect((await untilLive(gateway))[0].harness).toBeUndefined()
+    await client.callTool({ name: 'whoami', arguments: {}, _meta: { threadId: '019a-thread' } })
+    await until(
+      () => live(gateway),
+      ([session]) => session.harness?.sessionId === '019a-thread',
+    )
+  })
+})
+
 test('an operator works without a session', async () => {
   await using gateway = await startGateway()
   const { client } = await startMcpPair('legacy', { url: gateway.url, key: gateway.adminKey })

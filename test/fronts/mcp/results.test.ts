@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { runTool as run } from '../../../src/fronts/mcp/tools/run-tool.ts'
 import { whoami } from '../../../src/fronts/mcp/tools/whoami.ts'
+import { fetchCallApi } from './fetch-call-api.ts'
+import { connectMcp } from './mcp-client.ts'
 import { openOffice } from './office.ts'
 
 const unasked = async () => ({ identity: '@donna', project: 'default' })
@@ -32,8 +34,6 @@ test('mail comes with a task that is sent, although A2A itself carries none', as
 test('a preempted session learns of it from the refusal of its next call', async () => {
   await using office = await openOffice()
   const { gateway, donna } = office
-  const { fetchCallApi } = await import('./fetch-call-api.ts')
-  const { connectMcp } = await import('./mcp-client.ts')
   const old = await connectMcp(fetchCallApi(gateway.url, donna.key, { 'rouse-session': donna.sessionId }))
   await gateway.call('POST', '/v1/sessions', { surface: 'newer' }, { key: donna.key })
   const { isError, content } = await old.callTool({ name: 'who' })
@@ -90,4 +90,18 @@ test('long mail is cut with its length, and can be read in pieces', async () => 
     from = data.bodyContinuesAt
   }
   expect(read).toBe(body)
+})
+
+test('the API is told whose call it is: what the client says in _meta goes along', async () => {
+  const told: unknown[] = []
+  const client = await connectMcp(async (_request, { mcp } = {}) => {
+    told.push(mcp?.meta)
+    return {
+      status: 200,
+      headers: {},
+      body: { kind: 'agent', identity: '@donna', project: 'p', keyId: 'k', scopes: [] },
+    }
+  })
+  await client.callTool({ name: 'whoami', _meta: { threadId: 'thread-1' } })
+  expect(told).toMatchObject([{ threadId: 'thread-1' }])
 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { runTool } from '../../../src/fronts/mcp/tools/run-tool.ts'
+import { waitForMessages } from '../../../src/fronts/mcp/tools/wait-for-messages.ts'
 import { openOffice } from './office.ts'
 
 test('waits until mail comes, and returns it', async () => {
@@ -36,8 +38,6 @@ test('a client that cancels the call gets no mail by it', async () => {
 })
 
 test('tells its progress, so that clients keep waiting', async () => {
-  const { waitForMessages } = await import('../../../src/fronts/mcp/tools/wait-for-messages.ts')
-  const { runTool } = await import('../../../src/fronts/mcp/tools/run-tool.ts')
   let now = 0
   const told: unknown[] = []
   const steps: string[] = []

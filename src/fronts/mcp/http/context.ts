@@ -10,7 +10,7 @@ import type { AuthContext } from '../../auth.ts'
 import type { FailedTries } from '../../failed-tries.ts'
 import type { Unsent } from '../../unsent.ts'
 import type { CallApi } from '../call-api.ts'
-import type { LocalCaller } from '../local-api.ts'
+import type { McpCaller } from './call-in-session.ts'
 import type { InFlight } from './in-flight.ts'
 import type { ResourceFeed } from './resource-feed.ts'
 import type { SessionStreams } from './session-streams.ts'
@@ -29,7 +29,7 @@ export interface McpFrontContext extends AuthContext, AuditContext {
   readonly subscriptions: SubscriptionContext
   readonly mcp: McpParts
   /** Calls the gateway's API for a caller. */
-  readonly callApi: (from: LocalCaller) => CallApi
+  readonly callApi: (from: McpCaller) => CallApi
 }
 
 export interface McpParts {

@@ -1,9 +1,16 @@
-import { createMcpHandler, isJSONRPCRequest, type ServerEventBus } from '@modelcontextprotocol/server'
+import {
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  isJSONRPCRequest,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server'
 import { Problem } from '../../../errors.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
 import { untilClosed } from '../../sse.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
+import { surfaceOfName } from '../surface-of-name.ts'
 import { callUntilSent } from './call-until-sent.ts'
 import { listenCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
@@ -30,7 +37,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        call: callUntilSent(context.callApi({ caller, address }), res),
+        call: callUntilSent(context.callApi({ caller, address, surface: surfaceOfName(nameOfClient(post)) }), res),
         era: 'modern',
         identity: caller.identity,
         project: caller.projectId,
@@ -68,6 +75,13 @@ function busFor(
       return mcp.feed.listen(caller, after, (uris) => paced.add(uris))
     },
   }
+}
+
+/** What the client calls itself, in the envelope of its request. */
+function nameOfClient({ posted }: Post): string {
+  const [{ params } = {}] = posted.messages.filter(isJSONRPCRequest)
+  const client = params?._meta?.[CLIENT_INFO_META_KEY]
+  return isJsonObject(client) ? String(client.name ?? '') : ''
 }
 
 /** Returns what a listen request wants to hear. Errors: `invalid-request` for more resources than one may name. */

@@ -5,6 +5,7 @@ import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import { surfaceOfName } from '../surface-of-name.ts'
 import { callUntilSent } from './call-until-sent.ts'
 import type { McpFrontContext } from './context.ts'
 import { notificationsIn, type Posted, wantsProgress } from './messages.ts'
@@ -99,7 +100,10 @@ async function exchange(
   const { caller, address, req, res } = post
   using held = context.openCalls.hold(caller, 'blockingCalls')
   const signal = untilGone(context.clock, res, held.signal)
-  const call = callUntilSent(context.callApi({ caller, address }), res)
+  const call = callUntilSent(
+    context.callApi({ caller, address, surface: surfaceOfName(nameOfClient(exchanged.initialize)) }),
+    res,
+  )
   await using server = await openSessionServer(context, { caller, call, ...exchanged })
   const { transport } = server
   using _flight =
@@ -110,6 +114,10 @@ async function exchange(
   if (!exchanged.session) return answered
   await sendAnswer(answered, { res, caller, held, signal, unsent: context.unsent })
   return undefined
+}
+
+function nameOfClient({ clientInfo }: InitializeParams): string {
+  return String(clientInfo?.name ?? '')
 }
 
 /** Resolves with undefined as soon as the signal aborts. */

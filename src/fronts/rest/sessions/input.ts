@@ -5,6 +5,9 @@ import { count, line, names, oneOf, time } from '../fields.ts'
 const pid = z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295)
 const startedAt = time('must be the instant at which the process started, in ISO 8601')
 
+/** What the harness says of its own conversation, for whoever wakes it: where it works, and its id there. */
+const harness = z.strictObject({ cwd: line(1_000).min(1).optional(), sessionId: line(200).min(1).optional() })
+
 export const newSession = z.strictObject({
   // The gateway repeats it in its own words to the team.
   surface: z
@@ -18,6 +21,7 @@ export const newSession = z.strictObject({
   startedAt: startedAt.optional(),
   /** False: the mail that waits stays where it is, and goes along with the answers to later calls. */
   drain: z.boolean({ error: 'is true or false' }).optional(),
+  harness: harness.optional(),
 })
 
 const turnStates = ['active', 'waitingOnApproval']
@@ -33,10 +37,11 @@ export const presenceInput = withKnownTurn(
   presence.extend({
     /** The process whose session it is: a session of another process is left alone. */
     process: z.strictObject({ pid, startedAt }).optional(),
+    harness: harness.optional(),
   }),
 )
 
-export const beatInput = z.strictObject({ presence: withKnownTurn(presence).optional() })
+export const beatInput = z.strictObject({ presence: withKnownTurn(presence).optional(), harness: harness.optional() })
 
 export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),

@@ -11,10 +11,11 @@ import {
   requireSession,
 } from '../../../sessions/sessions.ts'
 import { startSession } from '../../../sessions/start.ts'
+import { readRoutes } from '../../../wakes/read/routes.ts'
 import { type Page, pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
-import { type PresenceView, presenceView, type SessionView, sessionView } from './view.ts'
+import { type PresenceView, presenceView, routesView, type SessionView, sessionView } from './view.ts'
 
 const limitDefault = 50
 
@@ -64,8 +65,10 @@ export const sessionRoutes = [
     name: 'session.read',
     what: 'read a session',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, { sessions }: SessionRouteContext) =>
-      view(sessions, await requireSession(sessions.db, caller, params.id)),
+    handle: async ({ caller, params }, { sessions }: SessionRouteContext) => {
+      const session = await requireSession(sessions.db, caller, params.id)
+      return { ...(await view(sessions, session)), ...routesView(await readRoutes(sessions.db, session)) }
+    },
   }),
   route('PUT /v1/sessions/:id', {
     name: 'session.beat',
@@ -73,7 +76,7 @@ export const sessionRoutes = [
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: beatInput,
     handle: async ({ caller, params, body }, { sessions }: SessionRouteContext) =>
-      view(sessions, await beatSession(sessions, caller, params.id, body.presence)),
+      view(sessions, await beatSession(sessions, caller, params.id, body)),
   }),
   route('DELETE /v1/sessions/:id', {
     name: 'session.end',
@@ -91,9 +94,9 @@ export const sessionRoutes = [
       { caller, body },
       { sessions }: SessionRouteContext,
     ): Promise<PresenceView & { readonly sessionId: string }> => {
-      const { process: named, ...presence } = body
+      const { process: named, harness, ...presence } = body
       const owner = named && { pid: named.pid, processStartedAt: named.startedAt }
-      const session = await reportPresence(sessions, caller, presence, owner)
+      const session = await reportPresence(sessions, caller, presence, { owner, harness })
       return { sessionId: session.id, ...presenceView(session, sessions.clock.now()) }
     },
   }),

@@ -1,5 +1,8 @@
 import { type PresenceSource, type PresenceState, presenceOf } from '../../../registry/sessions/presence.ts'
 import type { EndReason, Session } from '../../../registry/sessions/session.ts'
+import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
+import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
+import { chooseRoute, type RouteRecord } from '../../../wakes/rules/route-choice.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
 /** The last reported presence of a harness, and its age. Source: S1-8. */
@@ -24,6 +27,8 @@ export interface SessionView {
   readonly capabilities: readonly string[]
   readonly pid?: number
   readonly startedAt?: string
+  /** What the harness has said of its own conversation. */
+  readonly harness?: { readonly cwd?: string; readonly sessionId?: string }
   readonly status: 'live' | 'ended'
   readonly presence: PresenceView
   readonly lastSeenAt: string
@@ -35,6 +40,7 @@ export interface SessionView {
 }
 
 export function sessionView(session: Session, agentIdentity: string, now: number): SessionView {
+  const { cwd, harnessSessionId: own } = session
   const { id, surface, capabilities, pid, processStartedAt, lastSeenAt, createdAt, endedAt } = session
   return {
     sessionId: id,
@@ -43,12 +49,40 @@ export function sessionView(session: Session, agentIdentity: string, now: number
     capabilities,
     ...(pid === null ? {} : { pid }),
     ...(processStartedAt === null ? {} : { startedAt: instant(processStartedAt) }),
+    ...(cwd === null && own === null
+      ? {}
+      : { harness: { ...(cwd === null ? {} : { cwd }), ...(own === null ? {} : { sessionId: own }) } }),
     status: endedAt === null ? 'live' : 'ended',
     presence: presenceView(session, now),
     lastSeenAt: instant(lastSeenAt),
     createdAt: instant(createdAt),
     ...(endedAt === null ? {} : { endedAt: instant(endedAt), reason: session.endReason }),
     ...(session.successorId === null ? {} : { newMasterSession: session.successorId }),
+  }
+}
+
+/** The ways by which wakes may reach a session, and the one that is expected to. */
+export interface RoutesView {
+  readonly routes: readonly {
+    readonly subscriptionId: string
+    readonly harnessTarget: HarnessTarget
+    readonly open: boolean
+    /** The strongest step that its newest wakes have proved; null: none yet. */
+    readonly proved: ReceiptStep | null
+  }[]
+  /** null: none is open, and mail comes with answers and at the next start. */
+  readonly preferred: HarnessTarget | null
+}
+
+export function routesView(routes: readonly RouteRecord[]): RoutesView {
+  return {
+    routes: routes.map(({ subscriptionId, harnessTarget, isOpen: open, proved }) => ({
+      subscriptionId,
+      harnessTarget,
+      open,
+      proved,
+    })),
+    preferred: chooseRoute(routes)?.harnessTarget ?? null,
   }
 }
 

@@ -20,7 +20,7 @@ A harness that speaks MCP uses Rouse by tools: mail, tasks, claims, the team, an
     claude mcp add rouse --transport http http://127.0.0.1:4520/mcp --header "Authorization: Bearer rk_…"
 
 \`rouse mcp\` is the better one where the harness runs on your machine: the key stays in the profile, and the session has the process of the harness. Over HTTP the gateway answers \`/mcp\` itself, to clients of the protocol of 2025 (with sessions)
-and of 2026-07-28.
+and of 2026-07-28. The first call of a tool starts a [session](api.md#sessions-and-presence) for an agent that has none, with the surface that the client's name says; it ends when the agent is silent.
 
 ## What is the same for all tools
 

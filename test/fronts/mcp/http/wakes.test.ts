@@ -150,3 +150,29 @@ test('a test wake is written too, and refused without a session', async () => {
   expect((await testIt()).body.attempt).toMatchObject({ error: null })
   expect(await untilWakes(stream, 1)).toMatchObject([{ eventType: 'wake/test' }])
 })
+
+// S1-4, S1-7
+test('a session reads its routes: a notification is not preferred until its reader has reported an act', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const id = await subscribe(gateway, donna)
+  await gateway.subscribe(donna, 'http://127.0.0.1:9/')
+  const { body: started } = await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, { key: donna.key })
+  await using stream = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'hello' })
+  const [wake] = await untilWakes(stream, 1)
+  const routes = async () =>
+    (await gateway.call('GET', `/v1/sessions/${started.sessionId}`, undefined, { key: donna.key })).body
+  const written = await until(routes, ({ routes }) => routes.some(({ proved }: { proved: unknown }) => proved !== null))
+  expect(written.preferred).toBe('a2a-webhook')
+  expect(written.routes).toContainEqual({
+    subscriptionId: id,
+    harnessTarget: 'mcp-notifications',
+    open: true,
+    proved: 'written',
+  })
+  const receipt = [{ eventId: wake!.eventId, step: 'acked' }]
+  const { body } = await gateway.call('POST', '/v1/wake-stream/receipts', receipt, { key: donna.key })
+  expect(body.receipts).toEqual([{ eventId: wake!.eventId, outcome: 'written' }])
+  expect((await routes()).preferred).toBe('mcp-notifications')
+})

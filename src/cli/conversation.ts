@@ -1,0 +1,20 @@
+import { isOneLine } from '../lib/words.ts'
+
+/** What a harness says of its own conversation, as far as the gateway takes it. */
+export interface Conversation {
+  readonly cwd?: string
+  readonly sessionId?: string
+}
+
+const lengthMax = { cwd: 1_000, sessionId: 200 } as const
+
+/** Keeps what the gateway takes: a strange directory must not cost the session. Pure. */
+export function conversation(cwd: unknown, sessionId: unknown): { readonly harness?: Conversation } {
+  const harness = { ...kept('cwd', cwd), ...kept('sessionId', sessionId) }
+  return Object.keys(harness).length === 0 ? {} : { harness }
+}
+
+function kept(name: keyof Conversation, value: unknown): Conversation {
+  const fits = typeof value === 'string' && value !== '' && value.length <= lengthMax[name] && isOneLine(value)
+  return fits ? { [name]: value } : {}
+}

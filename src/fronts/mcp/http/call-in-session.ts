@@ -1,0 +1,53 @@
+import type { FindSession } from '../../../mailbox/delivery/live-session.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { Reader } from '../../../storage/database.ts'
+import type { ApiRequest, CallApi } from '../call-api.ts'
+import type { LocalCaller } from '../local-api.ts'
+
+/** Who calls over HTTP, and in which harness. */
+export interface McpCaller extends LocalCaller {
+  /** `claude_code` */
+  readonly surface: string
+}
+
+interface SessionContext {
+  readonly db: Reader
+  readonly findSession: FindSession
+}
+
+/**
+ * Calls the API for agents that have a session: one without a live session gets one with the first call of a tool. Without a session
+ * no mail would come along with its answers. A session that is there stays, whoever has started it, and ends when the agent is
+ * silent. Source: S2-2, D12.
+ */
+export function callInSession(
+  { db, findSession }: SessionContext,
+  localApi: (from: LocalCaller) => CallApi,
+): (from: McpCaller) => CallApi {
+  const starting = new Map<string, Promise<void>>()
+  const start = async ({ caller, surface }: McpCaller, call: CallApi): Promise<void> => {
+    if (await findSession(db, caller.id)) return
+    // Its mail comes with the answer that the tool waits for. Nobody needs to know if it was refused: the tool goes on without.
+    await call({ method: 'POST', path: '/v1/sessions', body: { surface, drain: false } })
+  }
+  const ensure = (from: McpCaller, call: CallApi): Promise<void> => {
+    const { id } = from.caller
+    const known = starting.get(id)
+    if (known) return known
+    const started = start(from, call).finally(() => starting.delete(id))
+    starting.set(id, started)
+    return started
+  }
+  return (from) => {
+    const call = localApi(from)
+    return async (request, options) => {
+      if (isWork(from.caller, request)) await ensure(from, call)
+      return call(request, options)
+    }
+  }
+}
+
+/** Resources are read without taking mail: that is no sign of a harness at work. */
+function isWork({ kind, scopes }: Caller, { headers = {} }: ApiRequest): boolean {
+  return kind === 'agent' && scopes.includes('work') && headers['rouse-pending-signals'] === undefined
+}

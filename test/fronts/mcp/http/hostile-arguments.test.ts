@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { tools } from '../../../../src/fronts/mcp/tools/table.ts'
+import { hostileValues } from '../../../misuse/fuzz/hostile-values.ts'
+import { liftRates, startGateway } from '../../../support/gateway.ts'
+import { callTool } from './call-tool.ts'
+
+/** Arguments that every tool takes as they are, so that the hostile one is reached. */
+const others: Readonly<Record<string, object>> = {
+  claim: { action: 'list' },
+  grant: { action: 'list' },
+  manage_wake_subscription: { action: 'list' },
+  send_task: { to: '@donna', text: 'x' },
+  send_message: { to: '@donna', subject: 'x' },
+  wait_for_messages: { timeoutSeconds: 1 },
+}
+
+/** All of them take 40 s. */
+const share = 9
+
+test('whatever an argument is, the call is answered, and never as a fault of the gateway', async () => {
+  await using gateway = await startGateway({
+    env: { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_TURNS: '0', ROUSE_BLOCKING_TIMEOUT: '0' },
+  })
+  await liftRates(gateway)
+  const mallory = await gateway.addAgent('mallory')
+  await gateway.addAgent('donna')
+  const faults: string[] = []
+  const given = tools.flatMap(({ name, input }) =>
+    Object.keys(input.shape)
+      .filter((argument) => argument !== 'timeoutSeconds')
+      .map((argument) => ({ name, argument })),
+  )
+  // Each argument gets some of the values, and each value goes to some arguments of each kind.
+  const calls = given.flatMap((one, nth) =>
+    hostileValues.flatMap((value, at) => ((at + nth) % share === 0 ? [{ ...one, value: value() }] : [])),
+  )
+  const next = calls.values()
+  const work = async () => {
+    for (const { name, argument, value } of next) {
+      const told = await callTool(gateway, mallory.key, name, { ...others[name], [argument]: value })
+      // A value may be too deep for any request: then there is no result.
+      if (told.status >= 500 || /\(internal\)|-32603/.test(told.text)) faults.push(`${name}.${argument}: ${told.text}`)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  expect(calls.length).toBeGreaterThan(400)
+  expect(faults).toEqual([])
+})
