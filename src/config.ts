@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Env, EnvReader } from './lib/env-reader.ts'
 import { accessLimits, connectionLimits } from './limits.ts'
 import { createAddressPolicy } from './security/address-policy.ts'
@@ -42,6 +43,8 @@ export interface Config {
     readonly messagesMs: number
     readonly auditMs: number
   }
+  /** The directory of delivered mail that is older than its retention. undefined: it is deleted for good. */
+  readonly mailArchive: string | undefined
   /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
   /** 0: no limit. */
@@ -71,7 +74,7 @@ export function envToConfig(env: Env): Config {
     tls,
     connections: readConnections(read, http, tls),
     wrongKeysMax: read.limit('ROUSE_WRONG_KEYS_PER_MINUTE', accessLimits.failedTries.max, 1_000_000),
-    dataDir: read.text('ROUSE_DATA_DIR') ?? '.rouse',
+    dataDir: readDataDir(read),
     databaseUrl,
     busUrl: read.checkedText('ROUSE_BUS_URL', (url) => requireRedis(url, databaseUrl)),
     adminKeys: readAdminKeys(read),
@@ -84,6 +87,7 @@ export function envToConfig(env: Env): Config {
       messagesMs: read.daysMs('ROUSE_MESSAGE_RETENTION'),
       auditMs: read.daysMs('ROUSE_AUDIT_RETENTION_DAYS', 365),
     },
+    mailArchive: readArchive(read),
     trustedProxies: readTrustedProxies(read),
     mail: {
       perMinute: read.limit('ROUSE_MESSAGES_PER_MINUTE', 300, 60_000),
@@ -96,6 +100,16 @@ export function envToConfig(env: Env): Config {
   }
   if (read.problems.length === 0) return config
   throw new Error(`The configuration is not valid:\n${read.problems.map((problem) => `  ${problem}`).join('\n')}`)
+}
+
+function readDataDir(read: EnvReader): string {
+  return read.text('ROUSE_DATA_DIR') ?? '.rouse'
+}
+
+function readArchive(read: EnvReader): string | undefined {
+  const given = read.text('ROUSE_MESSAGE_ARCHIVE')
+  if (given === undefined) return join(readDataDir(read), 'archive')
+  return given.toLowerCase() === 'off' ? undefined : given
 }
 
 function readHttp(read: EnvReader): Config['http'] {

@@ -23,6 +23,7 @@ import { keySweepOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import { Sweeper } from './lib/sweeper.ts'
 import { LogNotifier } from './log/log-notifier.ts'
+import { openMailArchive } from './mailbox/archive.ts'
 import { createFindDelivered } from './mailbox/delivery/already-delivered.ts'
 import { drain } from './mailbox/delivery/drain.ts'
 import { markDelivered } from './mailbox/delivery/mark-delivered.ts'
@@ -255,7 +256,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     silenceSweep(sessions),
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),
-    retentionSweep(core, config.retention),
+    retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
   const { holdsSweepLease: holdsLease } = cluster
   const sweepers = [

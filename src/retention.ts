@@ -2,6 +2,7 @@ import { pruneAudit } from './audit/audit-store.ts'
 import type { Base } from './core.ts'
 import type { Sweep } from './lib/sweeper.ts'
 import { pruneEvents } from './log/prune-events.ts'
+import type { MailArchive } from './mailbox/archive.ts'
 import { pruneMessages } from './mailbox/retention.ts'
 import { pruneIdempotencyKeys } from './registry/idempotency.ts'
 import type { Database } from './storage/database.ts'
@@ -16,6 +17,8 @@ export interface Retention {
   readonly deliveriesMs: number
   readonly messagesMs: number
   readonly auditMs: number
+  /** Where mail goes that is no longer kept. undefined: nowhere. */
+  readonly archive?: MailArchive | undefined
 }
 
 /** Removes old rows of one kind and returns how many. */
@@ -23,7 +26,10 @@ type Prune = (db: Database, now: number, retention: Retention, signal: AbortSign
 
 /** Prunes rows that are older than their retention. With the retention 0 it keeps all of them. */
 const olderThan =
-  (name: keyof Retention, pruneBefore: (db: Database, before: number, signal: AbortSignal) => Promise<number>): Prune =>
+  (
+    name: 'eventsMs' | 'deliveriesMs' | 'auditMs',
+    pruneBefore: (db: Database, before: number, signal: AbortSignal) => Promise<number>,
+  ): Prune =>
   async (db, now, retention, signal) =>
     retention[name] > 0 ? pruneBefore(db, now - retention[name], signal) : 0
 
@@ -32,7 +38,7 @@ const prunes: Readonly<Record<string, Prune>> = {
   held: olderThan('eventsMs', pruneHeld),
   deliveries: olderThan('deliveriesMs', pruneDeliveries),
   // It also prunes the counters of mail, even if mail is kept for ever.
-  messages: (db, now, { messagesMs }, signal) => pruneMessages(db, now, messagesMs, signal),
+  messages: (db, now, { messagesMs, archive }, signal) => pruneMessages(db, now, messagesMs, signal, archive),
   audit: olderThan('auditMs', pruneAudit),
   // Idempotency keys have a fixed lifetime of their own.
   idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal),

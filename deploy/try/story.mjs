@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { SendMessageRequest, TaskState } from '@a2a-js/sdk'
 import { ClientFactory, createAuthenticatingFetchWithRetry, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
+import { WebSocket } from 'ws'
 
 const { ROUSE_URL: url, ROUSE_ADMIN_KEY: adminKey, HARNESS_ADDRESS: address } = process.env
 const orders = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
@@ -22,6 +23,9 @@ const first = await client.sendMessage(asking('work'))
 assert.equal(stateOf(first), 'COMPLETED')
 assert.equal(stateOf(await byGrpc.getTask({ tenant: '', id: first.id })), 'COMPLETED')
 say('a blocking SendMessage was answered, and the task is read over gRPC')
+
+await wakeOverWebSocket()
+say('a wake came over a WebSocket, and its receipt went back')
 
 // As many as reach both gateways; the harness works on none of them before one gateway is dead.
 const texts = Array.from({ length: 8 }, (_, i) => `wait ${i}`)
@@ -53,6 +57,24 @@ await wakes.until(() => wakes.submitted.length === before + more.length)
 assert.equal(wakes.unordered, 0)
 say(`20 more went through the gateway that is left; ${wakes.seen.size} wakes in order, ${wakes.twice} of them twice`)
 process.exit(0)
+
+async function wakeOverWebSocket() {
+  const { apiKey: key } = await rest('POST', '/v1/agents', { handle: 'mike' }, adminKey)
+  const made = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
+  const { subscriptionId } = await rest('POST', '/v1/wake-subscriptions', made, key)
+  const query = new URLSearchParams({ subscription: subscriptionId, capabilities: 'spawn' })
+  const headers = { authorization: `Bearer ${key}` }
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/wake-stream?${query}`, { headers })
+  await once(socket, 'open')
+  const next = async () => JSON.parse(String((await once(socket, 'message'))[0]))
+  const wake = next()
+  await rest('POST', '/v1/messages', { to: '@mike', subject: 'Hello' }, adminKey)
+  const { id: eventId } = await wake
+  const answer = next()
+  socket.send(JSON.stringify([{ eventId, step: 'delivered' }]))
+  assert.deepEqual(JSON.parse((await answer).data), { receipts: [{ eventId, outcome: 'delivered' }] })
+  socket.close()
+}
 
 function asking(text) {
   return SendMessageRequest.fromJSON({

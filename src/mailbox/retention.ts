@@ -4,6 +4,7 @@ import { giveBackUsage } from '../registry/shares/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
+import type { MailArchive } from './archive.ts'
 import { pruneLimits } from './limits/prune-limits.ts'
 
 const pageMax = 200
@@ -30,14 +31,17 @@ const removeMessage = statement<
     octet_length(subject) + octet_length(coalesce(body, '')) + octet_length(coalesce(payload, '')) else -1 end as "bytes"`)
 
 /**
- * Deletes mail that was delivered to all of its recipients longer than `retentionMs` ago, and counters that no longer limit
- * anybody. Mail that still waits for a recipient stays. Returns how many messages it deleted. Source: S2-19.
+ * Archives and deletes mail that was delivered to all of its recipients longer than `retentionMs` ago, and deletes counters that no
+ * longer limit anybody. Mail that still waits for a recipient stays. Rejects when the archive cannot be written: then the mail stays
+ * too. Returns how many messages it deleted. Source: S2-19.
+ * @param archive undefined: the mail is deleted for good
  */
 export async function pruneMessages(
   db: Database,
   now: number,
   retentionMs: number,
   signal: AbortSignal,
+  archive?: MailArchive,
 ): Promise<number> {
   await pruneLimits(db, now - limitMs, signal)
   if (retentionMs === 0) return 0
@@ -47,6 +51,7 @@ export async function pruneMessages(
   for (let after = ''; !signal.aborted; ) {
     const page = await db.all(agedPage, { after, before, beforeMs, limit: pageMax })
     const done = page.filter(({ open }) => open === 0).map(({ id }) => id)
+    await archive?.keep(db, done)
     await deleteInBatches(db, done, removeOne, signal)
     pruned += done.length
     const last = page.at(-1)

@@ -42,6 +42,7 @@ export interface Config {
     readonly messagesMs: number
     readonly auditMs: number
   }
+  readonly mailArchive: string | undefined
   readonly trustedProxies: readonly string[]
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   readonly sessions: { readonly timeoutMs: number }

@@ -20,6 +20,7 @@ test('an empty environment is the default configuration', () => {
       messagesMs: 30 * 86_400_000,
       auditMs: 365 * 86_400_000,
     },
+    mailArchive: '.rouse/archive',
     trustedProxies: [],
     sessions: { timeoutMs: 300_000 },
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
@@ -89,6 +90,14 @@ test('days are milliseconds, whole ones, and 0 is for ever', () => {
     messagesMs: 86_400_000,
     auditMs: 2 * 86_400_000,
   })
+})
+
+// S2-19
+test('old mail is archived in the data directory, in another one, or nowhere', () => {
+  expect(envToConfig({}).mailArchive).toBe('.rouse/archive')
+  expect(envToConfig({ ROUSE_DATA_DIR: '/data' }).mailArchive).toBe('/data/archive')
+  expect(envToConfig({ ROUSE_MESSAGE_ARCHIVE: '/mnt/mail' }).mailArchive).toBe('/mnt/mail')
+  expect(envToConfig({ ROUSE_MESSAGE_ARCHIVE: 'Off' }).mailArchive).toBeUndefined()
 })
 
 test.each([

@@ -20,6 +20,8 @@ const programs = {
     binary: ['@openai', /^codex-/, 'vendor', /./, 'bin', 'codex'],
   },
   opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
+  // A script of Node's.
+  qwen: { package: '@qwen-code/qwen-code', version: '0.24.4', binary: ['@qwen-code', 'qwen-code', 'cli.js'] },
 } as const
 
 /**

@@ -1,5 +1,8 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { removeAgent } from '../../src/identity/remove-agent.ts'
+import { type MailArchive, openMailArchive } from '../../src/mailbox/archive.ts'
 import { drain } from '../../src/mailbox/delivery/drain.ts'
 import { findMessage } from '../../src/mailbox/messages/message-store.ts'
 import { reportStatus } from '../../src/mailbox/reading/report-status.ts'
@@ -8,6 +11,7 @@ import { sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { recordMail } from '../../src/mailbox/sending/task-mail.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
+import { dataDirectory } from '../support/data-directory.ts'
 import { type Office, openOffice } from './office.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -29,6 +33,34 @@ test('delivered mail is removed after thirty days, undelivered mail is kept for 
   office.clock.advance(400 * dayMs)
   expect(await prune(office)).toBe(0)
   expect(await office.db.transaction((tx) => drain(tx, office.caller('mike').id, 's'))).toHaveLength(1)
+})
+
+// S2-19
+test('delivered mail is archived before it is removed, with what its recipient did', async () => {
+  await using office = await openOffice('lola', 'donna')
+  using directory = dataDirectory()
+  const archive = openMailArchive(join(directory.path, 'archive'))!
+  const pruneInto = (into: MailArchive) =>
+    pruneMessages(office.db, office.clock.now(), 30 * dayMs, new AbortController().signal, into)
+  const { id, createdAt } = (await office.send('lola', { to: '@donna', subject: 'one', body: 'the text' })).message
+  await reportStatus(office.context, office.caller('donna'), id, 'resolved')
+  office.clock.advance(31 * dayMs)
+  const full = { keep: () => Promise.reject(new Error('ENOSPC')) }
+  await expect(pruneInto(full)).rejects.toThrow('ENOSPC')
+  expect(await left(office, id)).toEqual([true])
+  const name = `mail-${new Date(createdAt).toISOString().slice(0, 7)}.jsonl`
+  const file = join(directory.path, 'archive', name)
+  mkdirSync(join(directory.path, 'archive'))
+  writeFileSync(file, '{"half')
+  expect(await pruneInto(archive)).toBe(1)
+  expect(await left(office, id)).toEqual([false])
+  const [, line] = readFileSync(file, 'utf8').split('\n')
+  expect(JSON.parse(line!)).toMatchObject({
+    id,
+    subject: 'one',
+    body: 'the text',
+    recipients: [{ handle: '@donna', status: 'resolved' }],
+  })
 })
 
 test('a broadcast is removed after it was delivered to its last recipient, or the last recipient was removed', async () => {

@@ -36,6 +36,7 @@ export class AgentSession implements AsyncDisposable {
   #final: ApiAnswer | undefined
   #ended = false
   #bound: string | undefined
+  #isPreempted = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -43,6 +44,17 @@ export class AgentSession implements AsyncDisposable {
 
   get id(): string | undefined {
     return this.#id
+  }
+
+  /** Whether a newer process speaks for the agent: then nothing that happens is for this one. Source: D12. */
+  get isPreempted(): boolean {
+    return this.#isPreempted
+  }
+
+  /** Notes that a session was preempted, as the log says. */
+  notePreempted(id: unknown): void {
+    if (id === undefined || id !== this.#id) return
+    this.#isPreempted = true
   }
 
   /** Resolves with the session, which is started if there is none. Errors: `GatewayUnreachable`. */
@@ -75,6 +87,7 @@ export class AgentSession implements AsyncDisposable {
     if (this.#id === id) this.#id = undefined
     clearTimeout(this.#timer)
     if (body.reason !== 'preempted') return true
+    this.#isPreempted = true
     this.#parts.debug(`A newer session speaks for the agent: ${String(body.newMasterSession)}.`)
     if (this.#parts.process.startedAt === undefined) this.#final = { status, headers: {}, body }
     return false
@@ -101,6 +114,7 @@ export class AgentSession implements AsyncDisposable {
     const { status, body: started } = answer
     // An operator has no sessions, and needs none.
     if (status === 403) return {}
+    this.#isPreempted = started.code === 'session-preempted'
     if (status >= 400 || typeof started.sessionId !== 'string') return { refusal: answer }
     this.#id = started.sessionId
     const { timeoutSeconds } = started

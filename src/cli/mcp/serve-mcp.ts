@@ -109,6 +109,8 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   }
 
   function tell(event: EventView): void {
+    if (event.type === 'master.preempted') session.notePreempted(event.data.sessionId)
+    if (session.isPreempted) return
     const failed = (error: Error): void => debug(error.message)
     for (const { mcp, hasChannel } of servers) {
       for (const uri of changedResources(subscribed, event, identity ?? ''))

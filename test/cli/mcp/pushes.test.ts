@@ -70,6 +70,23 @@ describe('a channel of Claude Code', () => {
     expect(messages.at(-1)).toMatchObject({ status: 'sent', deliveredAt: null })
   })
 
+  // D12, D26
+  test('is silent in a harness whose agent a newer one speaks for', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const older = await listening(gateway, donna, 'claude-code')
+    await older.client.callTool({ name: 'whoami', arguments: {} })
+    await writeUntil(gateway, older.seen)
+    const process = { pid: 4712, startedAt: '2026-04-26T10:00:01.000Z' }
+    const newer = await listening(gateway, donna, 'claude-code', { process })
+    await newer.client.callTool({ name: 'whoami', arguments: {} })
+    await writeUntil(gateway, newer.seen)
+    const before = older.seen.length
+    newer.seen.length = 0
+    await writeUntil(gateway, newer.seen)
+    expect(older.seen.length).toBe(before)
+  })
+
   test.each([
     ['another client', 'legacy', 'a-client', undefined, false],
     ['another client that is told to', 'legacy', 'a-client', true, true],
