@@ -227,7 +227,7 @@ describe('a receiver that may be away for long', () => {
     const since = clock.now()
     await advanceUntil(
       clock,
-      20_000,
+      60_000,
       async () => {
         await stateOf(gateway, donna, sub.id)
         return clock.now() - since
@@ -244,7 +244,7 @@ describe('a receiver that may be away for long', () => {
     await using back = await startReceiver(200, receiver.port)
     await advanceUntil(
       clock,
-      10_000,
+      15_000,
       async () => {
         await stateOf(gateway, donna, sub.id)
         return back.wakes.length
