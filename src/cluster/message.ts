@@ -6,7 +6,7 @@ export interface Message {
   readonly from: string
   /** Projects and tasks whose log has grown; null: too many to list, look everywhere. */
   readonly grown: readonly string[] | null
-  /** Subscriptions that were changed: their runs end. */
+  /** Subscriptions that were changed: their runs end. MCP sessions that were: their streams are looked at. */
   readonly changed: readonly string[]
   /** Keys and agents that were revoked: what is open under them ends. */
   readonly revoked: readonly string[]

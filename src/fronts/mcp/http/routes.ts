@@ -51,6 +51,8 @@ export function mcpRoutes(context: McpFrontContext): Router {
 const onlyHere: RequestHandler = (req, _res, next) => (req.path === '/' ? next() : next('router'))
 
 const allow: RequestHandler = (req, res, next) => {
+  // A stream has no head.
+  if (req.method === 'HEAD') return refuseMethod(req, res, next)
   const match = mcpTable.match(req.method, req.baseUrl)
   if (match) authorise(match.route.operation, callerOf(res))
   next()

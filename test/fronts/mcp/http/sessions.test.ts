@@ -45,6 +45,14 @@ test('web pages of other sites are refused, those of this machine are not', asyn
   expect(await from('http://localhost:6274')).toBe(200)
 })
 
+test.each(['HEAD', 'PUT', 'OPTIONS'])('%s is not a method of MCP', async (method) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const headers = await beginSession(gateway, donna)
+  const answer = await gateway.call(method, '/mcp', undefined, { key: donna.key, headers })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE'])
+})
+
 test('the end of a session ends its stream, and a newer stream ends an older one', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
