@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
+import { workerRun } from './test/support/short-run.ts'
 
 // Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
 // npm run test:misuse, npm run test:harnesses.
@@ -13,18 +15,19 @@ export default defineConfig({
     // CI may share its machine with other work. A test that needs its second try is marked in the report; locally it fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
+    execArgv: workerRun,
     // A worker loads the gateway once, for all its files. What a file must leave behind it, it says to test/support/ends.ts.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
-    // Tests wait for stores and processes as much as they work: two at a time on the smallest machine. More than four would
-    // want more connections than the server has.
-    maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
+    sequence: { sequencer: LongestFirst },
+    // Tests wait for stores, processes and deadlines as much as they work: four at a time, also on two cores. More would want more
+    // connections than the server has.
+    maxWorkers: availableParallelism() > 1 ? 4 : 2,
     projects: [
       {
         extends: true,
         test: {
           name: 'sqlite',
-          sequence: { groupOrder: 0 },
           globalSetup: ['test/support/scratch.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [...exclude, 'test/storage/postgres/**', 'test/gateways/**'],
@@ -34,8 +37,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          // A worker serves one project. In one group, it would end with every file that is another project's.
-          sequence: { groupOrder: 1 },
           include: [
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
