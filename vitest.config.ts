@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
+import { workerRun } from './test/support/short-run.ts'
 
 // Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
 // npm run test:misuse, npm run test:harnesses.
@@ -13,18 +15,19 @@ export default defineConfig({
     // CI may share its machine with other work. A test that needs its second try is marked in the report; locally it fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
+    execArgv: workerRun,
     // A worker loads the gateway once, for all its files. What a file must leave behind it, it says to test/support/ends.ts.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
-    // Tests wait for stores and processes as much as they work: two at a time on the smallest machine. More than four would
-    // want more connections than the server has.
-    maxWorkers: Math.min(4, Math.max(2, availableParallelism() - 1)),
+    sequence: { sequencer: LongestFirst },
+    // Tests wait for stores, processes and deadlines as much as they work: four at a time, also on two cores. More would want more
+    // connections than the server has.
+    maxWorkers: availableParallelism() > 1 ? 4 : 2,
     projects: [
       {
         extends: true,
         test: {
           name: 'sqlite',
-          sequence: { groupOrder: 0 },
           globalSetup: ['test/support/scratch.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [...exclude, 'test/storage/postgres/**', 'test/gateways/**'],
@@ -34,8 +37,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          // A worker serves one project. In one group, it would end with every file that is another project's.
-          sequence: { groupOrder: 1 },
           include: [
             'test/storage/{database,statements}.test.ts',
             'test/storage/postgres/**/*.test.ts',
@@ -44,9 +45,10 @@ export default defineConfig({
             'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,text-input,waiting-mail,who}.test.ts',
             'test/cli/ids/own-ids.test.ts',
             // What of the processes and of gRPC depends on the store. After a crash the leases of the dead gateway are kept for
-            // 20 s: test/process/crash-under-load.test.ts, with ten of them, would take minutes.
-            'test/process/mail-*.test.ts',
-            'test/grpc/{access,calls,connections,limits}.test.ts',
+            // 20 s, so of the crashes there are two. test/process/crash-between-tries.test.ts takes 70 s there, and
+            // crash-under-load.test.ts, with ten crashes, minutes.
+            'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
+            'test/grpc/{access,calls,connections,lifecycle,limits}.test.ts',
             'test/fronts/unsendable-answer.test.ts',
             'test/fronts/mcp/http/sessions.test.ts',
             'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',

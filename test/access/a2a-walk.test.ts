@@ -1,7 +1,8 @@
+import type { Client } from '@a2a-js/sdk/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import type { Operation } from '../../src/fronts/access/operation.ts'
-import { connect, type Dialect, dialects, saying } from '../a2a/connect.ts'
+import { connect, dialects, saying } from '../a2a/connect.ts'
 import { sending, wireTo } from '../a2a/wire.ts'
 import type { TestAgent } from '../support/gateway.ts'
 import { a2aCalls, type PlantedTask, plantTask } from './a2a-requests.ts'
@@ -38,12 +39,24 @@ const words: Record<Exclude<Expected, 'ok'>, RegExp> = {
 describe.each(dialects)('A2A $version over $binding', (dialect) => {
   // v0.3 has no list of tasks.
   const operations = a2aOperations.filter(({ name }) => dialect.version === '1.0' || name !== 'ListTasks')
+  const clients = new Map<Who, Promise<Client>>()
+
+  /** `ok` and the answer, or the refusal's message. */
+  async function callAs(row: Operation, who: Who, planted: PlantedTask): Promise<string> {
+    const known = clients.get(who) ?? connect(world.gateway, desk, world.keyOf(who) ?? '', dialect)
+    clients.set(who, known)
+    try {
+      return `ok ${JSON.stringify(await a2aCalls[row.name as keyof typeof a2aCalls](await known, planted, world))}`
+    } catch (error) {
+      return String((error as Error).message)
+    }
+  }
 
   test.each(operations)('$name changes nothing and shows nothing where it is refused', async (row) => {
     const planted = await plantTask(world)
     const before = await world.heads()
     for (const who of everybody.filter((one) => expected(row, one) !== 'ok')) {
-      const told = await callAs(row, who, dialect, planted)
+      const told = await callAs(row, who, planted)
       expect(told, who).toMatch(words[expected(row, who) as Exclude<Expected, 'ok'>])
       expect(told, who).not.toMatch(/CANARY/)
     }
@@ -52,22 +65,12 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
 
   test.each(operations)('$name is done for whom the table lets do it', async (row) => {
     for (const who of everybody.filter((one) => expected(row, one) === 'ok')) {
-      const told = await callAs(row, who, dialect, await plantTask(world))
+      const told = await callAs(row, who, await plantTask(world))
       expect(told, who).toMatch(/^ok/)
       if (who === 'mike' || who === 'gina') expect(told, who).not.toContain(secret)
     }
   })
 })
-
-/** `ok` and the answer, or the refusal's message. */
-async function callAs(row: Operation, who: Who, dialect: Dialect, planted: PlantedTask): Promise<string> {
-  const client = await connect(world.gateway, desk, world.keyOf(who) ?? '', dialect)
-  try {
-    return `ok ${JSON.stringify(await a2aCalls[row.name as keyof typeof a2aCalls](client, planted, world))}`
-  } catch (error) {
-    return String((error as Error).message)
-  }
-}
 
 describe('a scope that is missing', () => {
   test('is 403 over HTTP, before parameters are checked', async () => {

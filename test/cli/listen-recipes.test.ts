@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { shortRun } from '../support/short-run.ts'
 import { until } from '../support/until.ts'
 import { start } from './terminal.ts'
 
@@ -34,7 +35,8 @@ function standIn(name: string): { readonly path: string; arguments(): string[] }
 }
 
 /** The example script calls `rouse` of this build. */
-const command = `${process.execPath} ${new URL('../../dist/main.js', import.meta.url).pathname}`
+const main = new URL('../../dist/main.js', import.meta.url).pathname
+const command = [process.execPath, ...shortRun, main].join(' ')
 
 test('the recipes of the README are for three harnesses', () => {
   expect(recipes.map((recipe) => recipe.split(' ')[1])).toEqual(['claude', 'codex', 'opencode'])

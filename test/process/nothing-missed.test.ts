@@ -2,12 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { ProcessAgent } from '../support/process-client.ts'
 import { type ProcessGateway, type RouseProcess, runRouse, startProcessGateway } from '../support/process-gateway.ts'
+import { shortRun } from '../support/short-run.ts'
 import { spawnExample } from '../support/spawn-example.ts'
 import { until } from '../support/until.ts'
 
 const awayCount = 10
-/** The script starts three processes for each task. */
-const completedMaxMs = 150_000
+/** Fewer: the script starts three processes for each task. */
+const awayFromScript = 4
+const completedMaxMs = 90_000
 
 /** Resolves when every task is completed. */
 async function completed(gateway: ProcessGateway, ids: readonly string[]): Promise<void> {
@@ -15,9 +17,9 @@ async function completed(gateway: ProcessGateway, ids: readonly string[]): Promi
   await until(states, (all) => all.every((state) => state === 'completed'), completedMaxMs)
 }
 
-async function sendWhileAway(gateway: ProcessGateway, agent: ProcessAgent): Promise<string[]> {
+async function sendWhileAway(gateway: ProcessGateway, agent: ProcessAgent, count: number): Promise<string[]> {
   const ids: string[] = []
-  for (let n = 0; n < awayCount; n++) ids.push((await gateway.send(agent, `task ${n}`)).id)
+  for (let n = 0; n < count; n++) ids.push((await gateway.send(agent, `task ${n}`)).id)
   return ids
 }
 
@@ -38,7 +40,7 @@ test('a harness that was killed is woken by one digest when it is back, and comp
   const first = await spawnExample(gateway, donna)
   await completed(gateway, [(await gateway.send(donna, 'before it was killed')).id])
   await first.kill()
-  const ids = await sendWhileAway(gateway, donna)
+  const ids = await sendWhileAway(gateway, donna, awayCount)
   await using second = await spawnExample(gateway, donna)
   await completed(gateway, ids)
   expect(second.said('woken')).toMatchObject([{ eventType: 'wake/digest', reason: 'waiting', eventCount: awayCount }])
@@ -48,7 +50,7 @@ const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** `rouse listen --exec ./examples/on-wake.sh`, once it listens. */
 async function listen(gateway: ProcessGateway, { key }: ProcessAgent): Promise<RouseProcess> {
-  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: key, ROUSE_COMMAND: `${process.execPath} ${main}` }
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: key, ROUSE_COMMAND: [process.execPath, ...shortRun, main].join(' ') }
   const listener = runRouse(['listen', '--json', '--exec', './examples/on-wake.sh'], env)
   await until(listener.output, ({ stderr }) => stderr.includes('Listening to'))
   return listener
@@ -96,11 +98,11 @@ test('`rouse listen --exec` that was killed is woken by one digest when it is ba
     async () => (await gateway.call('GET', path)).body,
     ({ status }) => status === 'waiting',
   )
-  const ids = await sendWhileAway(gateway, donna)
+  const ids = await sendWhileAway(gateway, donna, awayFromScript)
   await using second = await listen(gateway, donna)
   await completed(gateway, ids)
   expect(wakesOf(second)).toMatchObject([
-    { eventType: 'wake/digest', payload: { reason: 'waiting', eventCount: awayCount } },
+    { eventType: 'wake/digest', payload: { reason: 'waiting', eventCount: awayFromScript } },
   ])
   await stop(second)
-}, 200_000)
+})

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { HttpServer } from '../../src/fronts/http-server.ts'
 import { runRouse, startProcessGateway } from '../support/process-gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { onPostgres } from '../support/store.ts'
@@ -26,19 +27,14 @@ test.skipIf(onPostgres)('a second gateway on a data directory is refused, and th
   expect((await receiver.waitFor(1))[0]!.body.payload.taskId).toBe(id)
 })
 
-test('a port in use is named, with the remedy', async () => {
-  await using gateway = await startProcessGateway()
-  const port = String(gateway.port)
-  const second = await refused(['--data-dir', join(scratch, 'port'), '--port', port])
+test('a port in use is named, with the remedy, and a failed start does not prevent the next one', async () => {
+  await using other = new HttpServer()
+  const { port } = new URL(await other.listen('127.0.0.1', 0))
+  const dataDir = join(scratch, 'port')
+  const second = await refused(['--data-dir', dataDir, '--port', port])
   expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toContain(`Port ${port} is taken`)
   expect(second.stderr).toContain('rouse serve --port')
-})
-
-test('a failed start does not prevent the next one', async () => {
-  await using gateway = await startProcessGateway()
-  const dataDir = join(scratch, 'again')
-  await refused(['--data-dir', dataDir, '--port', String(gateway.port)])
   await using next = runRouse(['serve', '--json', '--data-dir', dataDir, '--port', '0', '--grpc-port', '0'])
   // The log may have its line first.
   const { stderr } = await until(next.output, ({ stdout }) => stdout.includes('"url"'))

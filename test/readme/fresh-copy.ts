@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { freshBuild } from '../support/fresh-build.ts'
+import { shortRun } from '../support/short-run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -85,7 +86,7 @@ esac
 function npx(entry: string): string {
   return `test "$1" = rouse || { echo "npx $1: no stand-in" >&2; exit 64; }
 shift
-exec '${process.execPath}' ${entry} "$@"
+exec '${process.execPath}' ${shortRun.join(' ')} ${entry} "$@"
 `
 }
 

@@ -1,20 +1,21 @@
 import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
+import { advanceUntil, type Json } from '../wakes/acts.ts'
 
 type Sub = { id: string }
 
 const replay = (gateway: TestGateway, agent: TestAgent, { id }: Sub, body: object) =>
   gateway.call('POST', `/v1/wake-subscriptions/${id}/replay`, body, { key: agent.key })
-const deliveries = async (gateway: TestGateway, agent: TestAgent, { id }: Sub) =>
+const deliveries = async (gateway: TestGateway, agent: TestAgent, { id }: Sub): Promise<Json[]> =>
   (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`, undefined, { key: agent.key })).body.deliveries
+const areRecorded = (count: number) => (all: Json[]) =>
+  all.filter(({ outcome }) => outcome !== 'pending').length >= count
 const recorded = (gateway: TestGateway, agent: TestAgent, sub: Sub, count: number) =>
-  until(
-    () => deliveries(gateway, agent, sub),
-    (all) => all.filter(({ outcome }: { outcome: string }) => outcome !== 'pending').length >= count,
-  )
+  until(() => deliveries(gateway, agent, sub), areRecorded(count))
 
 test('one delivery is sent again under the same logId and a new eventId, and the watermark stays', async () => {
   await using gateway = await startGateway()
@@ -52,33 +53,40 @@ test('a range is sent again in order', async () => {
 })
 
 /** An agent with one failed wake: the receiver refuses it. */
-async function loseOne(gateway: TestGateway, url: string) {
+async function loseOne(gateway: TestGateway, clock: FakeClock, url: string) {
   const donna = await gateway.addAgent('donna')
   const sub = await gateway.subscribe(donna, url)
-  const since = new Date(Date.now() - 60_000).toISOString()
+  const since = new Date(clock.now() - 60_000).toISOString()
   await gateway.send('donna', 'lost')
-  const [delivery] = await recorded(gateway, donna, sub, 1)
+  const [delivery] = await advanceUntil(clock, 250, () => deliveries(gateway, donna, sub), areRecorded(1))
   return { donna, sub, since, delivery }
 }
 
 test('all failed events since an instant are sent again, as one digest if the subscription coalesces', async () => {
-  await using gateway = await startGateway({ overrides: { random: () => 0 } })
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
   await using receiver = await startReceiver(500)
-  const { donna, sub, since } = await loseOne(gateway, receiver.url)
+  const { donna, sub, since } = await loseOne(gateway, clock, receiver.url)
   receiver.respond(200)
   const coalesced = { harnessTargetMetadata: { coalesceWindow: 1, coalesceMode: 'window' } }
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, coalesced, { key: donna.key })
 
   const { body } = await replay(gateway, donna, sub, { failedSince: since })
   expect(body.eventsReplayed).toBe(1)
-  const wakes = await receiver.waitFor(5)
+  const wakes = await advanceUntil(
+    clock,
+    250,
+    () => receiver.wakes,
+    ({ length }) => length >= 5,
+  )
   expect(wakes[4]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
 })
 
 test('pruned events are reported, not skipped silently', async () => {
-  await using gateway = await startGateway({ overrides: { random: () => 0 } })
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
   await using receiver = await startReceiver(500)
-  const { donna, sub, since, delivery } = await loseOne(gateway, receiver.url)
+  const { donna, sub, since, delivery } = await loseOne(gateway, clock, receiver.url)
   await besideStore(gateway.dataDir, 'delete from event')
   await besideStore(gateway.dataDir, 'update project set log_tail = log_head')
   const [{ earliest }] = (await besideStore(gateway.dataDir, 'select max(log_tail) as earliest from project')) as [

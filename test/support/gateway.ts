@@ -5,6 +5,7 @@ import { createApp, type Gateway, type Overrides } from '../../src/app.ts'
 import { envToConfig } from '../../src/config.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { silentLogger } from '../../src/logger.ts'
+import { ask } from './request.ts'
 import { storeEnv } from './store.ts'
 
 export interface Answer {
@@ -78,20 +79,19 @@ export async function startGateway(
   const { url, grpcTarget } = await app.start()
 
   const call: TestGateway['call'] = async (method, path, body, { key = app.adminKey, headers = {} } = {}) => {
-    const response = await fetch(url + path, {
+    const { status, text, ...answer } = await ask(
+      url + path,
       method,
-      redirect: 'manual',
-      headers: {
+      {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
+      body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    )
     return {
-      status: response.status,
-      headers: response.headers,
+      status,
+      headers: answer.headers,
       body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
     }
   }

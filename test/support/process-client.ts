@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
+import { ask } from './request.ts'
 
 export interface ProcessAnswer {
   readonly status: number
@@ -38,13 +39,10 @@ const requestMaxMs = 30_000
 
 export function connectClient(url: string, adminKey: string): ProcessClient {
   const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
-    const response = await fetch(url + path, {
-      method,
-      signal: AbortSignal.timeout(requestMaxMs),
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
+    const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const answer = await ask(url + path, method, { ...headers, ...type }, text, AbortSignal.timeout(requestMaxMs))
+    return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.text) }
   }
   const call: ProcessClient['call'] = (method, path, body, { key = adminKey } = {}) =>
     request(method, path, body, { authorization: `Bearer ${key}` })

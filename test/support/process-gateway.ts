@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { atFileEnd } from './ends.ts'
 import { freshBuild } from './fresh-build.ts'
 import { connectClient, type ProcessClient } from './process-client.ts'
+import { shortRun } from './short-run.ts'
 import { storeEnv } from './store.ts'
 import { until } from './until.ts'
 
@@ -61,7 +62,7 @@ function killAll(): void {
 
 /** Runs `rouse <argv>`: the build where it is up to date, else the sources. */
 export function runRouse(argv: readonly string[], env: Record<string, string> = {}): RouseProcess {
-  const child = spawn(process.execPath, [...entry(), ...argv], {
+  const child = spawn(process.execPath, [...shortRun, ...entry(), ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { atTestEnd } from './ends.ts'
 import { freshBuild } from './fresh-build.ts'
+import { shortRun } from './short-run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -64,7 +65,12 @@ export function twoNetworks(port: number): { outside: Network; inside: Network }
 /** How `rouse` is started there. */
 export function rouseArgv(...argv: string[]): string[] {
   const built = freshBuild()
-  return [process.execPath, ...(built ? [built] : ['--import', 'tsx', resolve(root, 'src/main.ts')]), ...argv]
+  return [
+    process.execPath,
+    ...shortRun,
+    ...(built ? [built] : ['--import', 'tsx', resolve(root, 'src/main.ts')]),
+    ...argv,
+  ]
 }
 
 function network(name: string, address: string): Network {

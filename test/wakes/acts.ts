@@ -64,17 +64,21 @@ export function untilAttempts(
   )
 }
 
-/** Moves time on in steps until the check passes. After each step pending work can run. */
+/**
+ * Moves time on in steps until the check passes. After each step pending work can run. A read that asks the gateway keeps time from
+ * running away from it: with steps of a lease or more, a run would lose each lease before it has used it.
+ */
 export function advanceUntil<T>(
   clock: FakeClock,
   stepMs: number,
   read: () => T | Promise<T>,
   check: (value: T) => boolean,
 ): Promise<T> {
-  return until(() => {
+  const step = () => {
     clock.advance(stepMs)
     return read()
-  }, check)
+  }
+  return until(step, check, undefined, 5)
 }
 
 /** The whole log, or the events of one type. */

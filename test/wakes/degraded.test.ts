@@ -69,7 +69,10 @@ test.each([0, 30])(
     await advanceUntil(
       clock,
       coalesceWindow * 1000,
-      () => receiver.wakes.length,
+      async () => {
+        await stateOf(gateway, donna, id)
+        return receiver.wakes.length
+      },
       (count) => count === 14,
     )
     expect(receiver.wakes[13]!.body.eventType).toBe(coalesceWindow ? 'wake/digest' : 'wake/sent_to_me')

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { advanceUntil, deliveriesOf } from './acts.ts'
 
 test('a subscription with maxInFlight has up to that many wakes in flight, started in order', async () => {
   await using gateway = await startGateway()
@@ -31,7 +33,8 @@ test('a subscription with maxInFlight has up to that many wakes in flight, start
 })
 
 test('a failure among wakes in flight is recorded in order, and the others are not sent again', async () => {
-  await using gateway = await startGateway({ overrides: { random: () => 0 } })
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
   const failing = new Set<number>()
   await using receiver = await startReceiver((wake, res) => {
     failing.add(wake.body.logId)
@@ -42,10 +45,10 @@ test('a failure among wakes in flight is recorded in order, and the others are n
   const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { maxInFlight: 8 } })
   for (let i = 0; i < 5; i++) await gateway.send('donna', `task ${i}`)
 
-  const deliveries = await until(
-    async () =>
-      (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`, undefined, { key: donna.key })).body
-        .deliveries,
+  const deliveries = await advanceUntil(
+    clock,
+    250,
+    () => deliveriesOf(gateway, donna, id),
     (all) => all.length === 5 && all.every(({ outcome }: { outcome: string }) => outcome !== 'pending'),
   )
   expect(deliveries.map(({ outcome }: { outcome: string }) => outcome)).toEqual([

@@ -227,8 +227,11 @@ describe('a receiver that may be away for long', () => {
     const since = clock.now()
     await advanceUntil(
       clock,
-      20_000,
-      () => clock.now() - since,
+      60_000,
+      async () => {
+        await stateOf(gateway, donna, sub.id)
+        return clock.now() - since
+      },
       (awayMs) => awayMs > 3 * 3_600_000,
     )
     const state = await stateOf(gateway, donna, sub.id)
@@ -241,8 +244,11 @@ describe('a receiver that may be away for long', () => {
     await using back = await startReceiver(200, receiver.port)
     await advanceUntil(
       clock,
-      20_000,
-      () => back.wakes.length,
+      15_000,
+      async () => {
+        await stateOf(gateway, donna, sub.id)
+        return back.wakes.length
+      },
       (count) => count === 2,
     )
     expect(back.wakes.map(({ body }) => body)).toMatchObject([

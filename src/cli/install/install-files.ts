@@ -11,7 +11,7 @@ import {
   replaceFile,
   requireWritable,
 } from './config-file.ts'
-import { DocumentError, type Piece, type Written } from './document.ts'
+import { DocumentError, type Format, type Piece, type Written } from './document.ts'
 import { type FormatName, formats } from './formats.ts'
 import type { HarnessFile } from './harness.ts'
 import type { Scope } from './places.ts'
@@ -69,12 +69,26 @@ function plannedFile(
 ) {
   try {
     const file = readConfigFile(path)
-    const plan = planFile(formats[format], file.text ?? '', pieces, record?.written ?? [])
+    const plan = plannedText(formats[format], file.text ?? '', pieces, record)
     if (plan.text !== (file.text ?? '')) requireWritable(file)
     return { file, holds, format, plan, record }
   } catch (error) {
     throw asUsageError(error, path)
   }
+}
+
+/** A file that we made, and that others use by now, keeps what is said of the whole file: `version`. */
+function plannedText(format: Format, text: string, pieces: readonly Piece[], record: FileRecord | undefined): Plan {
+  const written = record?.written ?? []
+  const plan = planFile(format, text, pieces, written)
+  const isUsed = pieces.length === 0 && Object.keys(format.parse(plan.text) as object).length > 0
+  if (!record?.created || !isUsed) return plan
+  return planFile(
+    format,
+    text,
+    pieces,
+    written.filter(({ path }) => path.length > 1),
+  )
 }
 
 /** Writes the files of an installation. A file that has all of it is not touched. */

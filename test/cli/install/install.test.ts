@@ -208,6 +208,16 @@ test('what others write beside it stays when it is uninstalled', async () => {
   expect(stdout).toContain('backup:')
 })
 
+test('a file that was made, and that others use by now, keeps its version', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'cursor')
+  const file = JSON.parse(home.read('.cursor/hooks.json'))
+  file.hooks.stop.push({ command: 'mine' })
+  home.write('.cursor/hooks.json', JSON.stringify(file, null, 2))
+  await home.rouse('uninstall', 'cursor')
+  expect(JSON.parse(home.read('.cursor/hooks.json'))).toEqual({ version: 1, hooks: { stop: [{ command: 'mine' }] } })
+})
+
 test('an entry that the user has changed is named, and left', async () => {
   using home = makeHome()
   await home.rouse('install', 'codex')

@@ -1,0 +1,30 @@
+import { Agent, request } from 'undici'
+
+const connections = new Agent()
+
+export interface PlainAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** One HTTP request, redirects not followed. The suite makes some hundred thousand; with `fetch` each costs five times as much. */
+export async function ask(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body?: string,
+  signal?: AbortSignal,
+): Promise<PlainAnswer> {
+  const answer = await request(url, {
+    method: method as 'GET',
+    headers,
+    dispatcher: connections,
+    ...(body === undefined ? {} : { body }),
+    ...(signal ? { signal } : {}),
+  })
+  const lines = Object.entries(answer.headers).flatMap(([name, value = []]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+  return { status: answer.statusCode, headers: new Headers(lines), text: await answer.body.text() }
+}
