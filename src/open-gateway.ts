@@ -110,8 +110,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const attempts = new AttemptLog(log)
   const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
   const signWake = createWakeSigner(secrets, clock)
-  const streams = new WakeStreams()
-  const noticed = new WakeStreams()
+  const [streams, noticed] = [new WakeStreams(), new WakeStreams()]
   const channels: Channels = {
     'a2a-webhook': createWebhookChannel(sending, signWake),
     'mcp-notifications': createNotificationChannel({ clock, attempts }, noticed),
@@ -248,6 +247,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const own = [
     connections.sweep,
     notices.sweep,
+    mcp.sweep,
     openCallCheck.sweep,
     keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
   ]

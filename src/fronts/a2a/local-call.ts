@@ -27,6 +27,8 @@ export interface LocalSend {
   readonly idempotencyKey?: string | undefined
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
+  /** Called when the call begins to wait. */
+  readonly waits?: (() => void) | undefined
 }
 
 /**
@@ -34,10 +36,10 @@ export interface LocalSend {
  * in JSON. Errors: problems.
  */
 export async function sendLocally(context: LocalA2aContext, send: LocalSend): Promise<JsonObject> {
-  const { to, body, signal, ...from } = send
+  const { to, body, signal, waits, ...from } = send
   const agent = await findCalledAgent(context.db, to, async () => from.caller)
   const caller = await requireMayCall(context.db, from.caller, agent)
-  const call = new LocalCall({ ...from, caller, agent }, context, signal)
+  const call = new LocalCall({ ...from, caller, agent }, context, { gone: signal, waits })
   try {
     authorise(call.operation, caller)
     const answer = await answerSend(context, readRequest(body), call, '1.0')
@@ -60,17 +62,22 @@ function readRequest(body: JsonObject): SendMessageRequest {
   return SendMessageRequest.fromJSON(body)
 }
 
+interface Client {
+  readonly gone: AbortSignal
+  readonly waits: (() => void) | undefined
+}
+
 /** An A2A call from within the gateway. It has no stream. */
 class LocalCall extends A2aCall {
-  readonly #gone: AbortSignal
+  readonly #client: Client
 
   constructor(
     from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey'> & { readonly agent: Agent },
     context: CallContext,
-    gone: AbortSignal,
+    client: Client,
   ) {
     super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp' }, context)
-    this.#gone = gone
+    this.#client = client
   }
 
   override beginStream(): void {
@@ -82,6 +89,7 @@ class LocalCall extends A2aCall {
   override async taken(): Promise<void> {}
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
-    return AbortSignal.any([this.#gone, ...others])
+    this.#client.waits?.()
+    return AbortSignal.any([this.#client.gone, ...others])
   }
 }

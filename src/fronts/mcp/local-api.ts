@@ -23,6 +23,8 @@ export interface LocalCaller {
   readonly caller: Caller
   /** The client's IP address. */
   readonly address: string
+  /** Called when a call begins to wait for something: then it frees its place. */
+  readonly waits?: () => void
 }
 
 /**
@@ -84,7 +86,7 @@ async function answerCard(
 
 async function answerRest(
   context: LocalApiContext,
-  { caller, address }: LocalCaller,
+  { caller, address, waits }: LocalCaller,
   request: ApiRequest,
   { signal }: CallOptions,
 ): Promise<ApiAnswer> {
@@ -102,7 +104,10 @@ async function answerRest(
     header: (name: string) => headers[name.toLowerCase()],
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
-    untilGone: (...others: AbortSignal[]) => AbortSignal.any(signal ? [signal, ...others] : others),
+    untilGone: (...others: AbortSignal[]) => {
+      waits?.()
+      return AbortSignal.any(signal ? [signal, ...others] : others)
+    },
     http: undefined,
   }
   const returnMail = (): void => {

@@ -2,7 +2,8 @@ import { isJsonObject } from '../../lib/json.ts'
 
 /**
  * JSON as indented lines, `name: value`, for a model that reads text. A text of several lines follows its name, each line behind a
- * bar: so no text can pass for a field of the gateway. What is null is left out. Pure.
+ * bar; a name, or a text in a list, that could be read as more than that is quoted. So nothing that others write can pass for a field
+ * of the gateway. What is null is left out. Pure.
  */
 export function readable(value: unknown): string {
   return linesOf(value).join('\n')
@@ -11,7 +12,7 @@ export function readable(value: unknown): string {
 function linesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(itemLines)
   if (!isJsonObject(value)) return textLines(String(value))
-  return Object.entries(value).flatMap(([name, field]) => fieldLines(name, field))
+  return Object.entries(value).flatMap(([name, field]) => fieldLines(nameShown(name), field))
 }
 
 function fieldLines(name: string, value: unknown): string[] {
@@ -22,8 +23,18 @@ function fieldLines(name: string, value: unknown): string[] {
 }
 
 function itemLines(item: unknown): string[] {
-  const [first = '', ...more] = linesOf(item)
+  const [first = '', ...more] = linesOf(typeof item === 'string' ? itemShown(item) : item)
   return [`- ${first}`, ...more.map(indented)]
+}
+
+/** Others can give a payload fields of any name. */
+function nameShown(name: string): string {
+  return /^[\p{L}\p{N}_$@./-]{1,100}$/u.test(name) ? name : JSON.stringify(name)
+}
+
+/** A text in a list that looks like a field, an item or a bar of this form. */
+function itemShown(text: string): string {
+  return !text.includes('\n') && /^\s*[-|"]|:(?:\s|$)/.test(text) ? JSON.stringify(text) : text
 }
 
 /** One line as it is; several lines each behind a bar. */

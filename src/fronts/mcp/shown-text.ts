@@ -6,9 +6,12 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
  */
 const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu
 
+/** Line breaks of Unicode, which readers take for one and a split at `\n` does not. */
+const breaks = /[\u2028\u2029]/g
+
 /** Text of others as a model and a person both see it. Pure. */
 export function shownText(text: string): string {
-  return text.replace(unseen, '')
+  return text.replace(unseen, '').replace(breaks, '\n')
 }
 
 /** The beginning of a text that fits into so many bytes of UTF-8, and how many characters the text has. Pure. */

@@ -8,15 +8,18 @@ import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
+import { authorise } from '../../access/authorise.ts'
+import { leaveDoor } from '../../door.ts'
 import { untilClosed } from '../../sse.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import { surfaceOfName } from '../surface-of-name.ts'
 import { callUntilSent } from './call-until-sent.ts'
 import { listenCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
+import type { Post } from './exchange.ts'
+import { listenOperation } from './mcp-table.ts'
 import { PacedUpdates } from './paced-updates.ts'
 import { sendAnswer } from './send-answer.ts'
-import type { Post } from './session-post.ts'
 import { untilGone } from './until-gone.ts'
 import { webRequest } from './web-request.ts'
 
@@ -30,14 +33,16 @@ const version = readVersion()
 export async function answerListenPost(context: McpFrontContext, post: Post): Promise<void> {
   const { caller, address, req, res } = post
   const filter = listenedIn(post)
+  if (filter) authorise(listenOperation, caller)
   using held = context.openCalls.hold(caller, filter ? 'streams' : 'blockingCalls')
-  const signal = filter ? untilClosed(req, res, held.signal) : untilGone(context.clock, res, held.signal)
+  const signal = filter ? untilClosed(req, res, held.signal) : untilGone(res, held.signal)
   const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal
   const after = filter ? await context.mcp.feed.head(caller) : 0
+  const surface = surfaceOfName(nameOfClient(post))
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        call: callUntilSent(context.callApi({ caller, address, surface: surfaceOfName(nameOfClient(post)) }), res),
+        call: callUntilSent(context.callApi({ caller, address, surface, waits: () => leaveDoor(res) }), res),
         era: 'modern',
         identity: caller.identity,
         project: caller.projectId,
@@ -81,7 +86,7 @@ function busFor(
 function nameOfClient({ posted }: Post): string {
   const [{ params } = {}] = posted.messages.filter(isJSONRPCRequest)
   const client = params?._meta?.[CLIENT_INFO_META_KEY]
-  return isJsonObject(client) ? String(client.name ?? '') : ''
+  return isJsonObject(client) && typeof client.name === 'string' ? client.name : ''
 }
 
 /** Returns what a listen request wants to hear. Errors: `invalid-request` for more resources than one may name. */
@@ -90,7 +95,10 @@ function listenedIn({ posted }: Post): unknown {
   const filter = (listen?.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined)?.notifications
   const uris = filter?.resourceSubscriptions
   const { mcpResources, mcpUri } = mcpLimits
-  if (Array.isArray(uris) && (uris.length > mcpResources.max || uris.some((uri) => String(uri).length > mcpUri.max))) {
+  if (
+    Array.isArray(uris) &&
+    (uris.length > mcpResources.max || uris.some((uri) => typeof uri === 'string' && uri.length > mcpUri.max))
+  ) {
     throw new Problem('invalid-request', {
       field: 'params.notifications.resourceSubscriptions',
       detail: `params.notifications.resourceSubscriptions: names at most ${mcpResources.max} resources, of ${mcpUri.max} characters each.`,

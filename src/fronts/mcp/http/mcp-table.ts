@@ -55,4 +55,7 @@ export const mcpTable: RouteTable<McpRoute> = routeTable(
   rows.map(([route, operation]) => ({ route, operation: { route, ...operation } })),
 )
 
+/** To listen without a session is what `GET /mcp` is with one. */
+export const listenOperation: RestOperation = mcpTable.match('GET', '/mcp')!.route.operation
+
 export const mcpOperations: readonly RestOperation[] = mcpTable.routes.map(({ operation }) => operation)

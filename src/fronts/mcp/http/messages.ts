@@ -12,6 +12,8 @@ import { inputLimits, mcpLimits } from '../../../limits.ts'
 export interface Posted {
   readonly messages: readonly JSONRPCMessage[]
   readonly hasRequests: boolean
+  /** Several messages, or one in a list. */
+  readonly isBatch: boolean
 }
 
 /** Returns the messages of a body: one, or a batch of protocol versions up to 2025-03-26. Errors: `invalid-request`. Pure. */
@@ -25,7 +27,7 @@ export function postedIn(body: unknown): Posted {
     })
   }
   const messages = given.map(parsed)
-  return { messages, hasRequests: messages.some(isJSONRPCRequest) }
+  return { messages, hasRequests: messages.some(isJSONRPCRequest), isBatch: Array.isArray(body) }
 }
 
 function parsed(given: unknown): JSONRPCMessage {

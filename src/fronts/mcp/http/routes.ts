@@ -1,4 +1,4 @@
-import { isLegacyRequest } from '@modelcontextprotocol/server'
+import { isLegacyRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { Problem } from '../../../errors.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
@@ -39,6 +39,7 @@ export function mcpRoutes(context: McpFrontContext): Router {
   router.post(path, jsonBody(), (req: Request, res: Response) => answerPost(context, req, res))
   router.get(path, (req, res) => answerGet(context, req, res))
   router.delete(path, async (req, res) => {
+    requireKnownVersion(req)
     await endMcpSession(mcp.sessions, callerOf(res), sessionIdOf(req))
     res.status(200).end()
   })
@@ -66,8 +67,20 @@ async function answerPost(context: McpFrontContext, req: Request, res: Response)
 
 async function answerGet(context: McpFrontContext, req: Request, res: Response): Promise<void> {
   const isModern = req.get(sessionHeader) === undefined && (req.get('mcp-protocol-version') ?? '') >= '2026'
-  if (isModern) return refuseMethod(req, res, () => {}) as undefined
+  // Express answers HEAD as GET; a stream without a body would only take the place of the real one.
+  if (isModern || req.method === 'HEAD') return refuseMethod(req, res, () => {}) as undefined
+  requireKnownVersion(req)
   await streamSession(context, callerOf(res), { req, res })
+}
+
+/** Errors: `invalid-request`. Source: MCP 2025-11-25, Transports, Protocol Version Header. */
+function requireKnownVersion(req: Request): void {
+  const version = req.get('mcp-protocol-version')
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return
+  throw new Problem('invalid-request', {
+    field: 'Mcp-Protocol-Version',
+    detail: `Mcp-Protocol-Version: sessions are for ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}. Send the version that initialize has answered.`,
+  })
 }
 
 const refuseMethod = (req: Request, res: Response, _next: () => void): never => {

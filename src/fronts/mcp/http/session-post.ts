@@ -1,28 +1,14 @@
-import { isInitializeRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
-import type { Request, Response } from 'express'
+import { isInitializeRequest, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
+import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
 import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
-import type { Caller } from '../../../registry/callers/caller.ts'
-import { surfaceOfName } from '../surface-of-name.ts'
-import { callUntilSent } from './call-until-sent.ts'
+import { answerBatch, requireBatches } from './batch.ts'
 import type { McpFrontContext } from './context.ts'
-import { notificationsIn, type Posted, wantsProgress } from './messages.ts'
+import { exchange, type Post } from './exchange.ts'
+import { notificationsIn, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
-import { openSessionServer } from './session-server.ts'
-import { untilGone } from './until-gone.ts'
-import { webRequest } from './web-request.ts'
-
-/** One POST of a caller. */
-export interface Post {
-  readonly caller: Caller
-  /** Of the client. */
-  readonly address: string
-  readonly req: Request
-  readonly res: Response
-  readonly posted: Posted
-}
 
 export const sessionHeader = 'Mcp-Session-Id'
 
@@ -32,12 +18,18 @@ export const sessionHeader = 'Mcp-Session-Id'
  */
 export async function answerSessionPost(context: McpFrontContext, post: Post): Promise<void> {
   const { caller, req, res, posted } = post
-  const first = posted.messages[0]
-  if (posted.messages.length === 1 && isInitializeRequest(first)) return begin(context, post, first as JSONRPCRequest)
+  const { messages } = posted
+  const [first] = messages
+  if (messages.length === 1 && isInitializeRequest(first)) return begin(context, post, first as JSONRPCRequest)
   const session = await requireMcpSession(context.mcp.sessions, caller, sessionIdOf(req))
-  if (posted.hasRequests) return answer(context, post, session)
-  for (const notification of notificationsIn(posted.messages)) context.mcp.inFlight.notify(session.id, notification)
-  res.status(202).end()
+  if (posted.isBatch) requireBatches(session)
+  if (!posted.hasRequests) {
+    for (const notification of notificationsIn(messages)) context.mcp.inFlight.notify(session.id, notification)
+    return void res.status(202).end()
+  }
+  if (posted.isBatch) return batch(context, post, session)
+  const [message] = messages.filter(isJSONRPCRequest)
+  await answer(context, post, session, message!)
 }
 
 /** Returns the `Mcp-Session-Id` of a request. Errors: `invalid-request`. */
@@ -50,12 +42,13 @@ export function sessionIdOf(req: Request): string {
   })
 }
 
-async function begin(context: McpFrontContext, post: Post, { params }: JSONRPCRequest): Promise<void> {
+async function begin(context: McpFrontContext, post: Post, message: JSONRPCRequest): Promise<void> {
   const { caller, res } = post
-  const initialize = params as unknown as InitializeParams
+  const initialize = message.params as unknown as InitializeParams
   requireModest(initialize)
-  const answered = await exchange(context, post, { initialize, session: undefined, isStreamed: false })
-  if (!answered) return
+  const exchanged = { initialize, session: undefined, message, isStreamed: false }
+  const answered = await exchange(context, post, exchanged, async (whole) => whole)
+  if (!answered) return void res.destroy()
   const { result } = (await answered.clone().json()) as { result?: { protocolVersion: string } }
   if (result) {
     const { protocolVersion } = result
@@ -77,55 +70,27 @@ function requireModest(initialize: InitializeParams): void {
   })
 }
 
-interface Exchanged {
-  readonly initialize: InitializeParams
-  readonly session: McpSession | undefined
-  readonly isStreamed: boolean
-}
-
-async function answer(context: McpFrontContext, post: Post, session: McpSession): Promise<void> {
-  const { initialize } = session
-  await exchange(context, post, { initialize, session, isStreamed: wantsProgress(post.posted.messages) })
-}
-
-/**
- * Has a server answer. The exchange ends with its client: what it carried could not be fetched any more. Returns the answer to
- * `initialize`; every other one is sent.
- */
-async function exchange(
+async function answer(
   context: McpFrontContext,
   post: Post,
-  exchanged: Exchanged,
-): Promise<globalThis.Response | undefined> {
-  const { caller, address, req, res } = post
-  using held = context.openCalls.hold(caller, 'blockingCalls')
-  const signal = untilGone(context.clock, res, held.signal)
-  const call = callUntilSent(
-    context.callApi({ caller, address, surface: surfaceOfName(nameOfClient(exchanged.initialize)) }),
-    res,
-  )
-  await using server = await openSessionServer(context, { caller, call, ...exchanged })
-  const { transport } = server
-  using _flight =
-    exchanged.session &&
-    context.mcp.inFlight.add(exchanged.session.id, { notify: (message) => transport.onmessage?.(message) })
-  const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: req.body }), signal)
-  if (!answered) return void res.destroy()
-  if (!exchanged.session) return answered
-  await sendAnswer(answered, { res, caller, held, signal, unsent: context.unsent })
-  return undefined
-}
-
-function nameOfClient({ clientInfo }: InitializeParams): string {
-  return String(clientInfo?.name ?? '')
-}
-
-/** Resolves with undefined as soon as the signal aborts. */
-function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
-  if (signal.aborted) return Promise.resolve(undefined)
-  return new Promise((resolve, reject) => {
-    const stop = (): void => resolve(undefined)
-    signal.addEventListener('abort', stop, { once: true })
-    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  session: McpSession,
+  message: JSONRPCRequest,
+): Promise<void> {
+  const { caller, res } = post
+  const { initialize } = session
+  const { unsent } = context
+  const isStreamed = wantsProgress([message])
+  const exchanged = { initialize, session, message, isStreamed }
+  const sent = await exchange(context, post, exchanged, async (answered, ends) => {
+    await sendAnswer(answered, { res, caller, ...ends, unsent })
+    return true
   })
+  if (!sent) res.destroy()
+}
+
+function batch(context: McpFrontContext, post: Post, session: McpSession): Promise<void> {
+  const { initialize } = session
+  return answerBatch(context, post, session, (message, waits) =>
+    exchange(context, post, { initialize, session, message, isStreamed: false, waits }, (whole) => whole.text()),
+  )
 }

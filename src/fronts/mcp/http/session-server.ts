@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type JSONRPCMessage,
   type McpServer,
@@ -49,10 +50,10 @@ export async function openSessionServer(context: McpFrontContext, serving: Servi
   return { transport, [Symbol.asyncDispose]: () => server.close() }
 }
 
-const replayed = 'rouse.initialize'
-
 function replayInitialize(transport: WebStandardStreamableHTTPServerTransport, { id, initialize }: McpSession): void {
   const send = transport.send.bind(transport)
+  // No id that a client could give to a request of its own.
+  const replayed = randomUUID()
   transport.sessionId = id
   transport.send = async (message: JSONRPCMessage, options?: TransportSendOptions) => {
     if (!('id' in message && message.id === replayed && !('method' in message))) await send(message, options)

@@ -52,7 +52,7 @@ export function registerResources(server: McpServer, call: CallApi, own: FindOwn
     const config = { title, description, mimeType: 'application/json' }
     server.registerResource(kind, template, config, (uri, variables, context) =>
       answered(async () => {
-        const name = decodeURIComponent(String(variables[variable] ?? ''))
+        const name = decodedName(uri, String(variables[variable] ?? ''))
         const read = await readResource[kind](apiFor(context), name, own)
         const { value, isCut } = shownJson({ note: quotedNote, ...read }, room)
         const text = JSON.stringify({ ...value, ...(isCut ? { isCut } : {}) })
@@ -62,11 +62,20 @@ export function registerResources(server: McpServer, call: CallApi, own: FindOwn
   }
 }
 
+function decodedName(uri: URL, name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    throw new ResourceNotFoundError(uri.href)
+  }
+}
+
 /** A refusal as an error of the protocol, in the words of the tools. */
 async function answered<Result>(act: () => Promise<Result>, uri?: URL): Promise<Result> {
   try {
     return await act()
   } catch (error) {
+    if (error instanceof ProtocolError) throw error
     const text = failureText(error)
     if (uri && error instanceof Refused && error.status === 404) throw new ResourceNotFoundError(uri.href, text)
     const isRequest = error instanceof Refused && error.status < 500

@@ -1,0 +1,66 @@
+import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
+import { Problem } from '../../../errors.ts'
+import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import { leaveDoor } from '../../door.ts'
+import type { McpFrontContext } from './context.ts'
+import type { Post } from './exchange.ts'
+import { rpcError } from './rpc-problem.ts'
+
+/** The last protocol version with batches. */
+const batchesUntil = '2025-03-26'
+
+/** Has a server answer one request. `waits`: it waits now. undefined: the client is gone, or its key has ended. */
+export type AnswerOne = (request: JSONRPCRequest, waits: () => void) => Promise<string | undefined>
+
+/** Errors: `invalid-request` for a batch in a session of a protocol version that has none. Source: MCP 2025-06-18, Key Changes. */
+export function requireBatches({ protocolVersion }: McpSession): void {
+  if (protocolVersion <= batchesUntil) return
+  throw new Problem('invalid-request', {
+    detail: `The protocol version ${protocolVersion} has no batches. Send one message in each request.`,
+  })
+}
+
+/**
+ * Answers the messages of a batch one after the other. Each request counts as one of its caller, and takes a place of its own, so a
+ * batch does no more than its messages would do alone. One for which there is no room is refused, and the others are answered.
+ */
+export async function answerBatch(
+  { shares, unsent, mcp }: Pick<McpFrontContext, 'shares' | 'unsent' | 'mcp'>,
+  { caller, res, posted }: Post,
+  session: McpSession,
+  answerOne: AnswerOne,
+): Promise<void> {
+  leaveDoor(res)
+  const answers: string[] = []
+  const unread: (() => void)[] = []
+  /** Undefined: nobody reads the answer. */
+  const answerInTurn = async (request: JSONRPCRequest): Promise<string | undefined> => {
+    if (answers.length > 0) shares.spendRequest(caller)
+    unsent.requireRoom(caller.keyId)
+    const leave = await shares.enter(caller)
+    try {
+      return res.closed ? undefined : await answerOne(request, leave)
+    } finally {
+      leave()
+    }
+  }
+  try {
+    for (const message of posted.messages) {
+      if (isJSONRPCNotification(message)) mcp.inFlight.notify(session.id, message)
+      if (!isJSONRPCRequest(message)) continue
+      const answer = await answerInTurn(message).catch((error: unknown) => refused(error, message))
+      if (answer === undefined) return void res.destroy()
+      unread.push(unsent.add(caller.keyId, answer.length))
+      answers.push(answer)
+    }
+  } finally {
+    for (const forget of unread) forget()
+  }
+  res.setHeader('Content-Type', 'application/json')
+  res.end(`[${answers.join(',')}]`)
+}
+
+function refused(error: unknown, { id }: JSONRPCRequest): string {
+  if (error instanceof Problem && error.status < 500) return JSON.stringify({ ...rpcError(error, '/mcp'), id })
+  throw error
+}

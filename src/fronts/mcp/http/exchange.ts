@@ -1,0 +1,74 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import type { Request, Response } from 'express'
+import type { OpenCall } from '../../../identity/open-calls.ts'
+import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import { leaveDoor } from '../../door.ts'
+import { surfaceOfName } from '../surface-of-name.ts'
+import { callUntilSent } from './call-until-sent.ts'
+import type { McpFrontContext } from './context.ts'
+import type { Posted } from './messages.ts'
+import { openSessionServer } from './session-server.ts'
+import { untilGone } from './until-gone.ts'
+import { webRequest } from './web-request.ts'
+
+/** One POST of a caller. */
+export interface Post {
+  readonly caller: Caller
+  /** Of the client. */
+  readonly address: string
+  readonly req: Request
+  readonly res: Response
+  readonly posted: Posted
+}
+
+export interface Exchanged {
+  readonly initialize: InitializeParams
+  /** undefined: the message is `initialize`. */
+  readonly session: McpSession | undefined
+  readonly message: JSONRPCMessage
+  readonly isStreamed: boolean
+  /** Frees the place of the message when it begins to wait. Absent: that of the POST. */
+  readonly waits?: () => void
+}
+
+/** What ends an exchange. */
+export interface Ends {
+  readonly held: OpenCall
+  /** Aborts when the client is gone, or its key has ended. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Has a server answer one message, and passes the answer on. The exchange ends with its client: what it carried could not be fetched
+ * any more. It keeps its place among the requests of its caller until it is over, or waits for something. undefined: the client is
+ * gone, or its key has ended.
+ */
+export async function exchange<Sent>(
+  context: McpFrontContext,
+  post: Post,
+  { message, initialize, session, isStreamed, waits = () => leaveDoor(post.res) }: Exchanged,
+  send: (answer: globalThis.Response, ends: Ends) => Promise<Sent>,
+): Promise<Sent | undefined> {
+  const { caller, address, req, res } = post
+  using held = context.openCalls.hold(caller, 'blockingCalls')
+  const signal = untilGone(res, held.signal)
+  const surface = surfaceOfName(String(initialize.clientInfo?.name ?? ''))
+  const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)
+  await using server = await openSessionServer(context, { caller, call, initialize, session, isStreamed })
+  const { transport } = server
+  using _flight =
+    session && context.mcp.inFlight.add(session.id, { notify: (notification) => transport.onmessage?.(notification) })
+  const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), signal)
+  return answered && send(answered, { held, signal })
+}
+
+/** Resolves with undefined as soon as the signal aborts. */
+function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined)
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined)
+    signal.addEventListener('abort', stop, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
