@@ -27,6 +27,7 @@ export interface McpSessionContext extends Base {
 /** How often a use of a session is recorded. */
 const useMs = 60_000
 const batchMax = 100
+const openSweepMs = (mcpLimits.mcpSessionIdle.max * 1_000) / 4
 
 /**
  * Begins a session and returns its `Mcp-Session-Id`. Of more sessions of a key, or of an agent, than `mcpSessionsOfKey` and
@@ -126,6 +127,22 @@ export async function subscribeToResource(
     await setSubscribedResources(tx, id, wanted ? [...others, uri] : others)
   })
   changed(id)
+}
+
+/** Keeps sessions whose stream is open in use, on the gateway that has the streams: a client may listen for days. */
+export function openSessionSweep({ db }: McpSessionContext, openSessions: () => readonly string[]): Sweep {
+  return {
+    name: 'open_mcp_sessions',
+    everyMs: openSweepMs,
+    firstAfterMs: openSweepMs,
+    async run(signal) {
+      for (const id of openSessions()) {
+        if (signal.aborted) break
+        await db.transaction((tx) => useMcpSession(tx, id, useMs))
+      }
+      return false
+    },
+  }
 }
 
 /** Ends the sessions that nobody has used for `mcpSessionIdle`. Safe on several gateways at once. */

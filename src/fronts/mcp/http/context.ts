@@ -1,4 +1,5 @@
 import type { OpenCalls } from '../../../identity/open-calls.ts'
+import type { Sweep } from '../../../lib/sweeper.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
 import type { Logger } from '../../../logger.ts'
 import type { McpSessionContext } from '../../../mcp-sessions/mcp-sessions.ts'
@@ -37,6 +38,8 @@ export interface McpParts {
   readonly streams: SessionStreams
   readonly wakes: SessionWakes
   readonly feed: ResourceFeed
+  /** Keeps sessions with an open stream in use. */
+  readonly sweep: Sweep
   readonly inFlight: InFlight
   /** Looks what has changed: ids of sessions and of wake subscriptions. */
   readonly check: (ids: readonly string[]) => void

@@ -1,5 +1,6 @@
 import type { Base } from '../../../core.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
+import { openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { McpParts } from './context.ts'
 import { InFlight } from './in-flight.ts'
@@ -32,6 +33,7 @@ export function openMcpParts(options: McpOptions): McpParts {
     streams,
     wakes,
     feed: new ResourceFeed(options),
+    sweep: openSessionSweep({ db, clock, log, changed }, () => streams.sessionIds),
     inFlight: new InFlight(),
     check(ids) {
       connections.check(ids)

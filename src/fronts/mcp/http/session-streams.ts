@@ -45,11 +45,12 @@ export class SessionStreams {
 
   /** The same for all of them: notifications may have been lost. */
   checkAll(): void {
-    this.check([...this.#open.keys()])
+    this.check(this.sessionIds)
   }
 
-  get count(): number {
-    return this.#open.size
+  /** The sessions that have a stream here. */
+  get sessionIds(): string[] {
+    return [...this.#open.keys()]
   }
 
   async #check(stream: SessionStream): Promise<void> {
