@@ -98,8 +98,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     const capabilities = capabilitiesOf(hasChannel)
     const mcp = createMcpServer({ call, era, identity: options.identity, version: readVersion(), capabilities })
     if (era === 'legacy') {
-      // What is subscribed was noted as it came in.
-      mcp.server.setRequestHandler('resources/subscribe', () => ({}))
+      // What is subscribed was noted as it came in. The answer says that changes are told from now on.
+      mcp.server.setRequestHandler('resources/subscribe', async () => {
+        await feed.whenOpen()
+        return {}
+      })
       mcp.server.setRequestHandler('resources/unsubscribe', () => ({}))
     }
     const server = { mcp, hasChannel }
