@@ -10,7 +10,6 @@ import type { Core } from './core.ts'
 import { renderPush } from './fronts/a2a/push-body.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
-import type { McpParts } from './fronts/mcp/http/context.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
 import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
@@ -21,7 +20,6 @@ import { OpenCallCheck } from './identity/open-call-check.ts'
 import { OpenCalls } from './identity/open-calls.ts'
 import { keySweepOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
-import { Sweeper } from './lib/sweeper.ts'
 import { LogNotifier } from './log/log-notifier.ts'
 import { openMailArchive } from './mailbox/archive.ts'
 import { createFindDelivered } from './mailbox/delivery/already-delivered.ts'
@@ -40,10 +38,6 @@ import { Shares } from './registry/shares/shares.ts'
 import { Usage } from './registry/shares/usage.ts'
 import { retentionSweep } from './retention.ts'
 import { createClientAddress } from './security/client-address.ts'
-import { JwtVerifier } from './security/jwt-verifier.ts'
-import type { NameResolverOptions } from './security/name-resolver.ts'
-import { createAskName } from './security/name-servers.ts'
-import { OutboundFetch } from './security/outbound-fetch.ts'
 import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
@@ -65,6 +59,9 @@ import { createPushChannel } from './webhooks/push-channel.ts'
 import { newSigningKey } from './webhooks/signature.ts'
 import { createWakeSigner } from './webhooks/wake-signer.ts'
 import { createWebhookChannel } from './webhooks/webhook-channel.ts'
+import { Changes } from './wiring/changes.ts'
+import { openOutbound, openVerifier } from './wiring/outside.ts'
+import { openSweepers } from './wiring/sweepers.ts'
 import type { Running, World } from './world.ts'
 
 /** Wires a gateway from bottom to top and starts it. */
@@ -81,7 +78,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   // security
   const keys = await openKeys(config, db, world)
   const { secrets } = keys
-  const outbound = undo.use(new OutboundFetch({ allow: config.webhooks.allow, names: nameOptions(config, world) }))
+  const outbound = openOutbound(config, world, undo)
   const checkUrl = (url: string, field: string): URL => outbound.checkUrl(url, field)
 
   // the cluster, the log and the ports
@@ -138,37 +135,30 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const connecting = { ...core, gatewayId: cluster.id, random }
   const wakeStreams = { ...connecting, target: 'bridge-daemon', streams, changed: engine.changed } as const
   const connections = undo.use(new StreamConnections(wakeStreams))
-  cluster.on({ changed: (ids) => connections.check(ids), missed: () => connections.checkAll() })
+  const changes = new Changes()
+  cluster.on({ changed: (ids) => changes.check(ids), missed: () => changes.checkAll() })
+  const changed = (id: string): void => {
+    engine.changed(id)
+    changes.check([id])
+  }
+  const sessionChanged = (id: string): void => {
+    cluster.notifyChanged(id)
+    changes.check([id])
+  }
   const notices = undo.use(
-    new StreamConnections({
-      ...connecting,
-      target: 'mcp-notifications',
-      streams: noticed,
-      changed: (id) => {
-        engine.changed(id)
-        mcp.check([id])
-      },
-    }),
+    new StreamConnections({ ...connecting, target: 'mcp-notifications', streams: noticed, changed }),
   )
-  const mcp: McpParts = openMcpParts({
+  const mcp = openMcpParts({
     ...core,
     notifier,
     random,
     resourcesOf,
-    changed: (id) => {
-      cluster.notifyChanged(id)
-      mcp.check([id])
-    },
+    changed: sessionChanged,
     publicUrl,
     connections: notices,
   })
   undo.use(mcp.feed)
-  cluster.on({ changed: (ids) => mcp.check(ids), missed: () => mcp.checkAll() })
-  const changed = (id: string): void => {
-    engine.changed(id)
-    connections.check([id])
-    mcp.check([id])
-  }
+  for (const part of [connections, mcp]) changes.listen(part)
 
   // features
   const usage = undo.use(new Usage(core))
@@ -242,8 +232,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     readiness,
   })
 
-  // sweeps: every gateway does its own, and one gateway of the cluster does each of the shared ones
-  const failed = (err: unknown, sweep: string): void => log.error({ err, sweep }, 'sweep.failed')
+  // sweeps
   const own = [
     connections.sweep,
     notices.sweep,
@@ -259,16 +248,12 @@ export async function openGateway(config: Config, world: World): Promise<Running
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
   const { holdsSweepLease: holdsLease } = cluster
-  const sweepers = [
-    ...own.map((sweep) => new Sweeper(sweep, { clock, failed })),
-    ...shared.map((sweep) => new Sweeper(sweep, { clock, failed, holdsLease })),
-  ]
-  for (const sweeper of sweepers) undo.use(sweeper)
+  const startSweepers = openSweepers({ own, shared }, { clock, log, holdsLease }, undo)
 
   // start
   await cluster.start()
   engine.start()
-  for (const sweeper of sweepers) sweeper.start()
+  startSweepers()
   ports.serve(front, async (bounds, proved) =>
     (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, bounds, proved),
   )
@@ -286,14 +271,4 @@ export async function openGateway(config: Config, world: World): Promise<Running
       await resources[Symbol.asyncDispose]()
     },
   }
-}
-
-/** Returns undefined without issuers: then no tokens are accepted. */
-function openVerifier({ jwtIssuers, webhooks }: Config, { clock, log }: World, undo: Cleanup): JwtVerifier | undefined {
-  if (jwtIssuers.length === 0) return undefined
-  return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))
-}
-
-function nameOptions({ webhooks: { nameServers } }: Config, { names }: World): NameResolverOptions {
-  return nameServers ? { ask: createAskName(nameServers), ...names } : names
 }

@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
-import { limited, p, sql, statement } from '../storage/statement.ts'
+import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type { InitializeParams, LogLevel, McpSession } from './mcp-session.ts'
 
 interface SessionRow extends Omit<McpSession, 'initialize' | 'resources'> {
@@ -16,6 +16,10 @@ const insert = statement<SessionRow & { now: number }>(sql`insert into mcp_sessi
   values (${p('id')}, ${p('projectId')}, ${p('callerId')}, ${p('keyId')}, ${p('protocolVersion')}, ${p('initialize')},
     ${p('logLevel')}, ${p('resources')}, ${p('streamId')}, ${p('lastUsedAt')}, ${p('now')})`)
 const byId = statement<{ id: string }, SessionRow>(sql`select ${columns} from mcp_session where id = ${p('id')}`)
+const lockResources = lockingStatement<{ id: string }, Pick<SessionRow, 'resources'>>(
+  'mcp_session',
+  sql`select resources from mcp_session where id = ${p('id')}`,
+)
 const use = statement<{ id: string; now: number; before: number }>(
   sql`update mcp_session set last_used_at = ${p('now')} where id = ${p('id')} and last_used_at < ${p('before')}`,
 )
@@ -71,6 +75,12 @@ export async function findMcpSession(db: Reader, id: string): Promise<McpSession
       resources: JSON.parse(row.resources) as string[],
     }
   )
+}
+
+/** Returns the URIs that a session is subscribed to, and lets nobody else change them meanwhile. undefined: it has ended. */
+export async function lockSubscribedResources(tx: Transaction, id: string): Promise<string[] | undefined> {
+  const row = await tx.get(lockResources, { id })
+  return row && (JSON.parse(row.resources) as string[])
 }
 
 /** Records a use, unless one was recorded within `withinMs`. */

@@ -12,6 +12,7 @@ import {
   insertMcpSession,
   listIdleMcpSessions,
   listSurplus,
+  lockSubscribedResources,
   setLogLevel,
   setSessionStream,
   setSubscribedResources,
@@ -113,9 +114,9 @@ export async function subscribeToResource(
   { uri, wanted }: { readonly uri: string; readonly wanted: boolean },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const session = await findMcpSession(tx, id)
-    if (!session) throw notFound()
-    const others = session.resources.filter((known) => known !== uri)
+    const resources = await lockSubscribedResources(tx, id)
+    if (!resources) throw notFound()
+    const others = resources.filter((known) => known !== uri)
     const { max } = mcpLimits.mcpResources
     if (wanted && others.length >= max) {
       throw new Problem('limit-exceeded', {

@@ -102,7 +102,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     const hasChannel = wantsChannel && era === 'legacy'
     if (wantsChannel && !hasChannel) debug('No channel of Claude Code: it is impossible in the era of 2026-07-28.')
     const capabilities = capabilitiesOf(hasChannel)
-    const mcp = createMcpServer({ call, era, identity: options.identity, version: readVersion(), capabilities })
+    const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities })
     if (era === 'legacy') {
       // What is subscribed was noted as it came in. The answer says that changes are told from now on.
       mcp.server.setRequestHandler('resources/subscribe', async () => {

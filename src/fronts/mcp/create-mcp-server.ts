@@ -3,7 +3,7 @@ import type { CallApi } from './call-api.ts'
 import { instructionsFor } from './instructions.ts'
 import { listedSchema } from './json-schemas.ts'
 import { mcpCallOf } from './mcp-call.ts'
-import { createFindOwn, type FindOwn } from './own.ts'
+import { createFindOwn } from './own.ts'
 import { registerPrompts } from './prompts/prompts.ts'
 import { registerResources } from './resources/register-resources.ts'
 import { runTool } from './tools/run-tool.ts'
@@ -13,8 +13,6 @@ import type { AnyTool, ToolContext } from './tools/tool.ts'
 export interface McpServerInput {
   /** Calls the gateway for the agent that the client speaks for. */
   readonly call: CallApi
-  /** `legacy`: the protocol up to 2025-11-25, with sessions. `modern`: from 2026-07-28. */
-  readonly era: 'legacy' | 'modern'
   /** `@donna`, where the transport knows it. */
   readonly identity?: string | undefined
   /** The project of the agent, where the transport knows it. */
@@ -23,23 +21,25 @@ export interface McpServerInput {
   readonly version: string
   /** What the transport adds: `logging`, `experimental`, `resources.subscribe`. */
   readonly capabilities?: ServerCapabilities
+  /** Whether the client takes wakes over this session. */
+  readonly takesWakes?: boolean
 }
 
 /** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
 export function createMcpServer(input: McpServerInput): McpServer {
-  const { call, version, identity, project, capabilities = {} } = input
+  const { call, version, identity, project, capabilities = {}, takesWakes = false } = input
   const own = createFindOwn({ identity, project })
   const server = new McpServer(
     { name: 'rouse', title: 'Rouse', version },
     { instructions: instructionsFor(identity), capabilities },
   )
-  for (const tool of tools) register(server, tool, call, own)
+  for (const tool of tools) register(server, tool, call, { own, takesWakes })
   registerResources(server, call, own)
   registerPrompts(server)
   return server
 }
 
-function register(server: McpServer, tool: AnyTool, call: CallApi, own: FindOwn): void {
+function register(server: McpServer, tool: AnyTool, call: CallApi, client: Client): void {
   const { name, title, description, annotations, input, output } = tool
   const config = {
     title,
@@ -48,15 +48,17 @@ function register(server: McpServer, tool: AnyTool, call: CallApi, own: FindOwn)
     inputSchema: listedSchema(input, 'input'),
     outputSchema: listedSchema(output, 'output'),
   }
-  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context, own)))
+  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context, client)))
 }
 
-function toolContext(context: ServerContext, own: FindOwn): ToolContext {
+type Client = Pick<ToolContext, 'own' | 'takesWakes'>
+
+function toolContext(context: ServerContext, client: Client): ToolContext {
   const { signal, _meta: meta } = context.mcpReq
   return {
     call: mcpCallOf(context),
     signal,
-    own,
+    ...client,
     now: () => performance.now(),
     progress: (said) => {
       const progressToken = meta?.progressToken

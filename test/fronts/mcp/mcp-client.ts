@@ -5,7 +5,7 @@ import { createMcpServer } from '../../../src/fronts/mcp/create-mcp-server.ts'
 
 /** The official client, connected to the tools in this process. Nothing stays open when it is dropped. */
 export async function connectMcp(call: CallApi, identity?: string): Promise<Client> {
-  const server = createMcpServer({ call, era: 'legacy', identity, version: '0.0.0' })
+  const server = createMcpServer({ call, identity, version: '0.0.0' })
   const client = new Client({ name: 'test', version: '0.0.0' })
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   await server.connect(ours)

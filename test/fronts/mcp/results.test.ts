@@ -44,7 +44,14 @@ test('a preempted session learns of it from the refusal of its next call', async
 test('a result that the client no longer wants gives its mail back', async () => {
   const ended = new AbortController()
   let returned = 0
-  const context = { call: { id: 1 }, signal: ended.signal, now: () => 0, own: unasked, progress: () => {} }
+  const context = {
+    call: { id: 1 },
+    signal: ended.signal,
+    now: () => 0,
+    own: unasked,
+    takesWakes: false,
+    progress: () => {},
+  }
   const call = async () => {
     ended.abort()
     return {

@@ -48,7 +48,14 @@ test('tells its progress, so that clients keep waiting', async () => {
   }
   const { signal } = new AbortController()
   const own = async () => ({ identity: '@donna', project: 'default' })
-  const context = { call: { id: 1 }, signal, own, now: () => now, progress: (said: unknown) => told.push(said) }
+  const context = {
+    call: { id: 1 },
+    signal,
+    own,
+    takesWakes: false,
+    now: () => now,
+    progress: (said: unknown) => told.push(said),
+  }
   const result = await runTool(waitForMessages, call, { timeoutSeconds: 50 }, context)
   expect(steps).toEqual(['20', '20', '10'])
   expect(told).toMatchObject([{ progress: 20, total: 50 }, { progress: 40 }])

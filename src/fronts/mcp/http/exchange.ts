@@ -1,5 +1,5 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import type { Request, Response } from 'express'
+import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/server'
+import type { Response as ExpressResponse, Request } from 'express'
 import type { OpenCall } from '../../../identity/open-calls.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
@@ -18,7 +18,7 @@ export interface Post {
   /** Of the client. */
   readonly address: string
   readonly req: Request
-  readonly res: Response
+  readonly res: ExpressResponse
   readonly posted: Posted
 }
 
@@ -57,10 +57,30 @@ export async function exchange<Sent>(
   const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)
   await using server = await openSessionServer(context, { caller, call, initialize, session, isStreamed })
   const { transport } = server
-  using _flight =
-    session && context.mcp.inFlight.add(session.id, { notify: (notification) => transport.onmessage?.(notification) })
-  const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), signal)
-  return answered && send(answered, { held, signal })
+  const cancelled = new AbortController()
+  const notify = (notification: JSONRPCNotification): void => {
+    transport.onmessage?.(notification)
+    if (isCancellation(notification, message)) cancelled.abort()
+  }
+  using _flight = session && context.mcp.inFlight.add(session.id, { notify })
+  const ended = AbortSignal.any([signal, cancelled.signal])
+  const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), ended)
+  if (answered) return send(answered, { held, signal: ended })
+  return signal.aborted ? undefined : send(cancelledAnswer(message), { held, signal })
+}
+
+function isCancellation({ method, params }: JSONRPCNotification, message: JSONRPCMessage): boolean {
+  return method === 'notifications/cancelled' && 'id' in message && params?.requestId === message.id
+}
+
+/** Clients ignore the answer to what they have cancelled, but the POST has to end. Source: MCP 2025-11-25, Cancellation. */
+function cancelledAnswer(message: JSONRPCMessage): globalThis.Response {
+  const id = 'id' in message ? message.id : null
+  return Response.json({
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32000, message: 'The client has cancelled the request.' },
+  })
 }
 
 /** Resolves with undefined as soon as the signal aborts. */

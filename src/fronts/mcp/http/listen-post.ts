@@ -43,7 +43,6 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
     () =>
       createMcpServer({
         call: callUntilSent(context.callApi({ caller, address, surface, waits: () => leaveDoor(res) }), res),
-        era: 'modern',
         identity: caller.identity,
         project: caller.projectId,
         version,

@@ -13,7 +13,7 @@ import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
-import { sessionCapabilities } from './capabilities.ts'
+import { sessionCapabilities, wantsWakes } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 
 const version = readVersion()
@@ -42,7 +42,7 @@ export async function openSessionServer(context: McpFrontContext, serving: Servi
   const { caller, call, initialize, session, isStreamed } = serving
   const { identity, projectId: project } = caller
   const capabilities = sessionCapabilities(initialize)
-  const server = createMcpServer({ call, era: 'legacy', identity, project, version, capabilities })
+  const server = createMcpServer({ call, identity, project, version, capabilities, takesWakes: wantsWakes(initialize) })
   if (session) serveSession(context, server, session)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
   await server.connect(transport)

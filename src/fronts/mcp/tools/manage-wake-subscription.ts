@@ -29,7 +29,7 @@ const input = z.strictObject({
   trigger: fields.trigger.describe('What wakes you. SENT_TO_ME: mail. TASK_STATE_CHANGED: your tasks').optional(),
   filters: fields.filters.describe('Wake only for these; every filter that is given must match'),
   harnessTarget: fields.harnessTarget.describe(
-    'How the wake travels: a2a-webhook needs harnessTargetMetadata.url; bridge-daemon is read as a stream; mcp-notifications come over this connection',
+    'How the wake travels: a2a-webhook needs harnessTargetMetadata.url; bridge-daemon is read as a stream; mcp-notifications come over this connection. Left out: a webhook where there is a url, else this connection where it takes wakes, else none',
   ),
   harnessTargetMetadata: fields.harnessTargetMetadata.describe(
     'url; coalesceWindow: seconds in which events become one digest (0 to 300, usually 30)',
@@ -70,13 +70,19 @@ export const manageWakeSubscription = tool({
     if (eventsReplayed !== undefined) return `${eventsReplayed} events are sent again.`
     return `${subscriptionId}: ${status ?? currentState?.status ?? 'subscribed'}.`
   },
-  run: async (api, given) => {
+  run: async (api, given, { takesWakes }) => {
     checkAction(given, actions)
-    return run[given.action](api, given)
+    return run[given.action](api, { harnessTarget: defaultTarget(given, takesWakes), ...given })
   },
 })
 
 type Given = z.output<typeof input>
+
+/** A client that takes wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
+function defaultTarget({ action, harnessTargetMetadata }: Given, takesWakes: boolean): Given['harnessTarget'] {
+  const isHere = action === 'subscribe' && takesWakes && harnessTargetMetadata?.url === undefined
+  return isHere ? 'mcp-notifications' : undefined
+}
 
 const run: Record<Given['action'], (api: AskApi, given: Given) => Promise<JsonObject>> = {
   subscribe: ({ rest }, { trigger, filters, harnessTarget, harnessTargetMetadata, startFrom }) =>

@@ -13,6 +13,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Whom the client speaks for. */
   readonly own: FindOwn
+  /** Whether the client takes wakes over its session. Source: S1-28. */
+  readonly takesWakes: boolean
   /** The time in ms, for differences only. */
   readonly now: () => number
   /** Tells the client that the call goes on, where it asked for that. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
 import { startGateway } from '../../../support/gateway.ts'
+import { until } from '../../../support/until.ts'
 import { beginSession, initialize, ping, post } from './wire.ts'
 
 const whoami = (id: unknown) => ({
@@ -82,6 +83,28 @@ test('a call that works keeps its place, and one that waits frees it', async () 
   )
   expect((await post(gateway, donna, whoami(2), session)).status).toBe(200)
   expect((await waiting).body.result.structuredContent.arrived).toBe(false)
+})
+
+test.each([{}, { progressToken: 'x' }])('the POST of a cancelled call ends: %j', async (_meta) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna)
+  await post(gateway, donna, whoami(1), session)
+  const params = { name: 'wait_for_messages', arguments: { timeoutSeconds: 600 }, _meta }
+  const waiting = post(gateway, donna, { ...whoami('w'), params }, session)
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'w' } }
+  let isOver = false
+  const over = waiting.finally(() => {
+    isOver = true
+  })
+  await until(
+    async () => {
+      await post(gateway, donna, cancel, session)
+      return isOver
+    },
+    (ended) => ended,
+  )
+  expect((await over).status).toBe(200)
 })
 
 test('HEAD is no stream, and the other methods know their protocol version too', async () => {

@@ -25,6 +25,20 @@ const untilWakes = (reader: SessionReader, count: number) =>
     (wakes) => wakes.length >= count,
   )
 
+// S1-4, S1-28, S1-44
+test('a client that takes wakes subscribes over its session, and names no target', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const subscribing = { name: 'manage_wake_subscription', arguments: { action: 'subscribe', trigger: 'SENT_TO_ME' } }
+  await using taker = await connectOld(gateway, donna, negotiated)
+  expect((await taker.client.callTool(subscribing)).structuredContent).toMatchObject({
+    subscriptionId: expect.stringMatching(/^WAKE_SUB:/),
+    harnessTarget: 'mcp-notifications',
+  })
+  await using other = await connectOld(gateway, donna)
+  expect((await other.client.callTool(subscribing)).structuredContent).toMatchObject({ harnessTarget: 'disabled' })
+})
+
 // S1-22, S1-23, S1-28, D14, D28
 test('a wake is a log message of a session that negotiated it, and its record says no more than written', async () => {
   await using gateway = await startGateway()

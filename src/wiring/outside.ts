@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import type { Cleanup } from '../lib/cleanup.ts'
+import { JwtVerifier } from '../security/jwt-verifier.ts'
+import type { NameResolverOptions } from '../security/name-resolver.ts'
+import { createAskName } from '../security/name-servers.ts'
+import { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { World } from '../world.ts'
+
+/** Opens what sends requests to the outside. */
+export function openOutbound({ webhooks }: Config, { names }: World, undo: Cleanup): OutboundFetch {
+  return undo.use(new OutboundFetch({ allow: webhooks.allow, names: nameOptions(webhooks, names) }))
+}
+
+/** Opens what verifies the tokens of issuers. Returns undefined without issuers: then no tokens are accepted. */
+export function openVerifier(
+  { jwtIssuers, webhooks }: Config,
+  { clock, log }: World,
+  undo: Cleanup,
+): JwtVerifier | undefined {
+  if (jwtIssuers.length === 0) return undefined
+  return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))
+}
+
+function nameOptions({ nameServers }: Config['webhooks'], names: NameResolverOptions): NameResolverOptions {
+  return nameServers ? { ask: createAskName(nameServers), ...names } : names
+}
