@@ -21,7 +21,8 @@ export function mailPage({ messages, nextPageToken }: MailPage): { messages: Jso
 
 function shortMail({ body, ...message }: { readonly messageId: string; readonly body: string | null }): JsonObject {
   const whole = `read_thread with messageId ${message.messageId} shows it`
-  return { ...mailFields(message), ...(body === null ? {} : { body: cutBody(body, bodyBytes, whole) }) }
+  const fields = cutFields(mailFields(message), bodyBytes, whole)
+  return { ...fields, ...(body === null ? {} : { body: cutBody(body, bodyBytes, whole) }) }
 }
 
 /** What a model needs to know of a message: not by which way it came. Pure. */
@@ -48,14 +49,20 @@ export function shortSignals(signals: readonly JsonObject[]): JsonObject[] {
 }
 
 function shortSignal(signal: JsonObject, each: number): JsonObject {
-  const { body, payload = {}, taggedConcepts = [] } = signal
+  const { body } = signal
   const whole = wholeOf(signal)
-  return compact({
-    ...signal,
-    ...(typeof body === 'string' ? { body: cutBody(body, each, whole) } : {}),
+  const cut = cutFields(signal, each, whole)
+  return compact({ ...cut, ...(typeof body === 'string' ? { body: cutBody(body, each, whole) } : {}) })
+}
+
+/** A message whose payload and concepts are left out if they are large. */
+function cutFields(message: JsonObject, each: number, whole: string): JsonObject {
+  const { payload, taggedConcepts } = message
+  return {
+    ...message,
     ...(bytesOf(payload) > each ? { payload: { cut: `${bytesOf(payload)} bytes. ${whole}` } } : {}),
     ...(bytesOf(taggedConcepts) > each ? { taggedConcepts: [`cut. ${whole}`] } : {}),
-  })
+  }
 }
 
 function leastOf(signal: JsonObject, subjectBytes: number): JsonObject {
@@ -74,4 +81,4 @@ function leastOf(signal: JsonObject, subjectBytes: number): JsonObject {
 
 const wholeOf = ({ signal_id: id }: JsonObject): string => `read_thread with messageId ${id} shows it`
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value ?? null))
