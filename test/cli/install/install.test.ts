@@ -248,6 +248,13 @@ test('another profile replaces the entries, and a permission that was given stay
   expect(home.read('.codex/config.toml')).toBe(codexToml)
 })
 
+// D12
+test('where another harness has the same agent, it says that only one of them speaks for it', async () => {
+  using home = makeHome()
+  expect((await home.rouse('install', 'claude')).stdout).not.toContain('speak for')
+  expect((await home.rouse('install', 'opencode')).stdout).toMatch(/^Claude Code can speak for @\w+ too.*--agent/m)
+})
+
 test('the directories of a harness are those that its variables name', async () => {
   using home = makeHome({ CODEX_HOME: '', CLAUDE_CONFIG_DIR: '' })
   const env = { CODEX_HOME: home.at('cx'), CLAUDE_CONFIG_DIR: home.at('cl'), XDG_CONFIG_HOME: home.at('.config') }
