@@ -92,6 +92,8 @@ export const openLimits = {
     'seconds',
     'a read of the inbox that waits for mail (`waitSeconds`): clients and proxies give up after a minute',
   ),
+  mailReturned: limit(100, 'items', 'messages in one call of `POST /v1/inbox/returns`; an answer has at most 50'),
+  mailReturn: limit(60, 'seconds', 'the time after its delivery with an answer in which mail may be returned'),
   keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
 } as const satisfies Record<string, Limit>
 

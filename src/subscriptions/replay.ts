@@ -58,6 +58,8 @@ export async function replayDeliveries(
 interface Range {
   readonly fromLogId: number
   readonly toLogId: number
+  /** Whether its outcome is on record. The cursor of a stream passes it a moment after its receipt. */
+  readonly isDecided?: boolean
 }
 
 /** The ranges of a replay. `earliestLogId`: present if failed events before it were pruned. */
@@ -85,14 +87,14 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
     })
   }
   await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')
-  return { ranges: [delivery] }
+  return { ranges: [{ ...delivery, isDecided: delivery.outcome !== 'pending' }] }
 }
 
 async function enqueue(tx: Transaction, subscription: WakeSubscription, range: Range, room: number): Promise<number> {
   let count = 0
   let after = range.fromLogId - 1
   // What the cursor has not passed yet will be sent without a replay.
-  const upTo = Math.min(range.toLogId, subscription.cursorLogId)
+  const upTo = range.isDecided ? range.toLogId : Math.min(range.toLogId, subscription.cursorLogId)
   for (let more = after < upTo; more; ) {
     const page = await readPending(tx, subscription, after, upTo)
     for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++

@@ -104,6 +104,12 @@ export const restCases: Record<string, RestCase> = {
       return { path: '/v1/inbox?agent=default:donna' }
     },
   },
+  'inbox.return': {
+    plant: async (world) => {
+      const sessionId = await startSession(world, world.donna.key)
+      return { path: '/v1/inbox/returns', body: { sessionId, messageIds: [await plantMail(world)] } }
+    },
+  },
   'thread.read': {
     plant: async (world) => {
       const { threadId } = await world.asDonna('GET', `/v1/messages/${await plantMail(world)}`)

@@ -58,7 +58,7 @@ describe('what is managed', () => {
     ['DELETE', '/v1/agents/lucy', undefined, 'agent.remove', 'lucy'],
   ])('%s %s', async (method, path, body, operation, target) => {
     expect((await gateway.call(method, path, body)).status).toBeLessThan(300)
-    const rows = await besideStore(gateway.dataDir, 'select * from audit where operation = ?', operation)
+    const rows = await besideStore(gateway.dataDir, 'select * from audit where operation = ? order by id', operation)
     expect(rows.at(-1)).toMatchObject({ actor: '@operator', key_id: 'admin', target, outcome: 'ok' })
   })
 

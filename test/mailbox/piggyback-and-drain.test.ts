@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drain } from '../../src/mailbox/delivery/drain.ts'
 import { takePiggyback } from '../../src/mailbox/delivery/piggyback.ts'
-import { returnToWaiting } from '../../src/mailbox/delivery/return-to-waiting.ts'
+import { returnToWaiting, returnUnshown } from '../../src/mailbox/delivery/return-to-waiting.ts'
 import { piggyback, strategies, strategyOf, wake } from '../../src/mailbox/delivery/strategies.ts'
 import { readInbox } from '../../src/mailbox/reading/inbox.ts'
 import { reportStatus } from '../../src/mailbox/reading/report-status.ts'
@@ -189,4 +189,21 @@ test('a new surface needs one strategy and one entry', async () => {
   expect(await takePiggyback(context, office.caller('donna').id)).toEqual([])
   office.clock.advance(59 * 60_000)
   expect(await takePiggyback(context, office.caller('donna').id)).toHaveLength(1)
+})
+
+// S2-14
+test('mail that was not shown is returned by the session that got it, for a minute, unless a status was reported', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const sessionId = 'session-donna'
+  office.enter('donna', 'cursor', sessionId)
+  for (const subject of ['one', 'two', 'three']) await office.send('lola', { to: '@donna', subject })
+  const [one, two, three] = ids(await askOf(office, 'donna'))
+  const { id } = office.caller('donna')
+  await reportStatus(office.context, office.caller('donna'), two!, 'acked')
+  expect(await returnUnshown(office.db, id, 'another', [one!])).toEqual([])
+  expect(await returnUnshown(office.db, office.caller('lola').id, sessionId, [one!])).toEqual([])
+  expect(await returnUnshown(office.db, id, sessionId, [one!, one!, two!, 'MESSAGE:none'])).toEqual([one])
+  expect((await askOf(office, 'donna')).map(({ subject }) => subject)).toEqual(['one'])
+  await office.clock.advance(60_001)
+  expect(await returnUnshown(office.db, id, sessionId, [one!, three!])).toEqual([])
 })

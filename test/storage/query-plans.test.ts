@@ -180,6 +180,9 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
     for (const order of ['oldest', 'newest'])
       await gateway.call('GET', `/v1/inbox?${query}&order=${order}`, undefined, { key: mike })
   }
+  const session = { surface: 'cursor', drain: false }
+  const { sessionId } = (await gateway.call('POST', '/v1/sessions', session, { key: mike })).body
+  await gateway.call('POST', '/v1/inbox/returns', { sessionId, messageIds: [messageId] }, { key: mike })
   for (const key of [donna, mike, gateway.adminKey]) {
     for (const path of ['messages', `messages/${messageId}`, `threads/${messageId}`])
       await gateway.call('GET', `/v1/${path}`, undefined, { key })

@@ -36,11 +36,7 @@ test.each(['the agent', 'an operator'])('a replay is over with the receipt of %s
   await mail(gateway, 'again')
   const [first] = await reader.waitFor(1)
   await reader.report(first!.eventId, 'delivered')
-  // A replay is of what the cursor has passed.
-  await until(
-    () => stateOf(gateway, donna, id),
-    ({ lastEmittedLogId }) => lastEmittedLogId === first!.body.logId,
-  )
+  // At once: the cursor may not have passed the wake yet.
   const path = `/v1/wake-subscriptions/${id}/replay`
   expect((await gateway.call('POST', path, { eventId: first!.eventId }, donna)).body.eventsReplayed).toBe(1)
   const [, again] = await reader.waitFor(2)

@@ -5,6 +5,8 @@ import { followEvents } from '../tail/follow-events.ts'
 
 const againMs = 2_000
 const againMsMax = 60_000
+/** How long a subscriber waits for the stream. A gateway that is away takes longer, and the stream opens when it is back. */
+const openMaxMs = 2_000
 
 interface FeedOptions {
   /** Makes a client for one connection: the key may have changed since the last one. */
@@ -20,6 +22,7 @@ interface FeedOptions {
 export class EventFeed implements AsyncDisposable {
   readonly #options: FeedOptions
   readonly #ended = new AbortController()
+  readonly #opened = new AbortController()
   #following: Promise<void> | undefined
   #last: number | undefined
 
@@ -32,6 +35,12 @@ export class EventFeed implements AsyncDisposable {
     this.#following ??= this.#follow()
   }
 
+  /** Opens the stream, and resolves when it is open: what happens from then on is told. It resolves after two seconds anyway. */
+  async whenOpen(): Promise<void> {
+    this.open()
+    await sleep(systemClock, openMaxMs, AbortSignal.any([this.#opened.signal, this.#ended.signal]))
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort()
     await this.#following
@@ -40,9 +49,10 @@ export class EventFeed implements AsyncDisposable {
   async #follow(): Promise<void> {
     const { connect, onEvent, debug } = this.#options
     const { signal } = this.#ended
+    const onOpen = (): void => this.#opened.abort()
     for (let delayMs = againMs; !signal.aborted; delayMs = Math.min(delayMs * 2, againMsMax)) {
       try {
-        for await (const event of followEvents(await connect(), { since: this.#last, signal, note: debug })) {
+        for await (const event of followEvents(await connect(), { since: this.#last, signal, note: debug, onOpen })) {
           this.#last = event.logId
           delayMs = againMs
           onEvent(event)

@@ -1,10 +1,15 @@
-import type { Transport } from '@modelcontextprotocol/server'
+import type { RequestId, Transport } from '@modelcontextprotocol/server'
 
-/** A transport whose messages from the client are seen by `observe` before the server gets them. `onClosed`: it is closed. */
-export function observedTransport(
-  inner: Transport,
-  { observe, onClosed }: { readonly observe: (message: unknown) => void; readonly onClosed: () => void },
-): Transport {
+interface Observer {
+  /** Sees each message of the client before the server gets it. */
+  readonly observe: (message: unknown) => void
+  /** The answer to a request was written to the client. A connection that is closed at its other end refuses it. */
+  readonly onWritten: (id: RequestId) => void
+  readonly onClosed: () => void
+}
+
+/** A transport that is watched. */
+export function observedTransport(inner: Transport, { observe, onWritten, onClosed }: Observer): Transport {
   const outer: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
@@ -18,7 +23,10 @@ export function observedTransport(
       }
       await inner.start()
     },
-    send: (message, options) => inner.send(message, options),
+    async send(message, options) {
+      await inner.send(message, options)
+      if (!('method' in message) && message.id !== undefined) onWritten(message.id)
+    },
     close: () => inner.close(),
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
   }

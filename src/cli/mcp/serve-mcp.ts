@@ -19,6 +19,7 @@ import { withPatientWaits } from './patient-waits.ts'
 import { changedResources } from './resource-updates.ts'
 import { createSessionApi } from './session-api.ts'
 import { surfaceOfClient } from './surface-of-client.ts'
+import { UnshownMail } from './unshown-mail.ts'
 
 export interface McpOptions {
   readonly transport: Transport
@@ -63,6 +64,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     // A harness that was started within Claude Code inherits its variables.
     conversation: () => conversation(options.cwd, surface() === 'claude_code' ? env.CLAUDE_CODE_SESSION_ID : undefined),
   })
+  await using unshown = new UnshownMail(api, debug)
   await using feed = new EventFeed({
     connect: async () => {
       const gateway = createGatewayClient({ url, project, credentials, fetch })
@@ -72,9 +74,13 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     debug,
     onEvent: (event) => tell(event),
   })
-  const call = withPatientWaits(createSessionApi(api, session))
+  const call = withPatientWaits(createSessionApi(api, session, unshown))
   const closed = new AbortController()
-  const transport = observedTransport(options.transport, { observe, onClosed: () => closed.abort() })
+  const transport = observedTransport(options.transport, {
+    observe,
+    onWritten: (id) => unshown.written(id),
+    onClosed: () => closed.abort(),
+  })
   const handle = serveStdio(({ era }) => createServer(era), { transport, onerror: (error) => debug(error.message) })
   await untilAborted(AbortSignal.any([closed.signal, ...(options.signal ? [options.signal] : [])]))
   await handle.close()
@@ -98,8 +104,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     const capabilities = capabilitiesOf(hasChannel)
     const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities })
     if (era === 'legacy') {
-      // What is subscribed was noted as it came in.
-      mcp.server.setRequestHandler('resources/subscribe', () => ({}))
+      // What is subscribed was noted as it came in. The answer says that changes are told from now on.
+      mcp.server.setRequestHandler('resources/subscribe', async () => {
+        await feed.whenOpen()
+        return {}
+      })
       mcp.server.setRequestHandler('resources/unsubscribe', () => ({}))
     }
     const server = { mcp, hasChannel }

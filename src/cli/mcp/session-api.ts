@@ -1,29 +1,33 @@
-import type { ApiAnswer, ApiRequest, CallApi } from '../../fronts/mcp/call-api.ts'
+import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from '../../fronts/mcp/call-api.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { HttpApi } from './http-api.ts'
+import type { UnshownMail } from './unshown-mail.ts'
 
 const headerOfSession = 'rouse-session'
 
 /**
  * Calls the API in a session: it starts with the first call, and again when it has ended meanwhile. The refusal of a session is the
- * answer of the call: nothing is done for an agent that another process speaks for. Source: D12.
+ * answer of the call: nothing is done for an agent that another process speaks for. Mail in an answer can be returned. Source: D12.
  */
-export function createSessionApi(api: HttpApi, session: AgentSession): CallApi {
-  const callOnce = async (request: ApiRequest, signal: AbortSignal | undefined) => {
+export function createSessionApi(api: HttpApi, session: AgentSession, unshown: UnshownMail): CallApi {
+  const callOnce = async (request: ApiRequest, { signal, mcp }: CallOptions) => {
     const { id, refusal } = await session.ensure()
     if (refusal) return { answer: refusal, mayRepeat: false }
     if (id === undefined) return { answer: await api(request, signal), mayRepeat: false }
     const answer = await api({ ...request, headers: { ...request.headers, [headerOfSession]: id } }, signal)
-    return { answer, mayRepeat: isAboutSession(request, answer) && session.note(id, answer) }
+    const returnMail = unshown.hold(mcp?.id, id, answer.body.pendingSignals)
+    const mayRepeat = isAboutSession(request, answer) && session.note(id, answer)
+    return { answer: returnMail ? { ...answer, returnMail } : answer, mayRepeat }
   }
-  return async (request, { signal, mcp } = {}) => {
+  return async (request, options = {}) => {
+    const { signal, mcp } = options
     signal?.throwIfAborted()
     // Codex names its thread in each call of a tool, and nowhere else.
     const threadId = mcp?.meta?.threadId
     if (typeof threadId === 'string') session.bind(threadId)
-    const { answer, mayRepeat } = await callOnce(request, signal)
+    const { answer, mayRepeat } = await callOnce(request, options)
     // The gateway refused before it did anything.
-    return mayRepeat ? (await callOnce(request, signal)).answer : answer
+    return mayRepeat ? (await callOnce(request, options)).answer : answer
   }
 }
 

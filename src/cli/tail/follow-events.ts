@@ -14,6 +14,8 @@ interface FollowOptions {
   since: number | undefined
   signal: AbortSignal | undefined
   note: (text: string) => void
+  /** Called with each connection that has opened: what happens from then on is told. */
+  onOpen?: () => void
 }
 
 /**
@@ -22,7 +24,7 @@ interface FollowOptions {
  */
 export async function* followEvents(
   gateway: GatewayClient,
-  { since, signal, note }: FollowOptions,
+  { since, signal, note, onOpen }: FollowOptions,
 ): AsyncGenerator<EventView, void, undefined> {
   let last = since
   let delayMs = reconnectMs
@@ -34,6 +36,7 @@ export async function* followEvents(
       if (!/^text\/event-stream\b/.test(response.headers.get('content-type') ?? '')) throw new Refused(noStream)
       connected = true
       noted = false
+      onOpen?.()
       for await (const item of readEventStream(response.body ?? noBody())) {
         delayMs = Math.min(item.retryMs ?? delayMs, reconnectMsMax)
         const event = eventOf(item)

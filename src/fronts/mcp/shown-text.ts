@@ -73,6 +73,17 @@ function shownList(list: readonly unknown[], state: State, textBytes: number): u
   return items
 }
 
+/** Longer than any name of a field of the gateway. */
+const nameBytes = 200
+
+function shownName(name: string, state: State): string {
+  const { text, isCut } = cutToBytes(shownText(name), nameBytes)
+  state.left -= Buffer.byteLength(text)
+  if (!isCut) return text
+  state.isCut = true
+  return `${text}…`
+}
+
 /** The fields of a view are few; an object of others can have any number. */
 const fieldsMax = 64
 
@@ -83,8 +94,7 @@ function shownObject(object: JsonObject, state: State, textBytes: number): JsonO
       state.isCut = true
       break
     }
-    state.left -= name.length
-    fields.push([shownText(name), shown(value, state, textBytes)])
+    fields.push([shownName(name, state), shown(value, state, textBytes)])
   }
   return Object.fromEntries(fields)
 }

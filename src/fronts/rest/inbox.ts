@@ -1,11 +1,13 @@
 import { Problem } from '../../errors.ts'
+import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'
-import type { Reader } from '../../storage/database.ts'
-import { inboxQuery } from './messages/input.ts'
+import { requireSession } from '../../sessions/sessions.ts'
+import type { Database } from '../../storage/database.ts'
+import { inboxQuery, returnsInput } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
 import { route } from './route.ts'
 import { type WaitForMailContext, waitForMail } from './wait-for-mail.ts'
@@ -13,7 +15,7 @@ import { type WaitForMailContext, waitForMail } from './wait-for-mail.ts'
 const limitDefault = 50
 
 export interface InboxContext extends WaitForMailContext {
-  readonly db: Reader
+  readonly db: Database
 }
 
 /** `/v1/inbox`: the mail of the caller, or of an agent that lets it read. Unread mail is a queue, oldest first; all mail a history. */
@@ -51,10 +53,20 @@ export const inboxRoutes = [
       return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),
+  route('POST /v1/inbox/returns', {
+    name: 'inbox.return',
+    what: 'return mail that was not shown',
+    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
+    body: returnsInput,
+    handle: async ({ caller, body: { sessionId, messageIds } }, { db }: InboxContext) => {
+      await requireSession(db, caller, sessionId)
+      return { returned: await returnUnshown(db, caller.id, sessionId, messageIds) }
+    },
+  }),
 ] as const
 
 /** Another's inbox takes its grant. The operator needs none in its project. Source: S1-26. */
-async function ownerId(db: Reader, caller: Caller, name: string | undefined): Promise<string> {
+async function ownerId(db: Database, caller: Caller, name: string | undefined): Promise<string> {
   if (name === undefined) return caller.id
   const agent = await requireAddressed(db, caller, name, 'agent')
   if (await mayReadInbox(db, caller, agent)) return agent.id

@@ -40,6 +40,15 @@ const undo = statement<{ agentId: string; messageId: string }>(sql`update messag
   set pending = case when ${isToAgent} then 1 else 0 end, receipt = 'accepted', delivered_at = null, delivery_method = null
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent'
     and delivery_method in ('piggyback', 'startup_drain')`)
+const undoInSession = statement<{
+  agentId: string
+  sessionId: string
+  messageId: string
+  since: number
+}>(sql`update message_recipient
+  set pending = 1, receipt = 'accepted', delivered_at = null, delivery_method = null
+  where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent' and ${isToAgent}
+    and delivery_method = 'piggyback' and session_id = ${p('sessionId')} and delivered_at >= ${p('since')}`)
 const deliverByWake = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, cast(${value(2)} as bigint)`,
   3,
@@ -85,6 +94,16 @@ export async function recordDelivery(
 /** Makes a message wait again whose answer never reached its reader. */
 export async function undoDelivery(tx: Transaction, agentId: string, messageId: string): Promise<void> {
   await tx.run(undo, { agentId, messageId })
+}
+
+/** The same for mail that an answer to one session brought since an instant. Returns whether it waits again. */
+export async function undoDeliveryInSession(
+  tx: Transaction,
+  agentId: string,
+  messageId: string,
+  { sessionId, since }: { readonly sessionId: string; readonly since: number },
+): Promise<boolean> {
+  return (await tx.run(undoInSession, { agentId, messageId, sessionId, since })) > 0
 }
 
 /** Records that acknowledged wakes delivered messages. */

@@ -176,6 +176,7 @@ export const restOperations: readonly Operation[] = [
     agent: 'mallory',
     limit: '5',
   }),
+  rest('returns', 'POST', '/v1/inbox/returns', { sessionId: ':session', messageIds: [':message'] }),
   rest('thread', 'GET', '/v1/threads/:message', undefined, page),
   rest('start session', 'POST', '/v1/sessions', {
     surface: 'codex',

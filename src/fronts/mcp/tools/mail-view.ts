@@ -21,7 +21,8 @@ export function mailPage({ messages, nextPageToken }: MailPage): { messages: Jso
 
 function shortMail({ body, ...message }: { readonly messageId: string; readonly body: string | null }): JsonObject {
   const whole = `read_thread with messageId ${message.messageId} shows it`
-  return { ...mailFields(message), ...(body === null ? {} : { body: cutBody(body, bodyBytes, whole) }) }
+  const fields = cutFields(mailFields(message), bodyBytes, whole)
+  return { ...fields, ...(body === null ? {} : { body: cutBody(body, bodyBytes, whole) }) }
 }
 
 /** What a model needs to know of a message: not by which way it came. Pure. */
@@ -30,19 +31,54 @@ export function mailFields(message: object): JsonObject {
   return { ...compact(rest), ...(isBroadcast === true ? { isBroadcast } : {}) }
 }
 
-/** The most that waiting mail takes of a result. */
+/** The most that the texts of waiting mail take of a result, and the mail with all of its fields. */
 const signalsBytes = 24_000
+const allSignalsBytes = 44_000
 
-/** Waiting mail as a result carries it. None is left out: it counts as delivered. Pure. */
+/**
+ * Waiting mail as a result carries it. None is left out, whatever its senders put into it: it counts as delivered. Where all of it
+ * would be too much, each message has what is needed to read it. Pure.
+ */
 export function shortSignals(signals: readonly JsonObject[]): JsonObject[] {
-  const each = Math.max(500, Math.floor(signalsBytes / Math.max(1, signals.length)))
-  return signals.map((signal) => {
-    const whole = `read_thread with messageId ${signal.signal_id} shows it`
-    const payload = JSON.stringify(signal.payload ?? {})
-    return compact({
-      ...signal,
-      ...(typeof signal.body === 'string' ? { body: cutBody(signal.body, each, whole) } : {}),
-      ...(payload.length > each ? { payload: { cut: `${payload.length} characters. ${whole}` } } : {}),
-    })
+  const count = Math.max(1, signals.length)
+  const each = Math.max(500, Math.floor(signalsBytes / count))
+  const short = signals.map((signal) => shortSignal(signal, each))
+  if (bytesOf(short) <= allSignalsBytes) return short
+  const subjectBytes = Math.min(200, Math.floor(10_000 / count))
+  return signals.map((signal) => leastOf(signal, subjectBytes))
+}
+
+function shortSignal(signal: JsonObject, each: number): JsonObject {
+  const { body } = signal
+  const whole = wholeOf(signal)
+  const cut = cutFields(signal, each, whole)
+  return compact({ ...cut, ...(typeof body === 'string' ? { body: cutBody(body, each, whole) } : {}) })
+}
+
+/** A message whose payload and concepts are left out if they are large. */
+function cutFields(message: JsonObject, each: number, whole: string): JsonObject {
+  const { payload, taggedConcepts } = message
+  return {
+    ...message,
+    ...(bytesOf(payload) > each ? { payload: { cut: `${bytesOf(payload)} bytes. ${whole}` } } : {}),
+    ...(bytesOf(taggedConcepts) > each ? { taggedConcepts: [`cut. ${whole}`] } : {}),
+  }
+}
+
+function leastOf(signal: JsonObject, subjectBytes: number): JsonObject {
+  const { signal_id, from, type, subject, task_id, created_at } = signal
+  const whole = wholeOf(signal)
+  return compact({
+    signal_id,
+    from,
+    type,
+    subject: cutBody(String(subject), subjectBytes, ''),
+    task_id,
+    created_at,
+    cut: whole,
   })
 }
+
+const wholeOf = ({ signal_id: id }: JsonObject): string => `read_thread with messageId ${id} shows it`
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value ?? null))

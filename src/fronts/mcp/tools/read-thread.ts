@@ -54,7 +54,8 @@ async function readOne({ rest }: AskApi, id: string, from: number) {
   const { text, isCut } = cutToBytes(body.slice(from), bodyBytes)
   return {
     threadId: message.threadId,
-    messages: [{ ...mailFields({ ...message, body: null }), body: text }],
+    // The body comes first: a payload is what is cut where there is no room for both.
+    messages: [{ body: text, ...mailFields({ ...message, body: null }) }],
     ...(isCut ? { bodyContinuesAt: from + text.length } : {}),
   }
 }

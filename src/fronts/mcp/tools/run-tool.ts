@@ -46,11 +46,16 @@ function mailOf({ body: { pendingSignals } }: ApiAnswer): JsonObject[] {
 function success(tool: AnyTool, output: JsonObject, signals: readonly JsonObject[]): CallToolResult {
   const note = tool.quotes || signals.length > 0 ? { note: quotedNote } : {}
   const mail = signals.length > 0 ? { pendingSignals: signals } : {}
-  // The mail comes first: it counts as delivered, so nothing else may take its room.
-  const { value, isCut } = shownJson({ ...note, ...mail, ...output }, room)
+  // The mail comes before what others have written otherwise: it counts as delivered, so nothing else may take its room.
+  const { value, isCut } = shownJson({ ...note, ...plainFields(output), ...mail, ...output }, room)
   const structuredContent = { ...value, ...(isCut ? { isCut: true } : {}) }
   const lines = [tool.say(structuredContent as never), ...signalLines(signals), readable(structuredContent)]
   return { content: [{ type: 'text', text: lines.join('\n\n') }], structuredContent }
+}
+
+/** The fields that are no lists or objects. They come first: a state, or the token of the next page, is never what is cut. */
+function plainFields(output: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value !== 'object' || value === null))
 }
 
 function signalLines({ length }: readonly JsonObject[]): string[] {

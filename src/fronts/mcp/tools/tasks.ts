@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import type { JsonObject } from '../../../lib/json.ts'
 import { taskQuery } from '../../rest/tasks/input.ts'
+import { shownJson } from '../shown-text.ts'
+import { compact } from './compact.ts'
 import { counted } from './counted.ts'
 import { pageSize, pageToken, taskId } from './fields.ts'
 import { nextPageToken, shownArtifact, shownTask } from './outputs.ts'
@@ -30,12 +33,25 @@ export const listTasks = tool({
   run: async ({ rest }, { pageSize: size = listDefault, ...query }) => {
     const page = await rest('GET /v1/tasks', { query: { ...query, pageSize: size, historyLength: 1 } })
     return {
-      tasks: page.tasks.map((task) => shortTask({ ...task })),
+      tasks: listedTasks(page.tasks.map((task) => shortTask({ ...task }))),
       totalSize: page.totalSize,
       ...(page.nextPageToken === '' ? {} : { nextPageToken: page.nextPageToken }),
     }
   },
 })
+
+/** What a list shows of what is said in its tasks. */
+const listBytes = 24_000
+
+/** Tasks whose texts have equal shares of the room: what is said in one hides no other. Pure. */
+export function listedTasks(tasks: readonly JsonObject[]): JsonObject[] {
+  const bytes = Math.floor(listBytes / Math.max(1, tasks.length))
+  const room = { textBytes: Math.floor(bytes / 2), bytes }
+  return tasks.map(({ statusMessage, history, metadata, ...task }) => {
+    const said = compact({ statusMessage: statusMessage ?? null, metadata: metadata ?? null })
+    return { ...task, ...shownJson({ history, ...said }, room).value }
+  })
+}
 
 export const getTask = tool({
   name: 'get_task',

@@ -29,6 +29,14 @@ export const newMessage = z.strictObject({
 
 export const statusInput = z.strictObject({ status: oneOf(reportableStatuses) })
 
+export const returnsInput = z.strictObject({
+  sessionId: line(100).min(1),
+  messageIds: z
+    .array(line(100).min(1))
+    .min(1, 'must name at least one message')
+    .max(openLimits.mailReturned.max, `names at most ${openLimits.mailReturned.max} messages`),
+})
+
 const messageId = line(100).regex(
   /^MESSAGE:[0-9a-f-]{36}$/,
   'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
