@@ -48,7 +48,12 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
         version,
         capabilities: listenCapabilities,
       }),
-    { legacy: 'reject', bus: busFor(context, post, after, signal), maxSubscriptions: 1, keepAliveMs: 0 },
+    {
+      legacy: 'reject',
+      bus: busFor(context, post, { after, uris: new Set(filter?.uris), signal }),
+      maxSubscriptions: 1,
+      keepAliveMs: 0,
+    },
   )
   // The SDK ends an open listen with its result. A reader without a key any more gets nothing.
   const end = (): void => void handler.close().catch(() => {})
@@ -67,16 +72,20 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
 function busFor(
   { mcp, clock }: McpFrontContext,
   { caller, res }: Post,
-  after: number,
-  signal: AbortSignal,
+  {
+    after,
+    uris,
+    signal,
+  }: { readonly after: number; readonly uris: ReadonlySet<unknown>; readonly signal: AbortSignal },
 ): ServerEventBus {
   return {
     publish() {},
     subscribe(hear) {
-      const paced = new PacedUpdates(clock, res, signal, (uris) => {
-        for (const uri of uris) hear({ kind: 'resource_updated', uri })
+      // What the client has not named would be kept for a reader that reads nothing.
+      const paced = new PacedUpdates(clock, res, signal, (told) => {
+        for (const uri of told) hear({ kind: 'resource_updated', uri })
       })
-      return mcp.feed.listen(caller, after, (uris) => paced.add(uris))
+      return mcp.feed.listen(caller, after, (changed) => paced.add(changed.filter((uri) => uris.has(uri))))
     },
   }
 }
@@ -89,20 +98,18 @@ function nameOfClient({ posted }: Post): string {
 }
 
 /** Returns what a listen request wants to hear. Errors: `invalid-request` for more resources than one may name. */
-function listenedIn({ posted }: Post): unknown {
+function listenedIn({ posted }: Post): { readonly uris: readonly unknown[] } | undefined {
   const listen = posted.messages.filter(isJSONRPCRequest).find(({ method }) => method === 'subscriptions/listen')
   const filter = (listen?.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined)?.notifications
-  const uris = filter?.resourceSubscriptions
+  const named = filter?.resourceSubscriptions
+  const uris: readonly unknown[] = Array.isArray(named) ? named : []
   const { mcpResources, mcpUri } = mcpLimits
-  if (
-    Array.isArray(uris) &&
-    (uris.length > mcpResources.max || uris.some((uri) => typeof uri === 'string' && uri.length > mcpUri.max))
-  ) {
+  if (uris.length > mcpResources.max || uris.some((uri) => typeof uri === 'string' && uri.length > mcpUri.max)) {
     throw new Problem('invalid-request', {
       field: 'params.notifications.resourceSubscriptions',
       detail: `params.notifications.resourceSubscriptions: names at most ${mcpResources.max} resources, of ${mcpUri.max} characters each.`,
       extra: { limit: 'mcpResources', max: mcpResources.max },
     })
   }
-  return listen && (filter ?? {})
+  return listen && { uris }
 }
