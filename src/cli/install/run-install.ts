@@ -65,7 +65,7 @@ function requirePossible({ title, scopes, http }: Harness, options: InstallOptio
   if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
 }
 
-/** The files with or without the permission to call the tools: as the option says, else as it was, else as the user answers. */
+/** The files with or without the permission to call the tools: as the option says, else as an earlier installation did it. */
 async function chosenFiles(
   io: Io,
   harness: Harness,

@@ -324,6 +324,18 @@ test('for an agent without a profile it makes a key and a profile, with the oper
   expect(home.read('.codex/config.toml')).not.toContain('nobody')
 })
 
+test('the profile that it makes is not the one in use: later commands are still the operator’s', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('erik')
+  using home = makeHome()
+  home.write('.config/rouse/profiles.json', '{"profiles": {}}')
+  home.write('.config/rouse/admin.key', gateway.adminKey)
+  const key = ['--url', gateway.url, '--key-file', home.at('.config/rouse/admin.key')]
+  expect(await home.rouse('install', 'codex', '--agent', '@erik', ...key)).toMatchObject({ code: 0 })
+  const { current, profiles } = JSON.parse(home.read('.config/rouse/profiles.json'))
+  expect([current, Object.keys(profiles)]).toEqual([undefined, ['erik']])
+})
+
 test('a profile with the operator’s key is refused', async () => {
   using home = makeHome()
   const operator = { url: 'http://127.0.0.1:9', key: 'rk_admin', identity: '@operator' }
