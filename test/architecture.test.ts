@@ -110,6 +110,19 @@ test('only security opens a socket to the outside; the command line is a client 
   expect(fetching.filter((file) => roomOf(file) !== 'cli')).toEqual([])
 })
 
+// A harness starts `rouse mcp` at each of its own starts, some of them twice.
+test('rouse mcp loads no store', () => {
+  const loaded = new Set(['cli/mcp/start-mcp.ts'])
+  for (const file of loaded) {
+    const text = readFileSync(resolve(src, file), 'utf8')
+    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type\b)[^']*from '(\.[^']+)'/gm)) {
+      loaded.add(relative(src, resolve(src, dirname(file), specifier!)))
+    }
+  }
+  expect(loaded.size).toBeGreaterThan(50)
+  expect([...loaded].filter((file) => file.startsWith('storage/') || /-store\.ts$/.test(file))).toEqual([])
+})
+
 test('only main, the command line and the configuration see the process', () => {
   const users = files.filter((file) => /(?<![.\w])process\./.test(readFileSync(resolve(src, file), 'utf8')))
   expect(users.filter((file) => !['main.ts', 'cli', 'config.ts'].includes(roomOf(file)))).toEqual([])

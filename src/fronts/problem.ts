@@ -4,6 +4,7 @@ import { Problem, toProblem } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
+import { problemBody } from './problem-body.ts'
 import { requestIdOf } from './request-log.ts'
 
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
@@ -14,20 +15,6 @@ export function sendProblem(res: ServerResponse, problem: Problem, instance: str
   res.statusCode = problem.status
   res.setHeader('Content-Type', body ? 'application/json' : 'application/problem+json')
   res.end(JSON.stringify(body ?? problemBody(problem, instance)))
-}
-
-/** Returns a problem in the form of RFC 9457. `instance` is the path of the request. */
-export function problemBody(problem: Problem, instance: string): object {
-  return {
-    type: `urn:rouse:problem:${problem.code}`,
-    title: problem.title,
-    status: problem.status,
-    detail: problem.message,
-    instance,
-    code: problem.code,
-    ...(problem.field === undefined ? {} : { field: problem.field }),
-    ...problem.extra,
-  }
 }
 
 /** Returns the `Retry-After` of a reached limit, in seconds. */

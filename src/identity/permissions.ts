@@ -9,6 +9,7 @@ import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { policiesOf } from '../registry/agents/party.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
+import type { PermissionScope } from '../registry/permissions/permission-scopes.ts'
 import {
   countGrants,
   deletePermission,
@@ -20,7 +21,6 @@ import {
   listProjectPermissions,
   type Permission,
   type PermissionPage,
-  type PermissionScope,
 } from '../registry/permissions/permission-store.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { grantRevoked } from '../registry/subscriptions/status.ts'

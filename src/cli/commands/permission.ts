@@ -1,5 +1,5 @@
 import { Argument, type Command, type CommandOptions } from 'commander'
-import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-store.ts'
+import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-scopes.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import type { Io } from '../io.ts'

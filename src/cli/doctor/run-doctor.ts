@@ -11,6 +11,7 @@ import { readProfiles } from '../profiles/profile-file.ts'
 import { paint, plain } from '../terminal-text.ts'
 import { broken, type Check } from './check.ts'
 import { checkHarness, type Installed } from './harness-checks.ts'
+import { connectionChecks, type LastConnection, lastConnections } from './last-connection.ts'
 import { checkProfile } from './profile-checks.ts'
 
 /** One harness and what was found. */
@@ -20,6 +21,7 @@ export interface Diagnosis {
   readonly found: boolean
   readonly installed: boolean
   readonly checks: readonly Check[]
+  readonly lastConnections: readonly LastConnection[]
 }
 
 export interface Report {
@@ -66,8 +68,19 @@ export async function diagnose(io: Io, only: Harness | undefined): Promise<Repor
 async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Diagnosis> {
   const isInstalled = installed.length > 0
   const found = programPath(harness.binary, place) !== undefined || existsSync(harness.home(place))
-  const checks = isInstalled ? await checkHarness(io, harness, installed, place) : []
-  return { harness: harness.id, title: harness.title, found, installed: isInstalled, checks }
+  const named = profilesOf(installed)
+  const connections = lastConnections(io.env, harness.id, named.length > 0 ? named : [readProfiles(io).current])
+  const looked = isInstalled ? await checkHarness(io, harness, installed, place) : []
+  const startsServer = looked.some(({ name }) => name === 'rouse mcp')
+  const checks = [...looked, ...(startsServer ? connectionChecks(connections) : [])]
+  return {
+    harness: harness.id,
+    title: harness.title,
+    found,
+    installed: isInstalled,
+    checks,
+    lastConnections: isInstalled ? connections : [],
+  }
 }
 
 const marks = { ok: ['green', 'ok'], broken: ['red', 'BROKEN'], unknown: ['dim', '-'] } as const

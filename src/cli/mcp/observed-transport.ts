@@ -3,13 +3,18 @@ import type { RequestId, Transport } from '@modelcontextprotocol/server'
 interface Observer {
   /** Sees each message of the client before the server gets it. */
   readonly observe: (message: unknown) => void
+  /** Sees each message of the server before the client gets it. */
+  readonly observeSent: (message: unknown) => void
   /** The answer to a request was written to the client. A connection that is closed at its other end refuses it. */
   readonly onWritten: (id: RequestId) => void
   readonly onClosed: () => void
 }
 
 /** A transport that is watched. */
-export function observedTransport(inner: Transport, { observe, onWritten, onClosed }: Observer): Transport {
+export function observedTransport(
+  inner: Transport,
+  { observe, observeSent, onWritten, onClosed }: Observer,
+): Transport {
   const outer: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
@@ -24,6 +29,7 @@ export function observedTransport(inner: Transport, { observe, onWritten, onClos
       await inner.start()
     },
     async send(message, options) {
+      observeSent(message)
       await inner.send(message, options)
       if (!('method' in message) && message.id !== undefined) onWritten(message.id)
     },

@@ -4,6 +4,7 @@ import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 import { readVersion } from '../../lib/version.ts'
 import type { Fetch } from '../client-fetch.ts'
+import type { Connection } from '../connections.ts'
 import { conversation } from '../conversation.ts'
 import { type Credentials, createGatewayClient } from '../gateway-client.ts'
 import type { HarnessProcess } from '../harness-process.ts'
@@ -13,6 +14,7 @@ import { AgentSession } from './agent-session.ts'
 import { channelCapability, channelNotification } from './channel.ts'
 import { type ClientInfo, readClientMessage } from './client-message.ts'
 import { EventFeed } from './event-feed.ts'
+import { gatherHandshake, handshakeOfClient, handshakeOfServer } from './handshake.ts'
 import { createHttpApi } from './http-api.ts'
 import { observedTransport } from './observed-transport.ts'
 import { withPatientWaits } from './patient-waits.ts'
@@ -37,6 +39,8 @@ export interface McpOptions {
   readonly channel?: boolean | undefined
   /** Ends it. */
   readonly signal?: AbortSignal | undefined
+  /** Called when the handshake is over, and when more is known of the connection. */
+  readonly onConnection?: (surface: string, connection: Omit<Connection, 'at'>) => void
   readonly warn: (text: string) => void
   readonly debug: (text: string) => void
   readonly beatMs?: number
@@ -75,9 +79,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     onEvent: (event) => tell(event),
   })
   const call = withPatientWaits(createSessionApi(api, session, unshown))
+  const learn = gatherHandshake((connection) => options.onConnection?.(surface(), connection), debug)
   const closed = new AbortController()
   const transport = observedTransport(options.transport, {
     observe,
+    observeSent: (message) => learn(handshakeOfServer(message)),
     onWritten: (id) => unshown.written(id),
     onClosed: () => closed.abort(),
   })
@@ -88,19 +94,26 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   function observe(message: unknown): void {
     const seen = readClientMessage(message)
     client = seen.client ?? client
+    if (seen.client) learn({ client: [seen.client.name, seen.client.version].join(' ').trim() })
+    learn(handshakeOfClient(message))
     for (const uri of seen.subscribes ?? []) if (subscribed.size < subscriptionsMax) subscribed.add(uri)
     for (const uri of seen.unsubscribes ?? []) subscribed.delete(uri)
     if (subscribed.size > 0) feed.open()
     if (!seen.isWork) return
     // A call waits for the session itself. Presence begins with any work.
-    session.ensure().catch((error: Error) => debug(error.message))
+    session
+      .ensure()
+      .then(({ id }) => learn(id === undefined ? {} : { sessionId: id }))
+      .catch((error: Error) => debug(error.message))
     for (const { hasChannel } of servers) if (hasChannel) feed.open()
   }
 
   function createServer(era: 'legacy' | 'modern'): McpServer {
     const wantsChannel = options.channel ?? /^claude-code\b/i.test(client?.name ?? '')
     const hasChannel = wantsChannel && era === 'legacy'
-    if (wantsChannel && !hasChannel) debug('No channel of Claude Code: it is impossible in the era of 2026-07-28.')
+    const channel = hasChannel ? 'declared' : whyNoChannel(wantsChannel)
+    if (wantsChannel && !hasChannel) debug(`No channel of Claude Code: ${channel}.`)
+    learn({ era: era === 'legacy' ? '2025' : '2026', channel })
     const capabilities = capabilitiesOf(hasChannel)
     const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities })
     if (era === 'legacy') {
@@ -128,6 +141,10 @@ export async function serveMcp(options: McpOptions): Promise<void> {
       if (pushed) mcp.server.notification({ ...pushed, params: { ...pushed.params } }).catch(failed)
     }
   }
+}
+
+function whyNoChannel(isWanted: boolean): string {
+  return isWanted ? 'it is impossible in the era of 2026-07-28' : 'the client is not Claude Code'
 }
 
 function capabilitiesOf(hasChannel: boolean): ServerCapabilities {

@@ -1,7 +1,9 @@
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Command } from 'commander'
+import { systemClock } from '../../lib/clock.ts'
 import { commonOptions } from '../client-command.ts'
 import { clientFetch } from '../client-fetch.ts'
+import { saveConnection } from '../connections.ts'
 import { gatewayCredentials } from '../gateway-key.ts'
 import { harnessProcess } from '../harness-process.ts'
 import type { Io } from '../io.ts'
@@ -36,6 +38,11 @@ export async function startMcp({ channel, serve, verbose }: StartOptions, io: Io
     cwd: io.env.CLAUDE_PROJECT_DIR || process.cwd(),
     identity: access.profile?.identity,
     channel,
+    onConnection: (surface, connection) => {
+      if (!access.profile) return
+      const at = new Date(systemClock.now()).toISOString()
+      saveConnection(io.env, access.profile.name, surface, { ...connection, at })
+    },
     signal: io.signal,
     warn,
     debug,

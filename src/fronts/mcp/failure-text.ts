@@ -1,5 +1,5 @@
 import { toProblem } from '../../errors.ts'
-import { problemBody } from '../problem.ts'
+import { problemBody } from '../problem-body.ts'
 import { GatewayUnreachable } from './call-api.ts'
 import { problemText } from './problem-text.ts'
 import { Refused } from './refused.ts'

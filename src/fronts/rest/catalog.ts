@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type CatalogQuery, searchCatalog } from '../../agent-card/catalog.ts'
 import type { CardAgent, CardDocuments } from '../../agent-card/documents.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -7,20 +6,12 @@ import type { Agent } from '../../registry/agents/agent.ts'
 import { listAgentsAfter, listPublicAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
-import { count, line } from './fields.ts'
+import { catalogQuery } from './catalog-input.ts'
 import { route } from './route.ts'
 
 const limitDefault = 100
 /** Agents that are read in one query. */
 const scanPage = 25
-
-export const catalogQuery = z.strictObject({
-  skill: line(200).optional(),
-  tag: line(200).optional(),
-  q: line(500).optional(),
-  limit: count(1, 200).optional(),
-  pageToken: line(200).optional(),
-})
 
 /** `/v1/catalog`: the agent cards of the caller's project and the public ones of others, by skill, tag and text. */
 export const catalogRoutes = [

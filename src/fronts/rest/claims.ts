@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type Claim, silenceMs, stalenessOf } from '../../claims/claim.ts'
 import { findClaim, listClaims } from '../../claims/claim-store.ts'
 import { claimRef, releaseRef } from '../../claims/claims.ts'
@@ -9,23 +8,12 @@ import { isOperatorAddress, operatorId, removedIdentity } from '../../registry/a
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
 import { parse } from '../validate.ts'
-import { address, count, line, text } from './fields.ts'
+import { claimInput, claimQuery, handoffInput } from './claim-input.ts'
 import { instant } from './instant.ts'
 import { pageOf } from './page.ts'
 import { route } from './route.ts'
 
 const limitDefault = 50
-
-/** What is claimed: one line of text. */
-const ref = line(500).trim().min(1, 'must name the work: a task, an issue, a commit, a path')
-const claimInput = z.strictObject({ ref })
-export const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })
-export const claimQuery = z.strictObject({
-  ref: ref.optional(),
-  owner: address.optional(),
-  limit: count(1, 200).optional(),
-  pageToken: line(500).optional(),
-})
 
 /** A claim. Instants are ISO 8601. */
 export interface ClaimView {

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { grantPermission, listVisiblePermissions, revokePermission } from '../../identity/permissions.ts'
 import type { RemovalContext } from '../../identity/remove-agent.ts'
 import { pageLimits } from '../../limits.ts'
@@ -7,24 +6,12 @@ import { identityIn } from '../../registry/agents/agent.ts'
 import { findNames } from '../../registry/agents/agent-store.ts'
 import { identityFrom, isOperatorAddress, operatorId } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import { type Permission, permissionScopes } from '../../registry/permissions/permission-store.ts'
+import type { Permission } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
-import { address, line, oneOf } from './fields.ts'
 import { instant } from './instant.ts'
-import { pageFields, pageOf, positionToken, readPosition } from './page.ts'
+import { pageOf, positionToken, readPosition } from './page.ts'
+import { newPermission, permissionQuery } from './permission-input.ts'
 import { route } from './route.ts'
-
-export const newPermission = z.strictObject({
-  grantee: address,
-  scope: oneOf(permissionScopes),
-  grantor: line(65).optional(),
-})
-const permissionQuery = z.strictObject({
-  scope: oneOf(permissionScopes).optional(),
-  grantor: address.optional(),
-  grantee: address.optional(),
-  ...pageFields,
-})
 
 /** A permission that one agent grants another. */
 export interface PermissionView {

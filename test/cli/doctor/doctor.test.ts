@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
+import { saveConnection } from '../../../src/cli/connections.ts'
 import { atTestEnd } from '../../support/ends.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { type Home, makeHome } from '../install/homes.ts'
@@ -56,6 +57,25 @@ test('where all of it works, it says what it found, and ends with 0', async () =
     expect(stdout).toMatch(found)
   }
   expect(stdout).not.toContain(key)
+})
+
+test('it says what the last connection of a harness was, also for programs', async () => {
+  const { home } = await codexHome({ rouse: script({ 1: greeting }, '1') })
+  expect((await home.rouse('doctor', 'codex')).stdout).toMatch(/last connection: +none yet/)
+  const connection = {
+    client: 'codex-mcp-client 0.169.0',
+    era: '2025',
+    protocolVersion: '2025-06-18',
+    channel: 'the client is not Claude Code',
+    sessionId: 'session_1',
+    at: '2026-04-26T10:00:00.000Z',
+  } as const
+  saveConnection(home.env, 'donna', 'codex', connection)
+  expect((await home.rouse('doctor', 'codex')).stdout).toMatch(
+    /last connection: +codex-mcp-client 0\.169\.0 at 2026-04-26T10:00:00\.000Z; era 2025 \(MCP 2025-06-18\); channel: the client/,
+  )
+  const { harnesses } = JSON.parse((await home.rouse('doctor', 'codex', '--json')).stdout)
+  expect(harnesses[0].lastConnections).toEqual([{ ...connection, profile: 'donna' }])
 })
 
 test('what is broken is named with the command that mends it, and it ends with 1', async () => {

@@ -3,7 +3,8 @@ import { type Problem, toProblem } from '../../../errors.ts'
 import type { Logger } from '../../../logger.ts'
 import { bearerKey } from '../../auth.ts'
 import type { FailedTries } from '../../failed-tries.ts'
-import { fromBodyParser, problemBody, sendProblem } from '../../problem.ts'
+import { fromBodyParser, sendProblem } from '../../problem.ts'
+import { problemBody } from '../../problem-body.ts'
 import { requestIdOf } from '../../request-log.ts'
 
 /** JSON-RPC's codes for problems that come before a message is dispatched. All others are -32000, a server error. */

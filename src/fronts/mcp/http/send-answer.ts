@@ -1,7 +1,7 @@
 import type { Response as ExpressResponse } from 'express'
 import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import { problemBody } from '../../problem.ts'
+import { problemBody } from '../../problem-body.ts'
 import { EventStream } from '../../sse.ts'
 import type { Unsent } from '../../unsent.ts'
 

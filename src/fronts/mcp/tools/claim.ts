@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { claimQuery, handoffInput } from '../../rest/claims.ts'
+import { claimQuery, handoffInput } from '../../rest/claim-input.ts'
 import { type Actions, checkAction } from './actions.ts'
 import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line } from '../../rest/fields.ts'
-import { newPermission } from '../../rest/permissions.ts'
+import { newPermission } from '../../rest/permission-input.ts'
 import { type Actions, checkAction } from './actions.ts'
 import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
-import { catalogQuery } from '../../rest/catalog.ts'
+import { catalogQuery } from '../../rest/catalog-input.ts'
 import { address } from '../../rest/fields.ts'
 import { pathPart } from '../ask-api.ts'
 import { compact, cutBody } from './compact.ts'

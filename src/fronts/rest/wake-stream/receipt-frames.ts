@@ -4,7 +4,7 @@ import type { Shares } from '../../../registry/shares/shares.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { type ReceiptInput, reportReceipts } from '../../../wake-stream/report.ts'
 import { requireModestJson, requireStorableJson } from '../../json-shape.ts'
-import { problemBody } from '../../problem.ts'
+import { problemBody } from '../../problem-body.ts'
 import { parse } from '../../validate.ts'
 import { receiptsInput } from './input.ts'
 

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+import { count, line } from './fields.ts'
+
+export const catalogQuery = z.strictObject({
+  skill: line(200).optional(),
+  tag: line(200).optional(),
+  q: line(500).optional(),
+  limit: count(1, 200).optional(),
+  pageToken: line(200).optional(),
+})
