@@ -1,6 +1,6 @@
 import { readConfigFile } from '../install/config-file.ts'
 import { DocumentError, hasPiece, valueAt, type Written } from '../install/document.ts'
-import { keyVariable, serverName } from '../install/entries.ts'
+import { serverName } from '../install/entries.ts'
 import { formats } from '../install/formats.ts'
 import type { Harness } from '../install/harness.ts'
 import type { Place } from '../install/places.ts'
@@ -9,6 +9,7 @@ import type { FileRecord } from '../install/record.ts'
 import type { Io } from '../io.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 import { checkCodexTrust } from './codex-trust.ts'
+import { addressIn, checkHttp } from './http-check.ts'
 import { checkMcp, launchIn } from './mcp-check.ts'
 import { talk } from './talk.ts'
 
@@ -26,7 +27,9 @@ export async function checkHarness(io: Io, harness: Harness, installed: Installe
     const entry = entryOf(path, record)
     const launch = launchIn(entry)
     if (launch) checks.push(await checkMcp(io, harness.id, launch, mendOf(harness, record)))
-    else if (entry) checks.push(unknown('key', `the harness reads it from ${keyVariable} of its own environment`))
+    // The key goes to the address that was installed, and not to what the file says by now.
+    const url = launch || !entry ? undefined : addressIn(record.written.find(isServer)?.value)
+    if (url !== undefined) checks.push(await checkHttp(io, url))
   }
   if (harness.id === 'codex' && program) checks.push(await checkCodexTrust(program, place))
   return checks

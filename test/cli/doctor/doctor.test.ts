@@ -1,8 +1,11 @@
 import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
 import { saveConnection } from '../../../src/cli/connections.ts'
 import { atTestEnd } from '../../support/ends.ts'
-import { startGateway } from '../../support/gateway.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { onPostgres } from '../../support/store.ts'
 import { type Home, makeHome } from '../install/homes.ts'
 
 /** A program that answers what a test says, to the request of a number. */
@@ -22,7 +25,7 @@ const hooksOf = (trustStatus: string) => ({
 })
 
 /** A home with a gateway's profile, and with programs in its PATH, in which Codex is installed for the folder. */
-async function codexHome(programs: Record<string, string>): Promise<{ home: Home; key: string }> {
+async function codexHome(programs: Record<string, string>): Promise<{ home: Home; key: string; gateway: TestGateway }> {
   const gateway = await startGateway()
   atTestEnd(() => gateway[Symbol.asyncDispose]())
   const { key } = await gateway.addAgent('@donna')
@@ -35,7 +38,16 @@ async function codexHome(programs: Record<string, string>): Promise<{ home: Home
   const cwd = vi.spyOn(process, 'cwd').mockReturnValue(home.path)
   atTestEnd(() => cwd.mockRestore())
   expect(await home.rouse('install', 'codex', '--scope', 'project', '--profile', 'donna')).toMatchObject({ code: 0 })
-  return { home, key }
+  return { home, key, gateway }
+}
+
+function mcpSessionsIn({ dataDir }: TestGateway): unknown {
+  const db = new Sqlite(join(dataDir, 'rouse.db'), { readonly: true })
+  try {
+    return db.prepare('select count(*) from mcp_session').pluck().get()
+  } finally {
+    db.close()
+  }
 }
 
 test('where all of it works, it says what it found, and ends with 0', async () => {
@@ -76,6 +88,28 @@ test('it says what the last connection of a harness was, also for programs', asy
   )
   const { harnesses } = JSON.parse((await home.rouse('doctor', 'codex', '--json')).stdout)
   expect(harnesses[0].lastConnections).toEqual([{ ...connection, profile: 'donna' }])
+})
+
+test('with --http it greets the gateway with the key of its environment, leaves nothing, and never tells the key', async () => {
+  const { home, key, gateway } = await codexHome({})
+  await home.rouse('uninstall', 'codex', '--scope', 'project')
+  expect(await home.rouse('install', 'codex', '--http', '--scope', 'project')).toMatchObject({ code: 0 })
+  expect((await home.rouse('doctor', 'codex')).stdout).toMatch(
+    /MCP over HTTP: +not tried: .*ROUSE_KEY[\s\S]*mend: +read -r ROUSE_KEY </,
+  )
+  home.env.ROUSE_KEY = key
+  const works = await home.rouse('doctor', 'codex')
+  expect(works.stdout).toMatch(/MCP over HTTP: +http\S+\/mcp answers \(MCP 2025-11-25\)/)
+  expect(works.stdout).not.toContain(key)
+  expect((await gateway.call('GET', '/v1/sessions')).body.sessions).toEqual([])
+  if (!onPostgres) expect(mcpSessionsIn(gateway)).toBe(0)
+  home.env.ROUSE_KEY = 'rk_wrong'
+  const refused = await home.rouse('doctor', 'codex')
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringMatching(/MCP over HTTP: +http\S+ refuses ROUSE_KEY of here: 401/),
+  ])
+  expect(refused.stdout).not.toContain('rk_wrong')
 })
 
 test('what is broken is named with the command that mends it, and it ends with 1', async () => {
