@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 export async function buildProgram(io: Io, commands: readonly CommandEntry[] = commandTable): Promise<Command> {
   const program = new Command('rouse')
     .description(
-      'Rouse wakes AI agents: each gets an A2A address, a durable inbox, and a signed webhook when work arrives.',
+      'Rouse lets AI agents send each other work, and wakes them: each has an A2A address, a durable inbox, and MCP tools for its harness.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help for a command')
@@ -31,6 +31,7 @@ export async function buildProgram(io: Io, commands: readonly CommandEntry[] = c
     'rouse demo                                 # see it work in half a minute',
     'rouse serve                                # start the gateway',
     'rouse agent add @donna --save-key donna.key   # in another terminal: make an agent, and keep her key',
+    'rouse install codex --agent @donna           # give Codex her mail, as tools and at the start of its turns',
     "rouse listen --subscribe SENT_TO_ME --key-file donna.key   # wait for donna's wakes",
     'rouse send @donna "Please review PR 7"     # in a third terminal: wake her',
   ])

@@ -24,6 +24,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   })
   // `rouse tail | head` closes the pipe early, which is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Who serves a protocol on it listens too, and ends in good order.
+    if (process.stdout.listenerCount('error') > 1) return
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })

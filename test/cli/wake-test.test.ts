@@ -85,6 +85,14 @@ test.each([
   [tried({ deliveries: [record('pending', null, 'timeout')] }), 'webhook', null, null, 'pending: timeout'],
   [tried({ status: 'degraded', reason: 'http 410' }), 'webhook', null, null, 'degraded: http 410'],
   [tried({ target: 'none' }), 'none', null, null, 'nothing was sent'],
+  [tried({ held: { action: 'store_only', reason: 'own_act' } }), 'webhook', null, null, 'held: own_act'],
+  [
+    tried({ status: 'paused', reason: 'session ended', held: { action: 'wait', reason: 'paused' } }),
+    'webhook',
+    null,
+    null,
+    'paused: session ended',
+  ],
 ] as const)('evidence %#', (given, route, step, afterMs, detail) => {
   expect(routeEvidence(given, sentAt)).toEqual({ route, subscriptionId: 'WAKE_SUB:1', step, afterMs, detail })
 })

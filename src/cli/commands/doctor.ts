@@ -9,11 +9,16 @@ import { createPrinter } from '../printer.ts'
 
 /** Exits with 1 where something is broken. */
 export function registerDoctor(program: Command, io: Io): void {
-  clientCommand(program, 'doctor [harness]', 'say what works of what rouse install set up, and what mends the rest', [
-    'rouse doctor',
-    'rouse doctor codex',
-    'rouse doctor --json | jq \'.harnesses[].checks[] | select(.state == "broken")\'',
-  ]).action(async (name: string | undefined, _options: unknown, command: Command) => {
+  clientCommand(
+    program,
+    'doctor [harness]',
+    'check what rouse install has set up, and name the command that mends what is broken',
+    [
+      'rouse doctor',
+      'rouse doctor codex',
+      'rouse doctor --json | jq \'.harnesses[].checks[] | select(.state == "broken")\'',
+    ],
+  ).action(async (name: string | undefined, _options: unknown, command: Command) => {
     const report = await diagnose(io, name === undefined ? undefined : oneHarness(name, harnessIds))
     createPrinter(io, commonOptions(command).json === true).result(report, () => reportText(io, report))
     if (!report.ok) throw new Reported(exitCodes.refused)

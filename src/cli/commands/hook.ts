@@ -9,10 +9,10 @@ import type { Io } from '../io.ts'
 import { quickFetch } from '../quick-fetch.ts'
 import { plain } from '../terminal-text.ts'
 
-/** All of it: the input, and the calls of the gateway. The turn of the harness waits. */
+/** The longest time for the whole command, because the turn of the harness waits for it. */
 const hookMaxMs = 2_000
 
-/** `rouse hook …`: what a harness runs at its events. It never fails: a harness would take that as a no to its user. */
+/** `rouse hook …`: what a harness runs at its events. It never fails: a harness could then refuse the prompt of its user. */
 export function registerHook(program: Command, io: Io): void {
   const names = Object.keys(harnesses).join(', ')
   clientCommand(program, 'hook [harness] [event]', 'report an event of a harness, and tell its model what mail waits', [

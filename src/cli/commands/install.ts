@@ -27,7 +27,7 @@ export function registerInstall(program: Command, io: Io): void {
     )
     .option('--http', 'the harness calls the gateway itself, with the key from its environment (ROUSE_KEY)')
     .option('--approve-tools', 'the harness may call the tools without asking each time')
-    .option('--no-approve-tools', 'the harness asks')
+    .option('--no-approve-tools', 'the harness asks each time again')
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
       const options = { ...commonOptions(command), ...command.opts<InstallOptions>() }
       const { gateway, print } = connect(io, command)

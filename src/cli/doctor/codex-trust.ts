@@ -27,7 +27,7 @@ export async function checkCodexTrust(program: string, place: Place): Promise<Ch
   if (hooks === undefined) return unknown(name, 'this version of Codex does not say')
   const trusted = hooks.filter((hook) => hook.trustStatus === 'trusted' && hook.enabled)
   if (hooks.length > 0 && trusted.length === hooks.length) return ok(name, `all ${hooks.length} are trusted`)
-  const detail = `${trusted.length} of ${hooks.length} are trusted: Codex does not run the others`
+  const detail = `${trusted.length} of ${hooks.length} are trusted: Codex runs no hook that is not`
   return broken(name, detail, 'codex   (it says "Hooks need review": review and trust them)')
 }
 

@@ -90,9 +90,3 @@ function entryOf(path: string, record: FileRecord): unknown {
   const server = record.written.find(isServer)
   return server && valueAt(parsed(path, record), server.path)
 }
-
-/** The profiles that the entries of a harness name. */
-export function profilesOf(installed: Installed): string[] {
-  const texts = installed.flatMap(([, { written }]) => written.map(({ value }) => JSON.stringify(value)))
-  return [...new Set(texts.flatMap((text) => text.match(/--profile(?:","| )([\w.-]+)/)?.[1] ?? []))]
-}

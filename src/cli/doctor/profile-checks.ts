@@ -35,7 +35,7 @@ async function checkKey(gateway: GatewayClient, profile: string): Promise<Check>
     if (!(error instanceof Refused)) return unknown('key', (error as Error).message.split('\n')[0]!)
     return broken(
       'key',
-      `profile ${profile}: ${error.message}`,
+      `profile ${profile}: ${error.problem.detail ?? error.message}`,
       `rouse login --profile ${profile} --url ${gateway.url}`,
     )
   }

@@ -5,12 +5,12 @@ import { type Harness, harnessIds } from '../install/harness.ts'
 import { harnessTable } from '../install/harness-table.ts'
 import type { Place } from '../install/places.ts'
 import { programPath } from '../install/program-path.ts'
-import { readRecords } from '../install/record.ts'
+import { profilesOf, readRecords } from '../install/record.ts'
 import type { Io } from '../io.ts'
 import { readProfiles } from '../profiles/profile-file.ts'
 import { paint, plain } from '../terminal-text.ts'
 import { broken, type Check } from './check.ts'
-import { checkHarness, type Installed, profilesOf } from './harness-checks.ts'
+import { checkHarness, type Installed } from './harness-checks.ts'
 import { connectionChecks, type LastConnection, lastConnections } from './last-connection.ts'
 import { checkProfile } from './profile-checks.ts'
 
@@ -97,7 +97,11 @@ export function reportText(io: Io, { profiles, harnesses, ok }: Report): string 
     ...(others.length > 0
       ? [`Here, and without Rouse: ${others.join(', ')}. rouse install <name> sets one up.\n`]
       : []),
-    ...(installed.length === 0 ? ['Rouse is installed in no harness.\n'] : ok ? ['Nothing is broken.\n'] : []),
+    ...(installed.length === 0
+      ? ['Rouse is installed in no harness. See: rouse install\n']
+      : ok
+        ? ['Nothing is broken.\n']
+        : []),
   ].join('\n')
 }
 

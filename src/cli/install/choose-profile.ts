@@ -58,8 +58,8 @@ export function profileToMake(agent: string, { url }: GatewayClient, io: Io): Ch
 }
 
 /**
- * Makes another key for an agent, and a profile with it. It does not become the profile in use, unless there is none. Errors: those
- * of the gateway, for example where the caller's key may make none.
+ * Makes another key for an agent, and a profile with it. It does not become the profile in use: the operator stays the operator. Errors:
+ * those of the gateway, for example where the caller's key may make none.
  */
 export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient, io: Io): Promise<void> {
   const params = { handle: bareHandle(chosen.identity) }
@@ -73,7 +73,7 @@ export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient,
     identity: chosen.identity,
     ...(project === undefined ? {} : { project }),
   }
-  writeProfiles({ current: current ?? chosen.name, byName: new Map([...byName, [chosen.name, profile]]) }, io.env)
+  writeProfiles({ current, byName: new Map([...byName, [chosen.name, profile]]) }, io.env)
 }
 
 /** The longest label of a key that is surely allowed. */

@@ -45,7 +45,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** Of a property that is not ours. */
+/** Of a property that somebody else has written. */
 export const takenWords = 'is there already, and it is not what rouse install wrote'
 
 /** Line and column of an offset, from 1. */

@@ -8,5 +8,7 @@ export function oneHarness(name: string, known: readonly HarnessId[]): Harness {
   const id = known.find((one) => one === name.toLowerCase())
   if (id) return harnessTable[id]
   const near = closestWord(name, [...known])
-  throw new UsageError(`There is no harness "${name}"${near ? `: ${near}?` : '.'} There are: ${known.join(', ')}.`)
+  throw new UsageError(
+    `There is no harness "${name}".${near ? ` Did you mean ${near}?` : ''} There are: ${known.join(', ')}.`,
+  )
 }

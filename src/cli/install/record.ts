@@ -80,3 +80,9 @@ function asJson(text: string): unknown {
     return undefined
   }
 }
+
+/** The profiles that the entries of a harness name. */
+export function profilesOf(records: Iterable<readonly [string, FileRecord]>): string[] {
+  const texts = [...records].flatMap(([, { written }]) => written.map(({ value }) => JSON.stringify(value)))
+  return [...new Set(texts.flatMap((text) => text.match(/--profile(?:","| )([\w.-]+)/)?.[1] ?? []))]
+}

@@ -10,6 +10,7 @@ import { applyInstall, planInstall } from './install-files.ts'
 import { isTemporary, launchOf } from './launch.ts'
 import type { Scope } from './places.ts'
 import { readRecords } from './record.ts'
+import { sharedAgent } from './shared-agent.ts'
 import { diffText, resultText } from './show.ts'
 
 export interface InstallOptions {
@@ -50,7 +51,8 @@ export async function runInstall(
   if (profile.isNew) await makeProfile(profile, gateway, io)
   const results = applyInstall(io, { harness: harness.id, scope: options.scope }, work)
   const isChanged = results.some(({ action }) => action === 'written')
-  const notes = isChanged ? nextSteps(harness, options, isTemporary(launch)) : ['Nothing had to be changed.']
+  const steps = isChanged ? nextSteps(harness, options, isTemporary(launch)) : ['Nothing had to be changed.']
+  const notes = [...sharedAgent(io, harness.id, profile.identity), ...steps]
   const shown = { harness: harness.id, scope: options.scope, profile: profile.name, files: results, next: notes }
   print.result(shown, () => {
     const who = `It speaks for ${profile.identity} (profile ${profile.name}).`
@@ -63,7 +65,7 @@ function requirePossible({ title, scopes, http }: Harness, options: InstallOptio
   if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
 }
 
-/** The files with or without the permission to call the tools: as the option says, else as it was, else as the user answers. */
+/** The files with or without the permission to call the tools: as the option says, else as an earlier installation did it. */
 async function chosenFiles(
   io: Io,
   harness: Harness,

@@ -13,7 +13,7 @@ function diffOf({ file, plan }: FileWork): string {
   const before = file.text ?? ''
   if (plan.text === before) return ''
   const from = file.text === undefined ? '/dev/null' : file.path
-  // A person reads it: the dashes above the names are for tools that have gone.
+  // Without the line of dashes above the names, which no tool needs.
   return createTwoFilesPatch(from, file.path, before, plan.text, '', '').replace(/^=+\n/, '')
 }
 

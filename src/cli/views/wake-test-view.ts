@@ -22,8 +22,12 @@ export function wakeTestText(io: Io, { agent, messageId, session, message, route
   ])
   const none =
     'Nothing wakes it: no subscription to SENT_TO_ME. Mail waits for its next call, or the start of its session.'
-  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'AFTER', 'DETAIL'], rows, none)
+  const own = routes.some(({ detail }) => detail === 'held: own_act') ? ownActNote : ''
+  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'AFTER', 'DETAIL'], rows, none) + own
 }
+
+const ownActNote =
+  "An agent is not woken by its own messages. Test it with another agent's key or the operator's: --key-file <file>.\n"
 
 const ways = {
   push: 'a subscription',

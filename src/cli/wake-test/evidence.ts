@@ -47,10 +47,11 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
     return { ...about, step, afterMs: between(sentAt, delivered.updatedAt), detail: attemptOf(delivered) }
   }
   const nothing = { ...about, step: null, afterMs: null }
-  if (tried.held) return { ...nothing, detail: `held: ${tried.held.reason}` }
+  const isStopped = status !== 'active'
+  if (tried.held && !isStopped) return { ...nothing, detail: `held: ${tried.held.reason}` }
   const last = tried.deliveries[0]
   if (last) return { ...nothing, detail: [last.outcome, attemptOf(last)].filter(Boolean).join(': ') }
-  return { ...nothing, detail: status === 'active' ? 'nothing was sent' : `${status}${reason ? `: ${reason}` : ''}` }
+  return { ...nothing, detail: isStopped ? `${status}${reason ? `: ${reason}` : ''}` : 'nothing was sent' }
 }
 
 /** Pure. */

@@ -53,7 +53,7 @@ export async function sendLocally(context: LocalA2aContext, send: LocalSend): Pr
   }
 }
 
-/** Errors: `invalid-request` for what ProtoJSON's reader would throw at, or change without a word. */
+/** Errors: `invalid-request` for what ProtoJSON's reader would refuse, or change silently. */
 function readRequest(body: JsonObject): SendMessageRequest {
   const field = unreadableField(body)
   if (field !== undefined) throw new Problem('invalid-request', { field, detail: `${field}: ${unreadableHint}` })

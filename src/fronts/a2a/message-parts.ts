@@ -51,7 +51,7 @@ export function unreadableField(body: JsonObject): string | undefined {
 }
 
 /**
- * Describes what ProtoJSON's reader would throw at, or change without a word: bytes that are not base64, several contents in one
+ * Describes what ProtoJSON's reader would refuse, or change silently: bytes that are not base64, several contents in one
  * part, metadata that is no object. Undefined: nothing.
  */
 export function partsFlaw({ message, metadata }: JsonObject): string | undefined {

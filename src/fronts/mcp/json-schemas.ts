@@ -29,7 +29,7 @@ function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   return json
 }
 
-/** Takes out what says nothing: some models refuse keywords that they do not know, and every word of a tool costs all of them. */
+/** Removes keywords that add nothing: some models refuse keywords that they do not know, and every word of a tool costs all of them. */
 function shorten({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   // The names of fields are strings in any case.
   delete jsonSchema.propertyNames

@@ -7,7 +7,7 @@ export const problemSentences: readonly (readonly [pattern: RegExp, instead: str
   [/or ask for one: POST \/v1\/agents\/\{handle\}\/keys\./, 'or ask your user for one.'],
   [
     /If it is private, send a key of its project: Authorization: Bearer rk_…/,
-    'If it is private, it takes a key of its project.',
+    'The tool who lists the agents that you can reach.',
   ],
   [/`rouse (?:agent list|who)` lists the agents\./, 'The tool who lists the agents.'],
   [/`rouse sub list` lists your subscriptions\./, 'The action list shows your subscriptions.'],

@@ -150,7 +150,10 @@ test('a gateway that does not answer, a server that is not there, and a file tha
 test('without an installation there is nothing to be broken; a named harness is a usage error', async () => {
   using home = makeHome()
   home.write('.config/rouse/profiles.json', '{"profiles":{}}')
-  expect(await home.rouse('doctor')).toMatchObject({ code: 0, stdout: 'Rouse is installed in no harness.\n' })
+  expect(await home.rouse('doctor')).toMatchObject({
+    code: 0,
+    stdout: 'Rouse is installed in no harness. See: rouse install\n',
+  })
   const { code, stderr } = await home.rouse('doctor', 'codex')
   expect([code, stderr]).toEqual([2, expect.stringContaining('rouse install codex --dry-run')])
 })

@@ -248,6 +248,13 @@ test('another profile replaces the entries, and a permission that was given stay
   expect(home.read('.codex/config.toml')).toBe(codexToml)
 })
 
+// D12
+test('where another harness has the same agent, it says that only one of them speaks for it', async () => {
+  using home = makeHome()
+  expect((await home.rouse('install', 'claude')).stdout).not.toContain('speak for')
+  expect((await home.rouse('install', 'opencode')).stdout).toMatch(/^Claude Code can speak for @\w+ too.*--agent/m)
+})
+
 test('the directories of a harness are those that its variables name', async () => {
   using home = makeHome({ CODEX_HOME: '', CLAUDE_CONFIG_DIR: '' })
   const env = { CODEX_HOME: home.at('cx'), CLAUDE_CONFIG_DIR: home.at('cl'), XDG_CONFIG_HOME: home.at('.config') }
@@ -315,6 +322,18 @@ test('for an agent without a profile it makes a key and a profile, with the oper
   const refused = await home.rouse(...argv.map((word) => (word === '@erik' ? '@nobody' : word)))
   expect(refused.code).toBe(1)
   expect(home.read('.codex/config.toml')).not.toContain('nobody')
+})
+
+test('the profile that it makes is not the one in use: later commands are still the operator’s', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('erik')
+  using home = makeHome()
+  home.write('.config/rouse/profiles.json', '{"profiles": {}}')
+  home.write('.config/rouse/admin.key', gateway.adminKey)
+  const key = ['--url', gateway.url, '--key-file', home.at('.config/rouse/admin.key')]
+  expect(await home.rouse('install', 'codex', '--agent', '@erik', ...key)).toMatchObject({ code: 0 })
+  const { current, profiles } = JSON.parse(home.read('.config/rouse/profiles.json'))
+  expect([current, Object.keys(profiles)]).toEqual([undefined, ['erik']])
 })
 
 test('a profile with the operator’s key is refused', async () => {

@@ -17,7 +17,7 @@ test('mail that waits comes with the result of any tool, once, and never with th
   expect(inbox.data.messages).toContainEqual(expect.objectContaining({ messageId }))
   const next = await donna.run('who')
   expect(next.data.pendingSignals).toMatchObject([{ signal_id: messageId, from: '@bob', body: 'There' }])
-  expect(next.text).toMatch(/1 message has come for you meanwhile/)
+  expect(next.text).toMatch(/1 message waits for you/)
   expect((await donna.run('who')).data.pendingSignals).toBeUndefined()
 })
 

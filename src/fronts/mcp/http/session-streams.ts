@@ -23,7 +23,7 @@ export class SessionStreams {
     this.#log = log
   }
 
-  /** Counts a stream as open until the result is disposed. The newest stream of a session is the one: an earlier one ends. */
+  /** Counts a stream as open until the result is disposed. The newest stream of a session stays: an earlier one ends. */
   open(stream: SessionStream): Disposable {
     this.#open.get(stream.sessionId)?.end()
     this.#open.set(stream.sessionId, stream)

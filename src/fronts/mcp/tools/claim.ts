@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { claimQuery, handoffInput } from '../../rest/claim-input.ts'
 import { type Actions, checkAction } from './actions.ts'
+import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'
 import { nextPageToken } from './outputs.ts'
 import { acts, tool } from './tool.ts'
@@ -44,7 +45,7 @@ export const claim = tool({
   annotations: acts,
   say: ({ action, outcome, ref, owner, claims }) =>
     action === 'list'
-      ? `${claims?.length ?? 0} claims.`
+      ? `${counted(claims?.length ?? 0, 'claim')}.`
       : `${outcome}: ${ref}${owner === undefined ? '' : ` (${owner})`}.`,
   run: async ({ rest }, input) => {
     checkAction(input, actions)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { line } from '../../rest/fields.ts'
 import { newPermission } from '../../rest/permission-input.ts'
 import { type Actions, checkAction } from './actions.ts'
+import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'
 import { nextPageToken } from './outputs.ts'
 import { removes, tool } from './tool.ts'
@@ -37,7 +38,11 @@ export const grant = tool({
   }),
   annotations: removes,
   say: ({ action, permissions }) =>
-    action === 'list' ? `${permissions?.length ?? 0} permissions.` : action === 'grant' ? 'Granted.' : 'Revoked.',
+    action === 'list'
+      ? `${counted(permissions?.length ?? 0, 'permission')}.`
+      : action === 'grant'
+        ? 'Granted.'
+        : 'Revoked.',
   run: async ({ rest }, input) => {
     checkAction(input, actions)
     const { action, grantee, scope, permissionId = '', pageToken: after } = input

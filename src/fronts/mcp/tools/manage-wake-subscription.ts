@@ -4,6 +4,7 @@ import { line } from '../../rest/fields.ts'
 import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
 import type { AskApi } from '../ask-api.ts'
 import { type Actions, checkAction } from './actions.ts'
+import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'
 import { nextPageToken } from './outputs.ts'
 import { removes, tool } from './tool.ts'
@@ -29,7 +30,7 @@ const input = z.strictObject({
   trigger: fields.trigger.describe('What wakes you. SENT_TO_ME: mail. TASK_STATE_CHANGED: your tasks').optional(),
   filters: fields.filters.describe('Wake only for these; every filter that is given must match'),
   harnessTarget: fields.harnessTarget.describe(
-    'How the wake travels: a2a-webhook needs harnessTargetMetadata.url; bridge-daemon is read as a stream; mcp-notifications come over this connection. Left out: a webhook where there is a url, else this connection where it takes wakes, else none',
+    'How the wake travels. a2a-webhook needs harnessTargetMetadata.url; bridge-daemon is read as a stream (rouse listen); mcp-notifications reach only a client over HTTP that has negotiated neo-wake-substrate. Left out: a webhook where there is a url, else this connection where it takes wakes, else none',
   ),
   harnessTargetMetadata: fields.harnessTargetMetadata.describe(
     'url; coalesceWindow: seconds in which events become one digest (0 to 300, usually 30)',
@@ -50,7 +51,7 @@ export const manageWakeSubscription = tool({
   title: 'Manage wake subscriptions',
   description:
     'Decides when and how your harness is woken. subscribe: returns subscriptionId and, for a webhook, the signingKey, which is shown once. list: what there is and whether it works (status degraded, waiting or paused: it does not; reason says why). update: change it, or status active to start it again. resync: have everything after sinceLogId sent again. unsubscribe: remove it. ' +
-    'Usually the program that started you has subscribed for you: look with list before you subscribe.',
+    'Usually the program that started you has subscribed for you: look with list before you subscribe. A subscription that belongs to your session (sessionId) is paused when that ends.',
   input,
   output: z.looseObject({
     subscriptionId: z.string().optional(),
@@ -64,11 +65,16 @@ export const manageWakeSubscription = tool({
     nextPageToken,
   }),
   annotations: { ...removes, openWorldHint: true },
-  say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed }) => {
+  say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed, harnessTarget = 'none' }) => {
     if (subscriptions)
-      return subscriptions.length === 0 ? 'You have no subscriptions.' : `${subscriptions.length} subscriptions.`
-    if (eventsReplayed !== undefined) return `${eventsReplayed} events are sent again.`
-    return `${subscriptionId}: ${status ?? currentState?.status ?? 'subscribed'}.`
+      return subscriptions.length === 0
+        ? 'You have no subscriptions.'
+        : `${counted(subscriptions.length, 'subscription')}.`
+    if (eventsReplayed !== undefined) return `Sent again: ${counted(eventsReplayed, 'event')}.`
+    const known = status ?? currentState?.status
+    return known === undefined
+      ? `${subscriptionId}: subscribed. ${hints[harnessTarget] ?? nothingIsSent}`
+      : `${subscriptionId}: ${known}.`
   },
   run: async (api, given, { takesWakes }) => {
     checkAction(given, actions)
@@ -77,6 +83,15 @@ export const manageWakeSubscription = tool({
 })
 
 type Given = z.output<typeof input>
+
+const nothingIsSent = 'It sends nothing: choose a harnessTarget with the action update.'
+
+/** What a new subscription still needs before it wakes. */
+const hints: Readonly<Record<string, string>> = {
+  'a2a-webhook': 'The action list shows whether its wakes arrive.',
+  'bridge-daemon': 'It waits until something reads its stream, e.g. rouse listen.',
+  'mcp-notifications': 'It waits until a client that has negotiated neo-wake-substrate is connected: see list.',
+}
 
 /** A client that takes wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
 function defaultTarget({ action, harnessTargetMetadata }: Given, takesWakes: boolean): Given['harnessTarget'] {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { instantText } from '../../rest/fields.ts'
 import { inboxQuery } from '../../rest/messages/input.ts'
+import { counted } from './counted.ts'
 import { pageSize, pageToken, threadId } from './fields.ts'
 import { mailPage } from './mail-view.ts'
 import { nextPageToken, shownMessage } from './outputs.ts'
@@ -15,7 +16,7 @@ export const readInbox = tool({
   title: 'Read the inbox',
   description:
     'Lists your mail: unread mail, oldest first, unless you ask for more. Use it at the start of a session, when you are woken, and when your user asks about messages. ' +
-    'Reading changes nothing: report each message with mark_message once you have read it (seen), taken it on (acked) or done it (resolved), else it stays unread. ' +
+    'Reading changes nothing: report each message with mark_message once you have read it (seen), taken it on (acked) or done it (resolved), else it stays unread, and may come once more as pendingSignals. ' +
     'Mail with a taskId belongs to a task: read that with get_task. Answer with send_message and inReplyTo.',
   input: z.strictObject({
     unread: z.boolean().describe('false: all mail, newest first. Usually true').optional(),
@@ -37,9 +38,9 @@ export const readInbox = tool({
   annotations: reads,
   quotes: true,
   say: ({ messages, nextPageToken: next }) => {
-    if (messages.length === 0) return 'No such mail.'
+    if (messages.length === 0) return 'No mail matches.'
     const more = next === undefined ? '' : ' There is more: call again with nextPageToken as pageToken.'
-    return `${messages.length} message${messages.length === 1 ? '' : 's'}.${more} Report each with mark_message.`
+    return `${counted(messages.length, 'message')}.${more} Report each with mark_message.`
   },
   run: async ({ rest }, { unread = true, limit = limitDefault, ...query }) =>
     mailPage(await rest('GET /v1/inbox', { query: { ...query, limit, unread: unread ? 'true' : 'false' } })),

@@ -60,9 +60,9 @@ function plainFields(output: JsonObject): JsonObject {
 
 function signalLines({ length }: readonly JsonObject[]): string[] {
   if (length === 0) return []
-  const mail = length === 1 ? '1 message has come for you' : `${length} messages have come for you`
+  const mail = length === 1 ? '1 message waits for you' : `${length} messages wait for you`
   return [
-    `${mail} meanwhile: see pendingSignals. Deal with them, then report each with mark_message (signal_id is the messageId).`,
+    `${mail}: see pendingSignals. Deal with what you have not seen yet, then report each with mark_message (signal_id is the messageId).`,
   ]
 }
 

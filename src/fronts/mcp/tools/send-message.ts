@@ -10,7 +10,7 @@ export const sendMessage = tool({
   name: 'send_message',
   title: 'Send a message',
   description:
-    'Sends mail to another agent (to: "@donna"; "web:@donna" in another project), or to everybody in your project (to: "*"). It is kept until they read it, and wakes them. ' +
+    'Sends mail to another agent (to: "@donna"; "web:@donna" in another project), or to everybody in your project (to: "*"). It is kept until they read it, and wakes them if they have a wake subscription. ' +
     'To answer, give inReplyTo the messageId: then to and subject may be left out. To hand out work whose result you want back, use send_task instead. ' +
     'Do not wait for an answer and do not send it again: the answer comes by itself, as pendingSignals with a later result or as a wake.',
   input: z.strictObject({

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { inputLimits } from '../../../limits.ts'
+import { isTerminal, type TaskState } from '../../../log/task-state.ts'
 import { address, instantText, text } from '../../rest/fields.ts'
 import { newMessage } from '../../rest/messages/input.ts'
 import { agentPath } from '../agent-path.ts'
@@ -36,7 +37,7 @@ export const sendTask = tool({
   name: 'send_task',
   title: 'Send a task',
   description:
-    'Asks another agent to do something, and returns the task at once. You are told when it changes, and get_task shows the result: do not wait in a loop. Say in text all that the other agent needs: it does not see your conversation. ' +
+    'Asks another agent to do something, and returns the task at once. Its changes come to you only with a wake subscription to TASK_STATE_CHANGED: else look at it in a later turn with get_task, or with list_tasks and role originator, and not in a loop. Say in text all that the other agent needs: it does not see your conversation. ' +
     'With taskId it adds to a task of yours: an answer to a question (input-required), or more to know. wait: true waits up to 55 seconds for the end. For a message that needs no result use send_message.',
   input,
   output: z.looseObject({
@@ -48,7 +49,8 @@ export const sendTask = tool({
   }),
   annotations: acts,
   quotes: true,
-  say: ({ taskId: id, state }) => `The task ${id} is ${state}. You are told when it changes.`,
+  say: ({ taskId: id, state }) =>
+    `The task ${id} is ${state}.${isTerminal(state as TaskState) ? '' : ' Look in a later turn, with get_task, what has become of it.'}`,
   run: async (api, given, { own }) => {
     const { project } = await own(api)
     const answer = await api.request(sendRequest(given, project))

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import { taskQuery } from '../../rest/tasks/input.ts'
 import { shownJson } from '../shown-text.ts'
 import { compact } from './compact.ts'
+import { counted } from './counted.ts'
 import { pageSize, pageToken, taskId } from './fields.ts'
 import { nextPageToken, shownArtifact, shownTask } from './outputs.ts'
 import { shortTask } from './task-view.ts'
@@ -27,7 +28,8 @@ export const listTasks = tool({
   output: z.looseObject({ tasks: z.array(shownTask), totalSize: z.int(), nextPageToken }),
   annotations: reads,
   quotes: true,
-  say: ({ tasks, totalSize }) => (totalSize === 0 ? 'No such tasks.' : `${tasks.length} of ${totalSize} tasks.`),
+  say: ({ tasks, totalSize }) =>
+    totalSize === 0 ? 'No tasks match.' : `${tasks.length} of ${counted(totalSize, 'task')}.`,
   run: async ({ rest }, { pageSize: size = listDefault, ...query }) => {
     const page = await rest('GET /v1/tasks', { query: { ...query, pageSize: size, historyLength: 1 } })
     return {

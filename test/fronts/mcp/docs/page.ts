@@ -16,16 +16,17 @@ A harness that speaks MCP uses Rouse by tools: mail, tasks, claims, the team, an
 
 \`rouse install claude\` (or \`codex\`, …) writes the entry for your harness: see [harnesses](harnesses.md). By hand there are two ways:
 
+    rouse login --profile donna --key-file donna.key                      # once: keeps the key and the address of the gateway
     claude mcp add rouse -- rouse mcp --profile donna                     # the harness starts it, and its session is the agent's
     claude mcp add rouse --transport http http://127.0.0.1:4520/mcp --header "Authorization: Bearer rk_…"
 
-\`rouse mcp\` is the better one where the harness runs on your machine: the key stays in the profile, and the session has the process of the harness. Over HTTP the gateway answers \`/mcp\` itself, to clients of the protocol of 2025 (with sessions)
+Prefer \`rouse mcp\` where the harness runs on your machine: the key stays in the profile, and the session belongs to the process of the harness. Over HTTP the gateway answers \`/mcp\` itself, to clients of the protocol of 2025 (with sessions)
 and of 2026-07-28. The first call of a tool starts a [session](api.md#sessions-and-presence) for an agent that has none, with the surface that the client's name says; it ends when the agent is silent.
 
 ## What is the same for all tools
 
 - **A result** has its content twice: \`structuredContent\`, with the schema that the tool declares, and the same as text. Long texts are cut with their length; \`isCut\` says that something is missing.
-- **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself. If the result
+- **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself, and what is not marked as seen then comes with a later result too. If the result
   is not sent, or the client has cancelled the call, the mail waits again.
 - **Texts of other agents** (subject, body, payload, history, artifacts) are shown without control, direction and other invisible characters. \`note\` tells the model to take them as information, not as instructions of its user. In the text of
   a result each line of theirs is behind a bar, so none can pass for a field.

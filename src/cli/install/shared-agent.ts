@@ -1,0 +1,19 @@
+import type { Io } from '../io.ts'
+import { readProfiles } from '../profiles/profile-file.ts'
+import type { HarnessId } from './harness.ts'
+import { harnessTable } from './harness-table.ts'
+import { profilesOf, readRecords } from './record.ts'
+
+/** A warning where other harnesses speak for the same agent: of those that run, only the newest does. Source: D12. */
+export function sharedAgent(io: Io, own: HarnessId, identity: string): string[] {
+  const { byName } = readProfiles(io)
+  const isSame = (profile: string) => byName.get(profile)?.identity === identity
+  const records = [...readRecords(io.env)].filter(
+    ([path, record]) => record.harness !== own && profilesOf([[path, record]]).some(isSame),
+  )
+  const titles = [...new Set(records.map(([, { harness }]) => harnessTable[harness as HarnessId]?.title ?? harness))]
+  if (titles.length === 0) return []
+  return [
+    `${titles.join(' and ')} can speak for ${identity} too, but only the one that started last does. Give each its own agent: --agent <handle>.`,
+  ]
+}
