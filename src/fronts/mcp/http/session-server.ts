@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import {
   type JSONRPCMessage,
   type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { Problem } from '../../../errors.ts'
+import { Problem, toProblem } from '../../../errors.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
@@ -63,18 +65,23 @@ function replayInitialize(transport: WebStandardStreamableHTTPServerTransport, {
 
 /** What a session keeps: it is in the store, so that its stream finds it, wherever that is. */
 function serveSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: McpSession): void {
-  server.setRequestHandler('logging/setLevel', async ({ params }) => {
-    await setSessionLevel(mcp.sessions, id, params.level)
+  const keep = async (change: () => Promise<void>): Promise<Record<string, never>> => {
+    try {
+      await change()
+    } catch (error) {
+      const { status, message } = toProblem(error)
+      if (status >= 500) throw error
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+    }
     return {}
-  })
-  server.setRequestHandler('resources/subscribe', async ({ params }) => {
-    await subscribeToResource(mcp.sessions, id, { uri: shortUri(params.uri), wanted: true })
-    return {}
-  })
-  server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
-    await subscribeToResource(mcp.sessions, id, { uri: shortUri(params.uri), wanted: false })
-    return {}
-  })
+  }
+  const subscribe = (uri: string, wanted: boolean) =>
+    keep(async () => subscribeToResource(mcp.sessions, id, { uri: shortUri(uri), wanted }))
+  server.setRequestHandler('logging/setLevel', ({ params }) =>
+    keep(() => setSessionLevel(mcp.sessions, id, params.level)),
+  )
+  server.setRequestHandler('resources/subscribe', ({ params }) => subscribe(params.uri, true))
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => subscribe(params.uri, false))
 }
 
 function shortUri(uri: string): string {

@@ -6,6 +6,8 @@ test.each([
   ['resources/read', undefined, /^params: /],
   ['resources/read', { uri: {} }, /^params\.uri: /],
   ['resources/subscribe', { uri: 7 }, /^params\.uri: /],
+  ['resources/subscribe', { uri: 'file:///etc/passwd' }, /^uri: begins with rouse:/],
+  ['resources/unsubscribe', { uri: `rouse://${'x'.repeat(3_000)}` }, /^uri: is longer than/],
   ['tools/list', { cursor: 1 }, /^params\.cursor: /],
   ['tools/call', { name: 'whoami', arguments: [] }, /^params\.arguments: /],
   ['tools/call', { arguments: {} }, /^params\.name: /],
