@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import { weightOfValue } from '../lib/weight.ts'
 import { memoryLimits } from '../limits.ts'
 
 /** The triggers of an agent's subscription. Source: S1-43; the last one is from S4-6. */
@@ -115,13 +116,3 @@ export function isHeavy(page: readonly LogEvent[]): boolean {
 }
 
 const eventWeight = 400
-const valueWeight = 16
-
-function weightOfValue(value: unknown): number {
-  if (typeof value === 'string') return value.length + valueWeight
-  if (typeof value !== 'object' || value === null) return valueWeight
-  let weight = valueWeight
-  if (Array.isArray(value)) for (const item of value) weight += weightOfValue(item)
-  else for (const key in value) weight += key.length + weightOfValue((value as JsonObject)[key])
-  return weight
-}

@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/audit.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { weightOfValue } from '../../lib/weight.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
@@ -44,6 +45,9 @@ export function createLocalApi(context: LocalApiContext): (from: LocalCaller) =>
       return answerRest(context, from, request, options)
     }
 }
+
+/** A part waits for nothing. */
+const neverGone = new AbortController().signal
 
 const sendPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/message:send$/
 
@@ -115,7 +119,11 @@ async function answerRest(
   }
   const recorded = { operation: route.operation, params, caller, reply, front: 'mcp' as const, address }
   try {
+    const part = { what: path, bytes: 0, counted: 0, gone: () => neverGone }
+    context.shares.beginPart(caller, part)
     const view = (await callRoute(context, match, call, reply)) ?? {}
+    // What was loaded has its cost, however little of it is shown.
+    context.shares.noteBytes(caller, weightOfValue(view), part)
     try {
       await recordRestCall(context.audit, { ...recorded, outcome: 'ok' })
     } catch {

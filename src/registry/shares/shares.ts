@@ -53,6 +53,18 @@ export class Shares {
     this.#requireBytes(caller)
   }
 
+  /**
+   * Lets a part of a request begin that is expected to have a large answer, while others send requests. It does not wait: the request
+   * has its turn already. Errors: `rate-limited`.
+   */
+  beginPart(caller: Caller, part: Bulk): void {
+    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return
+    const large = this.#largeRequest(caller, part)
+    if (!large || this.#longTurns.mayBegin(...large)) return
+    const name = 'largeMegabytesPerMinute'
+    throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
+  }
+
   /** Notes how many bytes a request of a caller and its answer had. */
   noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
     if (caller.kind === 'operator') return

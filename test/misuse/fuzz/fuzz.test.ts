@@ -80,6 +80,8 @@ test(name, { timeout: runMaxMs }, async () => {
 function faultOf(shot: Shot, canary: string): string | undefined {
   if (shot.status === -1) return 'no answer'
   if (shot.status >= 500) return `a ${shot.status}`
+  // MCP says so in an answer that succeeds.
+  if (shot.what.startsWith('mcp') && /Internal error|-32603/.test(shot.answer)) return 'an internal error'
   if (shot.answer.includes(canary)) return 'data of somebody else'
   const patience = shot.what === 'test' ? hangMs + webhookMs * 2 : hangMs
   return shot.ms > patience ? 'a hang' : undefined

@@ -1,6 +1,7 @@
 import { Pool } from 'undici'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Dice, hostileTexts, hostileValues } from './hostile-values.ts'
+import { mcpOperations } from './mcp-operations.ts'
 import { mutated } from './mutate.ts'
 import { a2aOperations, type Operation, restOperations } from './operations.ts'
 import type { World } from './world.ts'
@@ -14,11 +15,11 @@ export interface Shot {
   readonly ms: number
 }
 
-const operations = [...restOperations, ...a2aOperations]
+const operations = [...restOperations, ...a2aOperations, ...mcpOperations]
 /** A hostile request waits for nothing: what takes longer than this is a hang. */
 const waitMaxMs = 15_000
 
-/** Fires hostile requests at REST, JSON-RPC and HTTP+JSON, over a few connections that it keeps. */
+/** Fires hostile requests at REST, JSON-RPC, HTTP+JSON and MCP, over a few connections that it keeps. */
 export class HttpFuzzer implements AsyncDisposable {
   readonly #pool: Pool
   readonly #world: World
@@ -100,8 +101,8 @@ export class HttpFuzzer implements AsyncDisposable {
     if (body === undefined) return {}
     const filled = JSON.parse(
       JSON.stringify(body).replace(
-        /":(task|message|subscription|session)"/g,
-        (_, word: string) => `"${this.#world.own[word]}"`,
+        /:(task|message|subscription|session)\b/g,
+        (_, word: string) => this.#world.own[word]!,
       ),
     )
     const type = dice.chance(0.95)
@@ -139,7 +140,8 @@ export class HttpFuzzer implements AsyncDisposable {
     const asOperator = { authorization: `Bearer ${this.#world.operatorKey}`, 'rouse-project': 'junk' }
     const asMallory = { authorization: `Bearer ${this.#world.mallory.key}` }
     const key = dice.chance(0.03) ? {} : dice.chance(0.1) ? asOperator : asMallory
-    return { ...headers, ...(type ? { 'content-type': type } : {}), ...key, ...more }
+    const filled = Object.entries(headers).map(([name, value]) => [name, value.replace(':mcp', this.#world.own.mcp!)])
+    return { ...Object.fromEntries(filled), ...(type ? { 'content-type': type } : {}), ...key, ...more }
   }
 }
 

@@ -63,6 +63,7 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
       message: String(mail.messageId),
       subscription: String(mine.subscriptionId),
       session: String(session.sessionId),
+      mcp: await beginMcp(gateway, mallory!),
     },
     strangers: [
       secretTask.id,
@@ -77,4 +78,20 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
     canary,
     operatorKey: gateway.adminKey,
   }
+}
+
+/** Begins an MCP session, and returns its id. */
+async function beginMcp(gateway: ProcessGateway, { key }: ProcessAgent): Promise<string> {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'fuzz', version: '1' } }
+  const response = await fetch(`${gateway.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  await response.text()
+  return response.headers.get('mcp-session-id')!
 }

@@ -20,6 +20,8 @@ export function refusePages(ownNames: () => ReadonlySet<string>): RequestHandler
 
 function isOwn(origin: string, ownNames: ReadonlySet<string>): boolean {
   if (!URL.canParse(origin)) return false
-  const name = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  const { protocol, hostname } = new URL(origin)
+  if (protocol !== 'http:' && protocol !== 'https:') return false
+  const name = hostname.replace(/^\[|\]$/g, '')
   return ownNames.has(name) || isLoopbackHost(name)
 }

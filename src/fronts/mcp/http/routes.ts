@@ -13,6 +13,7 @@ import { answerListenPost } from './listen-post.ts'
 import { mcpTable } from './mcp-table.ts'
 import { postedIn } from './messages.ts'
 import { refusePages } from './origin.ts'
+import { paramsFlaw } from './params-flaw.ts'
 import { rpcProblemHandler } from './rpc-problem.ts'
 import { answerSessionPost, sessionHeader, sessionIdOf } from './session-post.ts'
 import { streamSession } from './session-stream.ts'
@@ -61,6 +62,9 @@ const allow: RequestHandler = (req, res, next) => {
 
 async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
   const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
+  const { messages, isBatch } = post.posted
+  const flaw = isBatch ? undefined : paramsFlaw(messages[0])
+  if (flaw) return void res.json(flaw)
   const isLegacy = await isLegacyRequest(webRequest(req, new AbortController().signal), req.body)
   return isLegacy ? answerSessionPost(context, post) : answerListenPost(context, post)
 }

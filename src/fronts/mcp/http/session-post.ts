@@ -20,7 +20,8 @@ export async function answerSessionPost(context: McpFrontContext, post: Post): P
   const { caller, req, res, posted } = post
   const { messages } = posted
   const [first] = messages
-  if (messages.length === 1 && isInitializeRequest(first)) return begin(context, post, first as JSONRPCRequest)
+  if (messages.length === 1 && isInitializeRequest(first) && isJSONRPCRequest(first))
+    return begin(context, post, first as JSONRPCRequest)
   const session = await requireMcpSession(context.mcp.sessions, caller, sessionIdOf(req))
   if (posted.isBatch) requireBatches(session)
   if (!posted.hasRequests) {

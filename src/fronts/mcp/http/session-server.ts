@@ -79,6 +79,13 @@ function serveSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: M
 
 function shortUri(uri: string): string {
   const { max } = mcpLimits.mcpUri
+  if (!uri.startsWith('rouse://')) {
+    throw new Problem('invalid-request', {
+      field: 'uri',
+      detail:
+        'uri: begins with rouse://. Send the URI of a resource that resources/list or resources/templates/list names.',
+    })
+  }
   if (uri.length <= max) return uri
   throw new Problem('invalid-request', {
     field: 'uri',

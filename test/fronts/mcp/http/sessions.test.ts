@@ -42,6 +42,7 @@ test('web pages of other sites are refused, those of this machine are not', asyn
   const from = async (origin: string) => (await post(gateway, donna, initialize(), { origin })).status
   expect(await from('https://evil.example')).toBe(403)
   expect(await from('null')).toBe(403)
+  expect(await from('chrome-extension://localhost')).toBe(403)
   expect(await from('http://localhost:6274')).toBe(200)
 })
 
