@@ -8,7 +8,7 @@ test('a task that is large to load counts as large, however little of it a tool 
   await gateway.call('PATCH', '/v1/projects/default', { limits: { largeMegabytesPerMinute: 1 } })
   const mallory = await gateway.addAgent('mallory')
   const bob = await gateway.addAgent('bob')
-  const { id } = await gateway.send('mallory', 'x'.repeat(2_000_000), { returnImmediately: true })
+  const { id } = await gateway.send('mallory', 'x'.repeat(2_000_000), { configuration: { returnImmediately: true } })
   const session = await beginSession(gateway, mallory)
   const params = { name: 'get_task', arguments: { taskId: id } }
   const read = async () => {
