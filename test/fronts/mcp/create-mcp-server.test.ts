@@ -23,7 +23,13 @@ test('a gateway that cannot be reached is a result that says so', async () => {
   const result = await client.callTool({ name: 'whoami' })
   expect(result).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringMatching(/http:\/\/127\.0\.0\.1:1 cannot be reached: ECONNREFUSED.* The call was not carried out\./) }],
+    content: [
+      {
+        text: expect.stringMatching(
+          /http:\/\/127\.0\.0\.1:1 cannot be reached: ECONNREFUSED.* The call was not carried out\./,
+        ),
+      },
+    ],
   })
 })
 
