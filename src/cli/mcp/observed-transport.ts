@@ -3,8 +3,8 @@ import type { RequestId, Transport } from '@modelcontextprotocol/server'
 interface Observer {
   /** Sees each message of the client before the server gets it. */
   readonly observe: (message: unknown) => void
-  /** Sees each message of the server before the client gets it. */
-  readonly observeSent: (message: unknown) => void
+  /** Sees each message of the server before the client gets it, and may hold it back. */
+  readonly observeSent: (message: unknown) => Promise<void> | undefined
   /** The answer to a request was written to the client. A connection that is closed at its other end refuses it. */
   readonly onWritten: (id: RequestId) => void
   readonly onClosed: () => void
@@ -29,7 +29,8 @@ export function observedTransport(
       await inner.start()
     },
     async send(message, options) {
-      observeSent(message)
+      const held = observeSent(message)
+      if (held) await held
       await inner.send(message, options)
       if (!('method' in message) && message.id !== undefined) onWritten(message.id)
     },

@@ -2,6 +2,7 @@ import type { McpServer, ServerCapabilities, Transport } from '@modelcontextprot
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { readVersion } from '../../lib/version.ts'
 import type { Fetch } from '../client-fetch.ts'
 import type { Connection } from '../connections.ts'
@@ -83,7 +84,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   const closed = new AbortController()
   const transport = observedTransport(options.transport, {
     observe,
-    observeSent: (message) => learn(handshakeOfServer(message)),
+    observeSent: (message) => {
+      learn(handshakeOfServer(message))
+      // What is acknowledged is told from then on.
+      return isAcknowledgement(message) ? feed.whenOpen() : undefined
+    },
     onWritten: (id) => unshown.written(id),
     onClosed: () => closed.abort(),
   })
@@ -141,6 +146,10 @@ export async function serveMcp(options: McpOptions): Promise<void> {
       if (pushed) mcp.server.notification({ ...pushed, params: { ...pushed.params } }).catch(failed)
     }
   }
+}
+
+function isAcknowledgement(message: unknown): boolean {
+  return isJsonObject(message) && message.method === 'notifications/subscriptions/acknowledged'
 }
 
 function whyNoChannel(isWanted: boolean): string {
