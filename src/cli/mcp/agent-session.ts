@@ -71,13 +71,13 @@ export class AgentSession implements AsyncDisposable {
   bind(conversationId: string): void {
     if (this.#bound === conversationId) return
     this.#bound = conversationId
-    const { harness } = conversation(undefined, conversationId)
-    const id = this.#id
-    if (id === undefined || harness === undefined) return
-    const request = { method: 'PUT', path: `/v1/sessions/${id}`, headers: leaveMail } as const
-    this.#parts.api({ ...request, body: { harness: { ...harness } } }).catch((error: Error) => {
-      this.#parts.debug(`The conversation is not noted: ${error.message}`)
-    })
+    // A session that is being started may have begun without it.
+    const started = this.#starting ?? Promise.resolve()
+    started
+      .then(() => this.#noteConversation(conversationId))
+      .catch((error: Error) => {
+        this.#parts.debug(`The conversation is not noted: ${error.message}`)
+      })
   }
 
   /** Notes an answer about this session. Returns whether the session has ended, and may start again. */
@@ -104,6 +104,14 @@ export class AgentSession implements AsyncDisposable {
     await this.#parts.api(request, AbortSignal.timeout(endMaxMs)).catch((error: unknown) => {
       this.#parts.debug(`The session was not ended: ${(error as Error).message}`)
     })
+  }
+
+  async #noteConversation(conversationId: string): Promise<void> {
+    const { harness } = conversation(undefined, conversationId)
+    const id = this.#id
+    if (id === undefined || harness === undefined || this.#bound !== conversationId) return
+    const request = { method: 'PUT', path: `/v1/sessions/${id}`, headers: leaveMail } as const
+    await this.#parts.api({ ...request, body: { harness: { ...harness } } })
   }
 
   async #start(): Promise<Standing> {

@@ -150,6 +150,22 @@ describe('the conversation of the harness', () => {
   })
 })
 
+// The session is being started when the call names the thread.
+test.each(['legacy', 'modern'] as const)(
+  'Codex binds its thread with its first work too, in the %s era',
+  async (era) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const { client } = await startMcpPair(era, access(gateway, donna), 'codex-mcp-client')
+    await client.callTool({ name: 'whoami', arguments: {}, _meta: { threadId: '019a-thread' } })
+    await until(
+      () => live(gateway),
+      ([session]) => session.harness?.sessionId === '019a-thread',
+      3_000,
+    )
+  },
+)
+
 test('an operator works without a session', async () => {
   await using gateway = await startGateway()
   const { client } = await startMcpPair('legacy', { url: gateway.url, key: gateway.adminKey })
