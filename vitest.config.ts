@@ -49,7 +49,7 @@ export default defineConfig({
             // crash-under-load.test.ts, with ten crashes, minutes.
             'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
             'test/grpc/{access,calls,connections,lifecycle,limits}.test.ts',
-            'test/fronts/unsendable-answer.test.ts',
+            'test/fronts/{outage,unsendable-answer}.test.ts',
             'test/fronts/mcp/http/sessions.test.ts',
             'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',
           ],

@@ -85,3 +85,18 @@ export async function refuseInserts(dataDir: string, table: string): Promise<() 
   await besideStore(dataDir, `create trigger refuse before insert on ${table} for each row execute function refuse()`)
   return async () => void (await besideStore(dataDir, 'drop function refuse() cascade'))
 }
+
+/** Keeps everybody else from writing to a store, until the answer is called. */
+export async function blockWrites(dataDir: string): Promise<() => Promise<void>> {
+  const url = await databaseUrlFor(dataDir)
+  if (url === undefined) {
+    const raw = new Sqlite(join(dataDir, 'rouse.db'))
+    raw.exec('BEGIN IMMEDIATE')
+    return async () => void raw.exec('ROLLBACK').close()
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin')
+  await client.query('lock table agent, event, task in exclusive mode')
+  return () => client.end()
+}
