@@ -36,6 +36,9 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     mail,
     { markDelivered },
     { createFindDelivered },
+    { AttemptLog },
+    { createWakeSigner },
+    { createFindWaiting, hasWaiting },
   ] = await Promise.all([
     load('storage/open-database.js'),
     load('cluster/cluster.js'),
@@ -56,6 +59,9 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     load('mailbox/sending/task-mail.js'),
     load('mailbox/delivery/mark-delivered.js'),
     load('mailbox/delivery/already-delivered.js'),
+    load('wakes/attempt-log.js'),
+    load('webhooks/wake-signer.js'),
+    load('waiting.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
   const { newUuid } = await load('lib/ids.js')
@@ -68,9 +74,10 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const cluster = await openCluster({ db, clock, log: quietLog, databaseUrl, storeName: 'be9c4', releaseLeasesOf })
   const notifier = new LogNotifier(cluster.notifyGrown)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
+  const attempts = new AttemptLog(quietLog)
   const webhook = createWebhookChannel(
-    { outbound, clock, random: Math.random, log: quietLog, gate: createAttemptGate(), timeoutMs: 10_000 },
-    secrets,
+    { outbound, clock, random: Math.random, log: quietLog, attempts, gate: createAttemptGate(), timeoutMs: 10_000 },
+    createWakeSigner(secrets, clock),
   )
   const counted = { delivered: 0 }
   const channels = {
@@ -78,7 +85,16 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   }
   const findDelivered = createFindDelivered(db)
   const core = { db, clock, log: quietLog }
-  const engine = createEngine({ ...core, notifier, cluster, channels, onDelivered: markDelivered, findDelivered })
+  const findWaiting = createFindWaiting(db)
+  const engine = createEngine({
+    ...core,
+    notifier,
+    cluster,
+    channels,
+    onDelivered: markDelivered,
+    findDelivered,
+    findWaiting,
+  })
   const { append, changed } = engine
   if (dispatch) {
     await cluster.start()
@@ -87,7 +103,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const usage = { requireRoom() {}, add() {} }
   const sends = { check() {}, take() {} }
   const tasks = { ...core, append, notifier, recordMail: mail.recordMail, secrets, usage, sends }
-  const subscriptions = { ...core, append, secrets, channels, newSigningKey, checkUrl() {}, changed }
+  const subscriptions = { ...core, append, secrets, channels, newSigningKey, checkUrl() {}, hasWaiting, changed }
   const { operator } = callers
   const raw = (text) => statement(sql.raw(text))
 

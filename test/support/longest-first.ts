@@ -4,6 +4,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest = [
   'process/nothing-missed',
   'readme/follow',
+  'fronts/mcp/clients-matrix',
+  'process/crash-before-delivery',
+  'process/crash-during-digest',
+  'grpc/lifecycle',
   'process/crash-under-load',
   'fronts/unread-streams',
   'public/package',
@@ -24,6 +28,7 @@ const longest = [
   'cli/listen-recipes',
   'webhooks/outbound',
   'access/walk',
+  'access/mcp-walk',
 ]
 
 /**
