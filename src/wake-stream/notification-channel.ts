@@ -1,14 +1,10 @@
 import type { Core } from '../core.ts'
-import { Problem } from '../errors.ts'
-import { sleep } from '../lib/clock.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignedWake, TestOrder } from '../wakes/channel.ts'
 import { wakeBody } from '../wakes/content/emission.ts'
 import type { WakeStreams } from './streams.ts'
-
-/** How long a test waits until its bytes are taken. */
-const testWaitMs = 10_000
+import { attemptSince, tryWake } from './try-wake.ts'
 
 /**
  * `mcp-notifications`: the wake is written to the stream of an MCP session, and that is all that is ever known of it: no harness says
@@ -35,37 +31,22 @@ export function createNotificationChannel(
       if (receipt === undefined) break
       // Its client is gone, and may not have it: the next stream gets it under the same id.
       if (receipt === 'closed') continue
-      const attempts = [...made, attemptFrom(startedAt, null)]
+      const attempts = [...made, attemptSince(clock, startedAt, null)]
       lines.note(order, attempts.at(-1)!, attempts.length)
       return { outcome: 'written', reason: null, attempts }
     }
     return { outcome: 'stopped', reason: null, attempts: made }
   }
 
-  async function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
-    const { subscription, emission, signal } = order
-    const stream = streams.of(subscription.id)
-    if (!stream) {
-      throw new Problem('invalid-request', {
-        field: 'harnessTarget',
-        detail:
-          'harnessTarget: no MCP session that takes wakes is connected to this gateway for this subscription. Open the stream of a session whose client declares neo-wake-substrate.',
-      })
-    }
-    const startedAt = clock.now()
-    const impatience = new AbortController()
-    const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, impatience.signal])).then(
-      () => 'timeout' as const,
-    )
-    const receipt = await Promise.race([stream.send(emission.eventId, unsigned(order)), timeout])
-    impatience.abort()
-    stream.forget(emission.eventId)
-    return attemptFrom(startedAt, typeof receipt === 'string' ? receipt : null)
-  }
-
-  function attemptFrom(startedAt: number, error: string | null): Attempt {
-    const durationMs = Math.max(0, clock.now() - startedAt)
-    return { at: new Date(startedAt).toISOString(), status: null, durationMs, error }
+  function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
+    return tryWake(order, {
+      clock,
+      streams,
+      sign: unsigned(order),
+      remedy:
+        'no MCP session that takes wakes is connected to this gateway for this subscription. Open the stream of a session whose client declares neo-wake-substrate.',
+      errorOf: () => null,
+    })
   }
 }
 

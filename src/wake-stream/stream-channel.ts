@@ -1,15 +1,11 @@
 import type { Core } from '../core.ts'
-import { Problem } from '../errors.ts'
-import { sleep } from '../lib/clock.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignWake, TestOrder } from '../wakes/channel.ts'
 import { resultOf } from '../wakes/rules/decided.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
 import type { WakeStreams } from './streams.ts'
-
-/** How long a test waits for its receipt. */
-const testWaitMs = 10_000
+import { tryWake } from './try-wake.ts'
 
 /**
  * `bridge-daemon`: the wake is written to a stream that its reader has opened, and is delivered when the reader says so. A wake
@@ -50,39 +46,15 @@ export function createStreamChannel(
     return stopped(attempts)
   }
 
-  async function attempt({
-    subscription,
-    agentIdentity,
-    emission,
-    signal,
-  }: TestOrder<WakeSubscription>): Promise<Attempt> {
-    const stream = streams.of(subscription.id)
-    if (!stream) {
-      throw new Problem('invalid-request', {
-        field: 'harnessTarget',
-        detail:
-          'harnessTarget: no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
-      })
-    }
-    const startedAt = clock.now()
-    const impatience = new AbortController()
-    const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, impatience.signal])).then(
-      () => 'timeout' as const,
-    )
-    const receipt = await Promise.race([
-      stream.send(emission.eventId, sign({ subscription, agentIdentity, emission })),
-      timeout,
-    ])
-    impatience.abort()
-    stream.forget(emission.eventId)
-    const isDelivered = typeof receipt === 'object' && receipt.outcome === 'delivered'
-    const error = typeof receipt === 'string' ? receipt : 'failed'
-    return {
-      at: new Date(startedAt).toISOString(),
-      status: null,
-      durationMs: Math.max(0, clock.now() - startedAt),
-      error: isDelivered ? null : error,
-    }
+  function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
+    return tryWake(order, {
+      clock,
+      streams,
+      sign: sign(order),
+      remedy:
+        'no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
+      errorOf: ({ outcome }) => (outcome === 'delivered' ? null : 'failed'),
+    })
   }
 }
 

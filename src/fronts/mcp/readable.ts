@@ -37,7 +37,7 @@ function itemShown(text: string): string {
   return !text.includes('\n') && /^\s*[-|"]|:(?:\s|$)/.test(text) ? JSON.stringify(text) : text
 }
 
-/** One line as it is; several lines each behind a bar. */
+/** One line as it is; of several lines, each begins with a bar. */
 function textLines(text: string): string[] {
   if (!text.includes('\n')) return [text]
   return text.split('\n').map((line) => `  | ${line}`)

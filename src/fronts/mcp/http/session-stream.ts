@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { revoked } from '../../../identity/open-calls.ts'
 import { newUlid } from '../../../lib/ids.ts'
+import { untilAborted } from '../../../lib/until-aborted.ts'
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { requireMcpSession, takeSessionStream } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
@@ -55,7 +56,7 @@ export async function streamSession(
   try {
     await wakes.follow(session, from)
     if (from) await tellMissed(context, caller, session, { from, paced })
-    await aborted(signal)
+    await untilAborted(signal)
   } finally {
     unlisten()
     // Bytes that nobody reads are dropped.
@@ -79,9 +80,4 @@ async function tellMissed(
 function requireStreamAccepted(req: Request): void {
   if (req.accepts('text/event-stream')) return
   throw new Problem('invalid-request', { field: 'Accept', detail: 'Accept: send text/event-stream.' })
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

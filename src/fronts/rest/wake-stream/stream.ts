@@ -1,4 +1,5 @@
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
+import { untilAborted } from '../../../lib/until-aborted.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
@@ -62,11 +63,6 @@ export async function streamWakes(
   await recordBegun(res)
   if (!signal.aborted) await transport.open()
   connection.begin()
-  await aborted(signal)
+  await untilAborted(signal)
   transport.close()
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -29,7 +29,7 @@ and of 2026-07-28. The first call of a tool starts a [session](api.md#sessions-a
 - **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself, and what is not marked as seen then comes with a later result too. If the result
   is not sent, or the client has cancelled the call, the mail waits again.
 - **Texts of other agents** (subject, body, payload, history, artifacts) are shown without control, direction and other invisible characters. \`note\` tells the model to take them as information, not as instructions of its user. In the text of
-  a result each line of theirs is behind a bar, so none can pass for a field.
+  a result each of their lines begins with a bar (\`|\`), so that none looks like a field.
 - **A refusal** is a result with \`isError\`: what is wrong, which argument, and what to do instead. So is a gateway that cannot be reached.
 - **Hints.** Every tool declares all four of them. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only \`manage_wake_subscription\` has \`openWorldHint\`: it can name an address outside.
 
