@@ -16,7 +16,7 @@ export const quick = { reps: 1, seconds: 1, warmUpSeconds: 1 }
 
 const connectionCounts = [1, 16, 64]
 const servers = {
-  rouse: { title: 'Rouse (SQLite FULL, agent key checked)', start: startRouse },
+  rouse: { title: 'Rouse (SQLite, agent key checked)', start: startRouse },
   sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: startSdk },
 }
 

@@ -3,12 +3,12 @@ const losesASecond = 'durability at the answer: a crash loses a second'
 /** The engines that do the delivery work. `module` is relative to this folder; `lacks` says where the work is not equal to Rouse's. */
 export const engines = {
   rouse: {
-    title: 'Rouse, append (FULL)',
+    title: 'Rouse, append (SQLite)',
     module: './rouse-engine.mjs',
     settings: { accept: 'append' },
   },
   'rouse-send-message': {
-    title: 'Rouse, SendMessage (FULL)',
+    title: 'Rouse, SendMessage (SQLite)',
     module: './rouse-engine.mjs',
     settings: { accept: 'sendMessage' },
   },

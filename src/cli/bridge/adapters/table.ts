@@ -1,0 +1,5 @@
+import type { AdapterRow } from '../adapter.ts'
+import type { AdapterId } from './ids.ts'
+
+/** Every adapter, loaded when it is used. One that is added is a folder and a line here. */
+export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterRow>>>> = {}

@@ -1,0 +1,47 @@
+import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
+import type { OutgoingWake } from '../adapter.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+
+/**
+ * A program of ours inside a harness that has called this bridge, and takes wakes for one conversation: a monitor of a plugin, a
+ * waiting hook, an extension, a proxy.
+ */
+export interface AttachedClient {
+  readonly harness: AdapterId
+  readonly conversationId: string
+  readonly cwd?: string
+  readonly process?: { readonly pid: number; readonly startedAt?: string }
+  /** `monitor`, `rewake`, `extension`, `plugin`, `proxy` */
+  readonly route: string
+  /** Absent: it does not say. */
+  readonly state?: PresenceState
+  readonly activeTurnId?: string
+  /** ISO 8601: from then on it does not listen any more. */
+  readonly until?: string
+  /** Resolves when the client has said that it has the wake. Errors: it is gone, or does not answer. */
+  send(wake: OutgoingWake): Promise<void>
+}
+
+/** What a hook or an attached client has said about a wake. */
+export interface LocalReport {
+  readonly wakeId: string
+  readonly step: ReceiptStep
+  /** What proves it: `UserPromptSubmit`. */
+  readonly proof: string
+  readonly conversationId?: string
+  readonly turnId?: string
+}
+
+/** The programs that have called this bridge. */
+export interface LocalClients {
+  attached(harness: AdapterId): readonly AttachedClient[]
+  /** Calls back when a client of a harness comes, goes or changes its state. Returns what ends that. */
+  onChange(harness: AdapterId, changed: () => void): () => void
+  /** Resolves with the next report about a wake that `isEnough`; undefined when the signal aborts. A report that came shortly before counts. */
+  reported(
+    wakeId: string,
+    isEnough: (report: LocalReport) => boolean,
+    signal: AbortSignal,
+  ): Promise<LocalReport | undefined>
+}
