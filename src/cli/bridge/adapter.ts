@@ -1,8 +1,12 @@
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import type { AdapterId } from './adapters/ids.ts'
 import type { LocalClients } from './local/clients.ts'
+import type { OutgoingWake } from './wake-text.ts'
+
+export type { OutgoingWake } from './wake-text.ts'
 
 /**
  * One way into one kind of harness. It looks at what runs on this machine, and hands a wake to exactly one conversation. It never
@@ -25,7 +29,8 @@ export interface Adapter extends AsyncDisposable {
   wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd>
   /**
    * Looks what became of a wake that was handed over before this process died. `absent`: the harness never had it, so it may be handed
-   * over again; `waits`: it has it, and has not begun; `unknown`: it cannot be told, so it is not sent again.
+   * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `unknown`: it cannot be told, so
+   * it is not sent again. A conversation that is gone has its id and the state `unknown`.
    */
   find(
     session: HarnessSession,
@@ -86,7 +91,7 @@ export interface HarnessSession {
   readonly conversationId: string
   /** Where it works; absolute. */
   readonly cwd?: string
-  /** The process whose end ends it; `startedAt`: ISO 8601. */
+  /** The process of the harness, as its hooks name it (`harnessProcess`): its end ends the conversation. `startedAt`: ISO 8601. */
   readonly process?: { readonly pid: number; readonly startedAt?: string }
   readonly state: PresenceState
   readonly activeTurnId?: string
@@ -94,16 +99,6 @@ export interface HarnessSession {
   readonly route?: string
   /** Why it cannot be reached, or what would give a stronger proof: a sentence with the remedy. */
   readonly remark?: string
-}
-
-/** A wake on its way into a conversation. */
-export interface OutgoingWake {
-  /** The `eventId`. The text carries it: `wakeIdsIn` finds it again. */
-  readonly id: string
-  /** What the model is told: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
-  readonly text: string
-  /** The same in lines, for a harness that keeps them. */
-  readonly lines: string
 }
 
 /** What an adapter may do while it hands a wake over. */
@@ -117,6 +112,8 @@ export interface WakeTools {
   report(step: 'accepted' | 'routed' | 'written' | 'held' | 'delivered', detail: string): void
   /** Aborts when the bridge stops or the subscription is gone: stop waiting. What was handed over is found again later. */
   readonly signal: AbortSignal
+  /** The gateway, as the agent that is woken: for a program that is started for it. */
+  readonly gateway?: GatewayClient
 }
 
 /** How an attempt ended. */

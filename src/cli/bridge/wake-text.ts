@@ -1,6 +1,17 @@
 import type { Wake } from '../listen/wake.ts'
 import { clip, plain } from '../terminal-text.ts'
-import type { OutgoingWake } from './adapter.ts'
+
+/** A wake on its way into a conversation. */
+export interface OutgoingWake {
+  /** The `eventId`. The text carries it: `wakeIdsIn` finds it again. */
+  readonly id: string
+  /** What the model is told: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
+  readonly text: string
+  /** The same in lines, for a harness that keeps them. */
+  readonly lines: string
+  /** The wake itself, for a program that is started for it. It has text of others. */
+  readonly source?: Wake
+}
 
 const lengthMax = { name: 40, subject: 120, summary: 240, line: 600 } as const
 
@@ -10,7 +21,8 @@ const lengthMax = { name: 40, subject: 120, summary: 240, line: 600 } as const
  */
 export function outgoingWake(wake: Wake): OutgoingWake {
   const said = [`[Rouse ${wake.eventId}]`, headline(wake), howToRead(wake), warning].filter(Boolean)
-  return { id: wake.eventId, text: clip(safe(said.join(' ')), lengthMax.line), lines: safe(said.join('\n')) }
+  const text = clip(safe(said.join(' ')), lengthMax.line)
+  return { id: wake.eventId, text, lines: safe(said.join('\n')), source: wake }
 }
 
 /** Returns the ids of the wakes that a text carries: of a prompt, as a hook gets it. At most a hundred. Pure. */

@@ -1,7 +1,8 @@
 import type { PresenceState } from '../../../registry/sessions/presence.ts'
 import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
-import type { OutgoingWake } from '../adapter.ts'
+import type { Io } from '../../io.ts'
 import type { AdapterId } from '../adapters/ids.ts'
+import type { OutgoingWake } from '../wake-text.ts'
 
 /**
  * A program of ours inside a harness that has called this bridge, and takes wakes for one conversation: a monitor of a plugin, a
@@ -44,4 +45,20 @@ export interface LocalClients {
     isEnough: (report: LocalReport) => boolean,
     signal: AbortSignal,
   ): Promise<LocalReport | undefined>
+}
+
+/** The server of the local socket: `startLocalServer` in `local/server.ts`. Disposing it closes the socket and lets its clients go. */
+export interface LocalServer extends LocalClients, AsyncDisposable {
+  /** The path of the socket, or the name of the pipe. */
+  readonly address: string
+}
+
+/** What the server of the local socket is made of. */
+export interface LocalServerOptions {
+  /** The user's environment: it says where the socket is. */
+  readonly env: Io['env']
+  /** What a client that sends `{"type":"status"}` is answered with, as one line of JSON (`askStatus` in `local/ask-status.ts`). */
+  readonly status: () => Promise<object>
+  /** A line for the user. */
+  readonly note: (text: string) => void
 }
