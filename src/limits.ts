@@ -62,6 +62,8 @@ export const inputLimits = {
   agentBytes: limit(128 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
   mailPayload: limit(64 * KiB, 'characters', 'the payload of a mail, as JSON'),
+  receiptDetail: limit(500, 'characters', 'detail of a receipt for a wake'),
+  receiptSource: limit(200, 'characters', 'source of a receipt for a wake'),
   waitForMessages: limit(1_500, 'seconds', 'one call of the MCP tool `wait_for_messages`'),
   problemsNamed: limit(10, 'items', 'fields that one refusal names'),
 } as const satisfies Record<string, Limit>

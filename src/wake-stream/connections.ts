@@ -1,6 +1,7 @@
 import { newUlid } from '../lib/ids.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { StreamCapability } from '../registry/subscriptions/stream-capabilities.ts'
 import type { Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { findSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { ConnectingTarget } from '../registry/subscriptions/targets.ts'
@@ -29,17 +30,17 @@ export class StreamConnections implements AsyncDisposable {
 
   /**
    * Connects a reader to subscriptions: the newest stream has them. Those that waited become active, and send one digest of what
-   * gathered. Disposing the connection ends it. Errors: `subscription-not-found`, `forbidden`, `invalid-request` for another target.
+   * gathered. `capabilities`: what the reader can do. Disposing the connection ends it. Errors: `subscription-not-found`, `forbidden`, `invalid-request` for another target.
    */
   async connect(
     caller: Caller,
     subscriptionIds: readonly string[],
-    spawns: boolean,
+    capabilities: readonly StreamCapability[],
     reader: StreamReader,
   ): Promise<Connection> {
     const { clock, gatewayId, streams } = this.#context
     const stream = new WakeStream(newUlid(clock.now()), caller.id, subscriptionIds, reader)
-    await connectSubscriptions(this.#context, caller, subscriptionIds, { streamId: stream.id, gatewayId, spawns })
+    await connectSubscriptions(this.#context, caller, subscriptionIds, { streamId: stream.id, gatewayId, capabilities })
     return {
       begin: () => {
         streams.open(stream)

@@ -13,6 +13,10 @@ export interface ReceiptInput {
   readonly eventId: string
   readonly step: ReceiptStep
   readonly detail?: string | undefined
+  /** What proved it, in the words of the reader. */
+  readonly source?: string | undefined
+  /** Of `written`: nothing more will be known. */
+  readonly isFinal?: boolean | undefined
 }
 
 /** What the gateway has on record of a wake after a receipt; `unknown`: it has no such wake of the caller. */
@@ -41,13 +45,13 @@ async function record(
   { random, streams, changed }: WakeStreamContext,
   tx: Transaction,
   caller: Caller,
-  { eventId, step, detail }: ReceiptInput,
+  { eventId, ...reported }: ReceiptInput,
 ): Promise<RecordedReceipt> {
   const stream = streams.withOpen(caller.id, eventId)
   const found = await findOwn(tx, caller, eventId, stream)
-  if (!found) return { eventId, outcome: reportTest(stream, { eventId, step }) }
+  if (!found) return { eventId, outcome: reportTest(stream, { eventId, ...reported }) }
   const context = { now: tx.now, retryForSeconds: found.retryForSeconds, random }
-  const after = afterReceipt(found, { step, detail }, context)
+  const after = afterReceipt(found, reported, context)
   await saveReceipt(tx, found, after)
   const receipt = receiptOf(found, after)
   if (receipt) {
@@ -78,11 +82,11 @@ function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolea
 }
 
 /** A test wake has no record: its receipt goes to the call that waits for it. */
-function reportTest(stream: WakeStream | undefined, { eventId, step }: ReceiptInput): RecordedReceipt['outcome'] {
+function reportTest(stream: WakeStream | undefined, { eventId, step, isFinal }: ReceiptInput): RecordedReceipt['outcome'] {
   const meaning = meaningOf(step)
   if (!stream) return 'unknown'
-  if (meaning === 'open') return 'pending'
-  const outcome = meaning === 'delivered' ? 'delivered' : 'failed'
+  if (meaning === 'open' && !isFinal) return 'pending'
+  const outcome = meaning === 'open' ? 'written' : meaning === 'delivered' ? 'delivered' : 'failed'
   stream.report(eventId, { outcome })
   return outcome
 }
@@ -94,5 +98,5 @@ function receiptOf(
 ): Receipt | undefined {
   if (before.outcome !== 'pending' || after.attempts === before.attempts) return undefined
   if (after.outcome === 'pending') return { outcome: 'retry' }
-  return { outcome: after.outcome === 'delivered' ? 'delivered' : 'failed' }
+  return { outcome: after.outcome === 'delivered' || after.outcome === 'written' ? after.outcome : 'failed' }
 }

@@ -53,7 +53,7 @@ export function createStreamChannel(
       sign: sign(order),
       remedy:
         'no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
-      errorOf: ({ outcome }) => (outcome === 'delivered' ? null : 'failed'),
+      errorOf: ({ outcome }) => (outcome === 'delivered' || outcome === 'written' ? null : 'failed'),
     })
   }
 }

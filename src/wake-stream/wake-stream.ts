@@ -1,6 +1,6 @@
 import type { SignedWake } from '../wakes/channel.ts'
 
-/** What became of a wake, by its reader's receipt; `written`: its reader gives none. */
+/** What became of a wake, by its reader's receipt; `written`: no more will be known. */
 export interface Receipt {
   readonly outcome: 'delivered' | 'written' | 'failed' | 'retry'
 }

@@ -40,7 +40,7 @@ export const subscription: WakeSubscription = {
   announcesWaiting: false,
   streamId: null,
   streamGateway: null,
-  streamSpawns: false,
+  streamCapabilities: [],
   windowUntil: 0,
   dueAt: null,
   leaseOwner: null,

@@ -24,7 +24,7 @@ export interface WakeReader extends AsyncDisposable {
   /** Resolves when the gateway has ended the stream. */
   ended(): Promise<void>
   /** Reports a step of a wake. Returns what the gateway has on record of it. */
-  report(eventId: string, step: string, detail?: string): Promise<string>
+  report(eventId: string, step: string, detail?: string, fields?: JsonObject): Promise<string>
 }
 
 /** Connects a reader to subscriptions, and waits until it is connected. */
@@ -105,8 +105,8 @@ export async function readWakes(
         () => hasEnded,
         () => 'The stream goes on',
       ),
-    async report(eventId, step, detail) {
-      const receipt = { eventId, step, ...(detail === undefined ? {} : { detail }) }
+    async report(eventId, step, detail, fields) {
+      const receipt = { eventId, step, ...(detail === undefined ? {} : { detail }), ...fields }
       const { body } = await gateway.call('POST', '/v1/wake-stream/receipts', [receipt], { key: agent.key })
       return body.receipts[0].outcome
     },

@@ -102,6 +102,14 @@ test('a user who types is never interrupted, whatever the bridge can do', () => 
   expect(decide('immediate', everything, { state: 'userTyping', activeTurnId: 't' }).action).toBe('hold_for_next_turn')
 })
 
+// S1-9, S1-11, S1-12
+test('what the stream says and what the session says is one route', () => {
+  const both = routeOf('bridge-daemon', ['append-only', 'turn/steer'])
+  expect(both).toMatchObject({ appendOnly: true, canSteer: true, canStartTurn: false, spawns: false })
+  expect(decide('immediate', both, { state: 'waitingOnApproval', activeTurnId: 't' }).action).toBe('steer')
+  expect(decide('immediate', both, { state: 'unknown', activeTurnId: null }).reason).toBe('append_only')
+})
+
 // S1-16
 test('priority and policy never follow from one another', () => {
   for (const wakePolicy of wakePolicies) {

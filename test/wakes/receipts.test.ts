@@ -44,6 +44,18 @@ describe('a receipt', () => {
     expect(delivery).toMatchObject({ outcome: 'failed', step: 'failed' })
   })
 
+  test('written is final where its reader says so, and decides nothing where it does not', () => {
+    const written = { step: 'written', isFinal: true } as const
+    const final = { ...afterReceipt(open, written, context), updatedAt: now }
+    expect(final).toMatchObject({ outcome: 'written', step: 'written', attempts: [{ error: null }] })
+    expect(afterReceipt(open, { step: 'written', isFinal: false }, context)).toMatchObject({ outcome: 'pending' })
+    // A proof that comes late all the same is kept. What is weaker, or another end, is not.
+    expect(afterReceipt(final, { step: 'turn_started' }, context)).toMatchObject({ outcome: 'written', step: 'turn_started' })
+    for (const step of ['held', 'failed', 'expired'] as const)
+      expect(afterReceipt(final, { step }, context)).toMatchObject({ outcome: 'written', step: 'written' })
+    expect(afterReceipt(final, written, context).attempts).toBe(final.attempts)
+  })
+
   test('a second failed before the next try changes nothing', () => {
     const failed = { ...afterReceipt(open, { step: 'failed' }, context), updatedAt: now }
     expect(afterReceipt(failed, { step: 'failed' }, context)).toMatchObject({ attempts: failed.attempts })

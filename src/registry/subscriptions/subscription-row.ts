@@ -1,6 +1,7 @@
 import type { Trigger } from '../../log/event.ts'
 import { sql } from '../../storage/statement.ts'
 import type { SubscriptionStatus } from './status.ts'
+import type { StreamCapability } from './stream-capabilities.ts'
 import type {
   DeliveryState,
   Failing,
@@ -47,7 +48,7 @@ export interface SubscriptionRow {
   managedBy: string | null
   streamId: string | null
   streamGateway: string | null
-  streamSpawns: number
+  streamCapabilities: string
   createdAt: number
   updatedAt: number
 }
@@ -60,7 +61,7 @@ export const subscriptionColumns =
   last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
-  announces_waiting as "announcesWaiting", stream_id as "streamId", stream_gateway as "streamGateway", stream_spawns as "streamSpawns",
+  announces_waiting as "announcesWaiting", stream_id as "streamId", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
   session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
 export function subscriptionFromRow(row: SubscriptionRow): Subscription {
@@ -79,7 +80,7 @@ export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }:
     status: row.status as SubscriptionStatus,
     resumeWithDigest: row.resumeWithDigest === 1,
     announcesWaiting: row.announcesWaiting === 1,
-    streamSpawns: row.streamSpawns === 1,
+    streamCapabilities: JSON.parse(row.streamCapabilities) as StreamCapability[],
   }
 }
 
@@ -135,7 +136,7 @@ const noWake = {
   announcesWaiting: 0,
   streamId: null,
   streamGateway: null,
-  streamSpawns: 0,
+  streamCapabilities: '[]',
   sessionId: null,
   managedBy: null,
 } as const satisfies Partial<SubscriptionRow>
@@ -155,6 +156,6 @@ export function toRow({ failing, ...subscription }: Subscription): SubscriptionR
     target: JSON.stringify(subscription.target),
     resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
     announcesWaiting: subscription.announcesWaiting ? 1 : 0,
-    streamSpawns: subscription.streamSpawns ? 1 : 0,
+    streamCapabilities: JSON.stringify(subscription.streamCapabilities),
   }
 }

@@ -1,6 +1,7 @@
 import type { Trigger } from '../../log/event.ts'
 import type { Priority } from '../agents/agent.ts'
 import type { SubscriptionStatus } from './status.ts'
+import type { StreamCapability } from './stream-capabilities.ts'
 import { type HarnessTarget, isDeliverable } from './targets.ts'
 
 /** Every filter that is given must hold; a list holds when one of its entries does. Source: S1-43. */
@@ -94,8 +95,8 @@ export interface WakeSubscription extends CommonFields {
   readonly streamId: string | null
   /** The gateway of that stream: no other one sends for it. */
   readonly streamGateway: string | null
-  /** Whether the reader of that stream starts a process for each wake, so that presence does not matter. Source: D34. */
-  readonly streamSpawns: boolean
+  /** What the reader of that stream says that it can do. */
+  readonly streamCapabilities: readonly StreamCapability[]
   /** The session that opened it: when that ends, it is paused. */
   readonly sessionId: string | null
   /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
@@ -137,7 +138,7 @@ export const initialWakeState = {
   announcesWaiting: false,
   streamId: null,
   streamGateway: null,
-  streamSpawns: false,
+  streamCapabilities: [],
 } as const satisfies Partial<WakeSubscription>
 
 /** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */

@@ -1,17 +1,18 @@
 import type { LogEvent } from '../../log/event.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
 import { newestLiveSession } from '../../registry/sessions/session-store.ts'
+import { spawns } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { PushSubscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
-import { decide, isWake, ownAct, routeOf, spawning } from '../rules/policy.ts'
+import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
 import { insertHeld } from '../store/held-store.ts'
 
 type Subject =
   | Pick<
       WakeSubscription,
-      'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience' | 'streamSpawns'
+      'id' | 'kind' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'target' | 'audience' | 'streamCapabilities'
     >
   | Pick<PushSubscription, 'kind'>
 
@@ -30,11 +31,11 @@ export async function holdEvents(
 ): Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => concerns(subject, event))
   if (subject.kind === 'push' || matching.length === 0) return matching
-  const { harnessTarget, audience, streamSpawns } = subject
+  const { harnessTarget, audience, streamCapabilities } = subject
   const isGated =
-    targets[harnessTarget].isGated && !streamSpawns && !matching.every((event) => mayBeHeld(event, audience))
+    targets[harnessTarget].isGated && !spawns(subject) && !matching.every((event) => mayBeHeld(event, audience))
   const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
-  const route = routeOf(harnessTarget, streamSpawns ? spawning : presence.capabilities)
+  const route = routeOf(harnessTarget, [...streamCapabilities, ...presence.capabilities])
   const waking: LogEvent[] = []
   for (const event of matching) {
     const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event, audience), route, presence)

@@ -1,4 +1,5 @@
 import type { LogEvent, NewEvent } from '../../log/event.ts'
+import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { Filters, Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { isDeliverable } from '../../registry/subscriptions/targets.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
@@ -116,8 +117,8 @@ function offer(sending: Scheduler, { agentId, streamGateway }: DueWithEvent): st
 function parse(candidate: Candidate) {
   if (candidate.kind === 'push') return candidate
   const filters = JSON.parse(candidate.filters) as Filters
-  const streamSpawns = candidate.streamSpawns === 1
-  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget, streamSpawns }
+  const streamCapabilities = JSON.parse(candidate.streamCapabilities) as StreamCapability[]
+  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget, streamCapabilities }
 }
 
 type ParsedCandidate = ReturnType<typeof parse>

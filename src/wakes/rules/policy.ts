@@ -94,10 +94,7 @@ export const ownAct: Decision = { action: 'store_only', reason: 'own_act' }
 /** Whether an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
 
-/** What a stream can do whose reader starts a process for each wake. */
-export const spawning = ['spawn'] as const
-
-/** Returns the route to a target, with what the harness says that it can do: `turn/start`, `turn/steer`, `append-only`. */
+/** Returns the route to a target, with what its stream and its session say that the harness can do: `turn/start`, `turn/steer`, `append-only`. */
 export function routeOf(target: HarnessTarget, capabilities: readonly string[] = []): Route {
   return {
     kind: targets[target].route,

@@ -1,3 +1,4 @@
+import { spawns } from '../../registry/subscriptions/stream-capabilities.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
@@ -41,7 +42,7 @@ export async function announceWaitingTo(
 ): Promise<string[]> {
   const all = await listSubscriptions(tx, agentId)
   const inSessions = all.filter(
-    ({ streamSpawns, harnessTarget }) => !streamSpawns && !(isBegunByWake && isCalled(harnessTarget)),
+    (subscription) => !spawns(subscription) && !(isBegunByWake && isCalled(subscription.harnessTarget)),
   )
   const ids = announcers(inSessions).map(({ id }) => id)
   for (const id of ids) await announceWaiting(tx, id, tx.now)

@@ -25,12 +25,12 @@ export type Candidate =
       readonly target: string
       readonly coalesceMs: number
       readonly streamGateway: string | null
-      readonly streamSpawns: number
+      readonly streamCapabilities: string
     })
   | (CommonColumns & { readonly kind: 'push' })
 
 const columns =
-  sql.raw(`id, agent_id as "agentId", audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", stream_gateway as "streamGateway", stream_spawns as "streamSpawns",
+  sql.raw(`id, agent_id as "agentId", audience, kind, trigger, filters, harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
   window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
 // A subscription that is due or leased needs no scheduling: its run reads to the end of the log. But where presence decides, it
 // decides about each event when it is appended.

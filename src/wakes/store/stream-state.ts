@@ -1,4 +1,5 @@
 import { notConnected, type SubscriptionStatus } from '../../registry/subscriptions/status.ts'
+import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import { connectingTargets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
@@ -9,16 +10,17 @@ export interface StreamKey {
   readonly streamId: string
   /** The gateway that it is connected to. */
   readonly gatewayId: string
-  /** Whether its reader starts a process for each wake. Source: D34. */
-  readonly spawns: boolean
+  /** What its reader can do. */
+  readonly capabilities: readonly StreamCapability[]
 }
 
-const streamColumns = sql`stream_id = ${p('streamId')}, stream_gateway = ${p('gatewayId')}, stream_spawns = ${p('spawns')}`
+const streamColumns = sql`stream_id = ${p('streamId')}, stream_gateway = ${p('gatewayId')},
+  stream_capabilities = ${p('capabilities')}`
 interface Connecting {
   id: string
   streamId: string
   gatewayId: string
-  spawns: number
+  capabilities: string
   now: number
 }
 // The lease ends: what was on its way is written to the new stream.
@@ -31,7 +33,7 @@ const activate = statement<Connecting & { status: string; whyNot: null; dueAt: n
   set ${streamColumns}, claimed_to_log_id = null, lease_owner = null, ${resumes}
   where id = ${p('id')} and ${canBecome('active', ['waiting', 'degraded'])}`)
 
-const noStream = sql.raw('stream_id = null, stream_gateway = null, stream_spawns = 0')
+const noStream = sql.raw('stream_id = null, stream_gateway = null, stream_capabilities = \'[]\'')
 // Of a target that has been changed meanwhile only the stream is forgotten.
 const isConnected = sql.raw(`status = 'active' and harness_target in ('${connectingTargets.join("', '")}')`)
 // One that was idle has looked at everything.
@@ -59,9 +61,9 @@ const forgetAll = statement<object>(sql`update subscription set ${noStream} wher
 export async function connectStream(
   tx: Transaction,
   { id, status }: { readonly id: string; readonly status: SubscriptionStatus },
-  { streamId, gatewayId, spawns }: StreamKey,
+  { streamId, gatewayId, capabilities }: StreamKey,
 ): Promise<void> {
-  const row = { id, streamId, gatewayId, spawns: spawns ? 1 : 0, now: tx.now }
+  const row = { id, streamId, gatewayId, capabilities: JSON.stringify(capabilities), now: tx.now }
   if (status === 'active') await tx.run(takeOver, row)
   else if (status === 'paused') await tx.run(keep, row)
   else await tx.run(activate, { ...row, status: 'active', whyNot: null, dueAt: tx.now })

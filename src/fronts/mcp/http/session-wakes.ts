@@ -96,7 +96,7 @@ export class SessionWakes {
           () => {},
         ),
     }
-    connection = await this.#context.connections.connect(taker.caller, [id], false, reader).catch(unlessGone)
+    connection = await this.#context.connections.connect(taker.caller, [id], [], reader).catch(unlessGone)
     if (!connection) return
     if (open.hasEnded) return leave()
     open.connections.add(connection)

@@ -1,6 +1,7 @@
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import { untilAborted } from '../../../lib/until-aborted.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import type { StreamCapability } from '../../../registry/subscriptions/stream-capabilities.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { recordBegun } from '../../access/rest-access.ts'
@@ -36,7 +37,7 @@ export async function streamWakes(
   {
     subscription,
     capabilities = [],
-  }: { readonly subscription: readonly string[]; readonly capabilities?: readonly string[] },
+  }: { readonly subscription: readonly string[]; readonly capabilities?: readonly StreamCapability[] | undefined },
 ): Promise<void> {
   const { wakeStreams, stopping, openCalls, unsent, publicUrl } = context
   const isSocket = upgradeOf(req) !== undefined
@@ -58,8 +59,7 @@ export async function streamWakes(
         answer: receiptFrames(context, caller, signal),
       })
     : eventTransport(res, reader, unsent)
-  const spawns = capabilities.includes('spawn')
-  await using connection = await wakeStreams.connections.connect(caller, subscription, spawns, transport)
+  await using connection = await wakeStreams.connections.connect(caller, subscription, capabilities, transport)
   await recordBegun(res)
   if (!signal.aborted) await transport.open()
   connection.begin()
