@@ -82,7 +82,10 @@ function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolea
 }
 
 /** A test wake has no record: its receipt goes to the call that waits for it. */
-function reportTest(stream: WakeStream | undefined, { eventId, step, isFinal }: ReceiptInput): RecordedReceipt['outcome'] {
+function reportTest(
+  stream: WakeStream | undefined,
+  { eventId, step, isFinal }: ReceiptInput,
+): RecordedReceipt['outcome'] {
   const meaning = meaningOf(step)
   if (!stream) return 'unknown'
   if (meaning === 'open' && !isFinal) return 'pending'

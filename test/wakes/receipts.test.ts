@@ -50,7 +50,10 @@ describe('a receipt', () => {
     expect(final).toMatchObject({ outcome: 'written', step: 'written', attempts: [{ error: null }] })
     expect(afterReceipt(open, { step: 'written', isFinal: false }, context)).toMatchObject({ outcome: 'pending' })
     // A proof that comes late all the same is kept. What is weaker, or another end, is not.
-    expect(afterReceipt(final, { step: 'turn_started' }, context)).toMatchObject({ outcome: 'written', step: 'turn_started' })
+    expect(afterReceipt(final, { step: 'turn_started' }, context)).toMatchObject({
+      outcome: 'written',
+      step: 'turn_started',
+    })
     for (const step of ['held', 'failed', 'expired'] as const)
       expect(afterReceipt(final, { step }, context)).toMatchObject({ outcome: 'written', step: 'written' })
     expect(afterReceipt(final, written, context).attempts).toBe(final.attempts)

@@ -33,7 +33,7 @@ const activate = statement<Connecting & { status: string; whyNot: null; dueAt: n
   set ${streamColumns}, claimed_to_log_id = null, lease_owner = null, ${resumes}
   where id = ${p('id')} and ${canBecome('active', ['waiting', 'degraded'])}`)
 
-const noStream = sql.raw('stream_id = null, stream_gateway = null, stream_capabilities = \'[]\'')
+const noStream = sql.raw("stream_id = null, stream_gateway = null, stream_capabilities = '[]'")
 // Of a target that has been changed meanwhile only the stream is forgotten.
 const isConnected = sql.raw(`status = 'active' and harness_target in ('${connectingTargets.join("', '")}')`)
 // One that was idle has looked at everything.

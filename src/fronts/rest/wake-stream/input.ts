@@ -11,7 +11,11 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
 /** `?subscription=WAKE_SUB:…` and `&capabilities=append-only`, each given once or repeated. */
 export const wakeStreamQuery = z.strictObject({
   subscription: listOf(line(100).min(1)).transform((ids) => [...new Set(ids)]),
-  capabilities: listOf(oneOf(streamCapabilities))
+  capabilities: z
+    .union(
+      [oneOf(streamCapabilities).transform((word) => [word]), z.array(oneOf(streamCapabilities)).min(1).max(max)],
+      `is one of ${streamCapabilities.join(', ')}, once or repeated`,
+    )
     .transform((words) => [...new Set(words)])
     .optional(),
 })
