@@ -42,6 +42,7 @@ export const gatewayVariables = [
 const otherVariables = [
   'ROUSE_AGENT',
   'ROUSE_AGENT_SURFACE',
+  'ROUSE_BRIDGE_CONFIG',
   'ROUSE_EVENT_ID',
   'ROUSE_EVENT_TYPE',
   'ROUSE_FROM',

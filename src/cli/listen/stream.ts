@@ -42,7 +42,8 @@ export async function listenOnStream(
     for (const { id, trigger, isNew } of own) {
       print.note(`${isNew ? 'Subscribed' : 'Goes on with the subscription'} to ${trigger} as ${plain(id)}`)
     }
-    const follow = { subscriptionIds, signal: io.signal, note: print.note }
+    // What is printed, or starts a process of its own, interrupts no harness, whatever its presence.
+    const follow = { subscriptionIds, capabilities: ['spawn'], signal: io.signal, note: print.note }
     for await (const item of streamedWakes(gateway, follow)) take(item)
     throw new Error('No subscription is left to read here.')
   } finally {

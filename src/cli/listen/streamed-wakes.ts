@@ -17,6 +17,8 @@ export type StreamItem =
 
 interface StreamOptions {
   readonly subscriptionIds: readonly string[]
+  /** What the reader does with a wake. Source: D34. */
+  readonly capabilities: readonly string[]
   readonly signal: AbortSignal | undefined
   readonly note: (text: string) => void
 }
@@ -27,7 +29,7 @@ interface StreamOptions {
  */
 export async function* streamedWakes(
   gateway: GatewayClient,
-  { subscriptionIds, signal, note }: StreamOptions,
+  { subscriptionIds, capabilities, signal, note }: StreamOptions,
 ): AsyncGenerator<StreamItem, void, undefined> {
   const left = new Set(subscriptionIds)
   let delayMs = reconnectMs
@@ -35,7 +37,7 @@ export async function* streamedWakes(
   let isNoted = false
   while (!signal?.aborted && left.size > 0) {
     try {
-      const response = await gateway.open(pathOf([...left]), { headers: { accept: 'text/event-stream' } })
+      const response = await gateway.open(pathOf([...left], capabilities), { headers: { accept: 'text/event-stream' } })
       wasConnected = true
       isNoted = false
       delayMs = reconnectMs
@@ -58,10 +60,9 @@ export async function* streamedWakes(
   signal?.throwIfAborted()
 }
 
-/** What is printed, or starts a process of its own, interrupts no harness, whatever its presence. Source: D34. */
-function pathOf(subscriptionIds: readonly string[]): string {
+function pathOf(subscriptionIds: readonly string[], capabilities: readonly string[]): string {
   const query = new URLSearchParams(subscriptionIds.map((id): [string, string] => ['subscription', id]))
-  query.append('capabilities', 'spawn')
+  for (const capability of capabilities) query.append('capabilities', capability)
   return `/v1/wake-stream?${query}`
 }
 

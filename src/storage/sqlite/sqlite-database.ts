@@ -1,11 +1,11 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
 import { Connection } from './connection.ts'
+import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrate.ts'
 import { WalFile } from './wal-file.ts'
@@ -95,22 +95,11 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/**
- * Locks the data directory for one gateway. The lock is SQLite's file lock on a separate file, held while the process lives.
- * The system releases it however the process ends, so there is never a stale lock.
- */
+/** Locks the data directory for one gateway. */
 function lockDirectory(directory: string): () => void {
-  const lock = new Sqlite(join(directory, 'rouse.lock'), { timeout: 0 })
-  try {
-    lock.pragma('journal_mode = DELETE')
-    lock.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    lock.close()
-    if (!/^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? '')) throw error
-    throw new Error(
-      `Another gateway is running on ${directory}. Stop it, or give this one a data directory of its own (ROUSE_DATA_DIR).`,
-      { cause: error },
-    )
-  }
-  return () => lock.close()
+  const unlock = lockFile(join(directory, 'rouse.lock'))
+  if (unlock) return unlock
+  throw new Error(
+    `Another gateway is running on ${directory}. Stop it, or give this one a data directory of its own (ROUSE_DATA_DIR).`,
+  )
 }

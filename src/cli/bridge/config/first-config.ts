@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { operatorIdentity } from '../../../registry/agents/identity.ts'
+import { UsageError } from '../../failure.ts'
+import type { Profiles } from '../../profiles/profile-file.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+
+/** A configuration as its user writes it. */
+export interface FirstConfig {
+  readonly agents: readonly {
+    readonly profile: string
+    readonly harnesses: readonly AdapterId[]
+    readonly directories: readonly string[]
+  }[]
+}
+
+/**
+ * A first configuration: the agents of the profiles, the harnesses that are there, one directory. Pure. Errors: there is no profile of
+ * an agent, or no harness.
+ */
+export function firstConfig(profiles: Profiles, harnesses: readonly AdapterId[], directory: string): FirstConfig {
+  const agents = new Map<string, string>()
+  for (const [name, { identity, url, project = '' }] of profiles.byName) {
+    const agent = `${identity} ${project} ${url}`
+    if (identity !== operatorIdentity && !agents.has(agent)) agents.set(agent, name)
+  }
+  if (agents.size === 0) {
+    throw new UsageError(
+      'There is no profile of an agent. Make one with the key of the agent: rouse login --profile donna --key-file donna.key',
+    )
+  }
+  if (harnesses.length === 0) {
+    throw new UsageError(
+      'No harness that the bridge reaches was found here. Install one, or write the configuration by hand: docs/bridge.md',
+    )
+  }
+  return { agents: [...agents.values()].map((profile) => ({ profile, harnesses, directories: [directory] })) }
+}
+
+/** Writes a configuration that is not there yet. Errors: it is there; of the file system. */
+export function writeFirstConfig(path: string, config: FirstConfig): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new UsageError(`${path} is there already, and is not overwritten. Edit it.`, { cause: error })
+  }
+}

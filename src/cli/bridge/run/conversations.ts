@@ -1,0 +1,99 @@
+import { realpathSync } from 'node:fs'
+import type { HarnessSession } from '../adapter.ts'
+import type { BridgedAgent } from '../config/bridge-config.ts'
+import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
+import { isSameConversation, type KnownSession } from '../target/same-conversation.ts'
+import type { AdapterHost, Changed } from './adapter-host.ts'
+import type { OwnSession } from './own-session.ts'
+
+/** The conversations on this machine that an agent may speak in. */
+export class Conversations {
+  readonly #agent: BridgedAgent
+  readonly #host: AdapterHost
+  readonly #own: OwnSession
+  readonly #others: (signal: AbortSignal) => Promise<readonly KnownSession[]>
+
+  constructor(
+    agent: BridgedAgent,
+    host: AdapterHost,
+    own: OwnSession,
+    others: (signal: AbortSignal) => Promise<readonly KnownSession[]>,
+  ) {
+    this.#agent = agent
+    this.#host = host
+    this.#own = own
+    this.#others = others
+  }
+
+  /** The one that a wake is for, looked for now. Errors: of the gateway. */
+  async choose(signal: AbortSignal): Promise<Choice> {
+    const { harnesses, directories } = this.#agent
+    const [known, ...probes] = await Promise.all([
+      this.#own.read(signal),
+      ...harnesses.map((id) => this.#host.look(id)),
+    ])
+    const sessions = probes.flatMap((probe) => probe.sessions.map(resolved))
+    const others = known === undefined ? await this.#others(signal) : []
+    const choice = chooseSession({ harnesses, directories, sessions, known, others })
+    if (choice.kind !== 'none') return choice
+    const remarks = probes.flatMap((probe) => probe.remarks).slice(0, 3)
+    return { ...choice, reason: [choice.reason, ...remarks].join('; ') }
+  }
+
+  /** Those that a watch has told, and that the agent may be woken in. */
+  told(): readonly HarnessSession[] {
+    const told = this.#agent.harnesses.flatMap((id) => this.#host.told(id))
+    return told.filter((session) => this.#isAllowed(session)).map(resolved)
+  }
+
+  /** Calls back when a watch tells a conversation that the agent may be woken in. Returns what ends that. */
+  onTold(changed: () => void): () => void {
+    return this.#onChange((session) => {
+      if (session && this.#isAllowed(session)) changed()
+    })
+  }
+
+  /** Resolves when a conversation changes: that one, or any of the agent's where none is named. Or when the signal aborts. */
+  changed(waited: HarnessSession | undefined, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const end = this.#onChange((session) => {
+        if (session === undefined || this.#concerns(session, waited)) done()
+      })
+      const done = (): void => {
+        end()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  #concerns(session: HarnessSession, waited: HarnessSession | undefined): boolean {
+    return waited === undefined ? this.#isAllowed(session) : isSameConversation(session, waited)
+  }
+
+  #onChange(changed: Changed): () => void {
+    const ends = this.#agent.harnesses.map((id) => this.#host.onChange(id, changed))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
+  #isAllowed({ cwd }: HarnessSession): boolean {
+    return cwd !== undefined && isWithin(realPath(cwd), this.#agent.directories)
+  }
+}
+
+function resolved(session: HarnessSession): HarnessSession {
+  return session.cwd === undefined ? session : { ...session, cwd: realPath(session.cwd) }
+}
+
+/** A directory that is gone stays as it was told. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,205 @@
+import { sleep, systemClock } from '../../../lib/clock.ts'
+import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
+import type { Wake } from '../../listen/wake.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import type { WakeRecord } from '../journal/journal.ts'
+import { senderOf } from '../sender.ts'
+import { type AttemptEnd, type AttemptParts, attempt } from './attempt.ts'
+import type { OutgoingReceipt } from './receipt-outbox.ts'
+
+/** A wake that is not handed over yet, or that its harness has not begun. Instants in ms since the epoch. */
+export interface HeldWake {
+  readonly wake: Wake
+  readonly reason: string
+  readonly since: number
+  /** Tried again then at the latest; absent: its harness has it. */
+  readonly nextAt?: number
+}
+
+/** What a queue of wakes works with. */
+export interface QueueParts extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'now'> {
+  /** The name of the agent in the journal. */
+  readonly agent: string
+  readonly guard: (sender: string | null) => ReturnType<AttemptParts['guard']>
+  readonly send: (receipt: OutgoingReceipt) => void
+  /** Resolves when something changes that a held wake may wait for, or the signal aborts. */
+  readonly changed: (end: AttemptEnd, signal: AbortSignal) => Promise<void>
+  /** Whether its reader has read meanwhile what a held wake is about. */
+  readonly isRead: (wake: Wake, signal: AbortSignal) => Promise<boolean>
+  /** A line for the user. */
+  readonly note: (text: string) => void
+}
+
+const retryMs = { first: 5_000, max: 30_000, min: 250 } as const
+/** More than a gateway has open for one agent: what is dropped comes again. */
+const waitingMax = 1_000
+
+/** Works on the wakes of one agent, one after the other: each is handed over once, or its end is told again. Source: S1-19, S1-34. */
+export class WakeQueue {
+  readonly #parts: QueueParts
+  readonly #waiting: Wake[] = []
+  readonly #stopping = new AbortController()
+  /** Of each subscription that is not read any more. */
+  readonly #gone = new Map<string, AbortController>()
+  #working: Promise<void> | undefined
+  #current: Wake | undefined
+  #held: HeldWake | undefined
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts
+  }
+
+  add(wake: Wake): void {
+    if (this.#stopping.signal.aborted || this.#waiting.length >= waitingMax) return
+    if ([this.#current, ...this.#waiting].some((one) => one?.eventId === wake.eventId)) return
+    this.#waiting.push(wake)
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined
+    })
+  }
+
+  get held(): HeldWake | undefined {
+    return this.#held
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Drops what was not handed over for a subscription that is not read any more. */
+  leave(subscriptionId: string): void {
+    this.#goneOf(subscriptionId).abort()
+    this.#gone.delete(subscriptionId)
+    const kept = this.#waiting.filter((wake) => wake.subscriptionId !== subscriptionId)
+    this.#waiting.splice(0, this.#waiting.length, ...kept)
+  }
+
+  /** Begins nothing more. Resolves when the work has ended: adapters end when the signal aborts. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#waiting.length = 0
+    await this.#working
+  }
+
+  async #work(): Promise<void> {
+    for (let wake = this.#waiting.shift(); wake; wake = this.#waiting.shift()) {
+      this.#current = wake
+      const signal = AbortSignal.any([this.#stopping.signal, this.#goneOf(wake.subscriptionId ?? '').signal])
+      try {
+        await this.#workOn(wake, signal)
+      } catch (error) {
+        // The journal cannot be written. What is on record stands, and the wake is begun again.
+        this.#parts.note(`The wake ${wake.eventId} waits: ${(error as Error).message}`)
+        await sleep(systemClock, retryMs.max, signal)
+        if (!signal.aborted) this.#waiting.unshift(wake)
+      } finally {
+        this.#current = undefined
+        this.#held = undefined
+      }
+    }
+  }
+
+  async #workOn(wake: Wake, signal: AbortSignal): Promise<void> {
+    const { journal, agent, now, isRead } = this.#parts
+    const sender = senderOf(wake)
+    const named = { id: wake.eventId, agent, subscriptionId: wake.subscriptionId ?? '', sender }
+    const accepted = journal.accept(named)
+    if (accepted.endedAt !== null) return this.#repeat(accepted)
+    this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
+    const parts = this.#partsOf(wake, sender, signal)
+    let delayMs: number = retryMs.first
+    for (const since = now(); !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+      const end = await attempt(wake, journal.find(wake.eventId, agent) ?? accepted, parts)
+      if (end.step === 'stopped') return
+      if (end.step !== 'held') return this.#end(wake, end)
+      parts.report('held', end.detail, end.by)
+      // Who tries a route wants to know how it is now.
+      if (wake.eventType === 'wake/test' && !end.isWithHarness) return this.#end(wake, { ...end, step: 'refused' })
+      const waitMs = Math.max(retryMs.min, end.retryAfterMs ?? delayMs)
+      this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs }
+      await this.#pause(end, waitMs, signal)
+      if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue
+      return this.#end(wake, { step: 'seen', detail: 'its reader has read it without a wake' })
+    }
+  }
+
+  /** Waits for a change, no longer than that, and not shorter than a moment: a harness tells many changes at once. */
+  async #pause(end: AttemptEnd, waitMs: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    const either = AbortSignal.any([over.signal, signal])
+    const first = sleep(systemClock, retryMs.min, either)
+    await Promise.race([this.#parts.changed(end, either), sleep(systemClock, waitMs, either)])
+    await first
+    over.abort()
+  }
+
+  #end({ eventId: id }: Wake, end: AttemptEnd): void {
+    const { step, detail, by } = end
+    if (step === 'stopped') return
+    try {
+      this.#parts.journal.end(id, step, detail)
+    } catch (error) {
+      // It has happened all the same. When it comes again, it is looked for.
+      this.#parts.note(`The end of the wake ${id} is not on record: ${(error as Error).message}`)
+    }
+    this.#send(id, { step, detail, by, isEnd: true })
+  }
+
+  #repeat({ id, step, detail, harness }: WakeRecord): void {
+    this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
+  }
+
+  #partsOf(wake: Wake, sender: string | null, signal: AbortSignal): AttemptParts {
+    const { journal, gateway, adapter, row, choose, now, guard } = this.#parts
+    let last = ''
+    const report: AttemptParts['report'] = (step, detail, by) => {
+      // An adapter may say the same again and again while it waits.
+      if (last === `${step} ${detail}`) return
+      last = `${step} ${detail}`
+      if (step === 'held') this.#held = { wake, reason: detail, since: this.#held?.since ?? now() }
+      try {
+        journal.note(wake.eventId, step, detail)
+      } catch (error) {
+        this.#parts.note(`A step of the wake ${wake.eventId} is not on record: ${(error as Error).message}`)
+      }
+      this.#send(wake.eventId, { step, detail, by })
+    }
+    return { journal, gateway, adapter, row, choose, now, report, signal, guard: () => guard(sender) }
+  }
+
+  #send(eventId: string, { step, detail, by, isEnd }: Said): void {
+    const at = new Date(this.#parts.now()).toISOString()
+    // A proof has its source; what did not happen has a reason.
+    const proof = by === undefined ? detail : `${by}: ${detail}`
+    const source = proofs.has(step) ? proof : by
+    const final = isEnd && step === 'written' ? { isFinal: true as const } : {}
+    this.#parts.send({ eventId, step, at, detail, ...(source === undefined ? {} : { source }), ...final })
+  }
+
+  #goneOf(subscriptionId: string): AbortController {
+    const known = this.#gone.get(subscriptionId)
+    if (known) return known
+    const gone = new AbortController()
+    this.#gone.set(subscriptionId, gone)
+    return gone
+  }
+}
+
+/** A step of a wake. */
+interface Said {
+  readonly step: ReceiptStep
+  readonly detail: string
+  readonly by?: AdapterId | undefined
+  /** Nothing more will be known. */
+  readonly isEnd?: true
+}
+
+const proofs: ReadonlySet<ReceiptStep> = new Set([
+  'accepted',
+  'routed',
+  'written',
+  'delivered',
+  'turn_started',
+  'seen',
+  'acked',
+])
