@@ -77,7 +77,7 @@ export const agentNumbers = {
   blockingCalls: limit(
     1_000,
     'at a time',
-    'blocking sends of one agent, its waits for mail and its MCP requests, on each gateway; one key may have half of them',
+    'blocking sends of one agent and its waits for mail, on each gateway; one key may have half of them',
   ),
   streams: limit(
     100,

@@ -123,6 +123,21 @@ test('rouse mcp loads no store', () => {
   expect([...loaded].filter((file) => file.startsWith('storage/') || /-store\.ts$/.test(file))).toEqual([])
 })
 
+// It takes as long as the rest of a gateway's start, and most gateways never use it.
+test('a gateway that starts does not load the library of MCP', () => {
+  const loaded = new Set(['open-gateway.ts'])
+  const libraries: string[] = []
+  for (const file of loaded) {
+    const text = readFileSync(resolve(src, file), 'utf8')
+    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type\b)[^']*from '([^']+)'/gm)) {
+      if (specifier!.startsWith('.')) loaded.add(relative(src, resolve(src, dirname(file), specifier!)))
+      else if (specifier!.startsWith('@modelcontextprotocol/')) libraries.push(file)
+    }
+  }
+  expect(loaded.size).toBeGreaterThan(300)
+  expect(libraries).toEqual([])
+})
+
 test('only main, the command line and the configuration see the process', () => {
   const users = files.filter((file) => /(?<![.\w])process\./.test(readFileSync(resolve(src, file), 'utf8')))
   expect(users.filter((file) => !['main.ts', 'cli', 'config.ts'].includes(roomOf(file)))).toEqual([])

@@ -46,6 +46,7 @@ export class EventStream {
   readonly #reader: Reader
   readonly #unsent: Unsent
   #taken = () => {}
+  #drained: Promise<void> | undefined
 
   constructor(res: Response, reader: Reader, unsent: Unsent) {
     this.#res = res
@@ -70,6 +71,7 @@ export class EventStream {
     if (res.writableEnded || this.#reader.revoked.aborted) return false
     const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
     if (isTaken) return true
+    res.off('drain', this.#taken)
     this.#taken()
     const taken = this.#unsent.add(this.#reader.keyId, res.writableLength)
     this.#taken = taken
@@ -77,10 +79,18 @@ export class EventStream {
     return false
   }
 
-  /** Resolves when the reader has read everything that was written, or the signal aborts. So nothing is loaded ahead of a slow reader. */
+  /**
+   * Resolves when the reader has read everything that was written, or the signal aborts, which is the same for all who write to a stream. So
+   * nothing is loaded ahead of a slow reader. All who wait share one listener.
+   */
   async taken(signal: AbortSignal): Promise<void> {
     if (!this.#res.writableNeedDrain || signal.aborted) return
-    await once(this.#res, 'drain', { signal }).catch(() => {})
+    this.#drained ??= once(this.#res, 'drain', { signal })
+      .catch(() => {})
+      .then(() => {
+        this.#drained = undefined
+      })
+    await this.#drained
   }
 
   #end(): void {

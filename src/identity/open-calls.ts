@@ -24,21 +24,20 @@ export class OpenCalls {
 
   /**
    * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
-   * them. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are
-   * open.
+   * them. Without a kind it only ends with its key: it does not wait, or what waits in it counts itself. Errors: `unauthenticated`
+   * when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are open.
    */
-  hold(holder: Holder, kind: OpenCallKind): OpenCall {
+  hold(holder: Holder, kind?: OpenCallKind): OpenCall {
     const { keyId, id } = holder
     if (this.#ended.has(keyId) || this.#ended.has(id)) throw revoked()
-    const ofAgent = limitFor(holder, kind)
-    const ofKey = Math.ceil(ofAgent / 2)
     const byKey = this.#heldBy(keyId, holder)
-    if (ofKey > 0 && byKey[kind] >= ofKey) throw tooMany(kind, 'key', ofKey)
     // All operators have the same id, but each key is a separate caller.
     const byAgent = holder.kind === 'operator' ? undefined : this.#heldBy(id, holder)
-    if (byAgent && ofAgent > 0 && byAgent[kind] >= ofAgent) {
+    const full = kind && fullness(limitFor(holder, kind), byKey[kind], byAgent?.[kind])
+    if (kind && full) {
       this.#dropIdle(keyId, byKey)
-      throw tooMany(kind, 'agent', ofAgent)
+      if (byAgent) this.#dropIdle(id, byAgent)
+      throw tooMany(kind, full.whose, full.max)
     }
     const controller = new AbortController()
     add(byKey, controller, kind)
@@ -100,14 +99,26 @@ interface Held extends Record<OpenCallKind, number> {
   readonly controllers: Set<AbortController>
 }
 
-function add(held: Held, controller: AbortController, kind: OpenCallKind): void {
-  held.controllers.add(controller)
-  held[kind] += 1
+/** Whose calls are as many as they may be; undefined: one more may be opened. A limit of 0 is none. */
+function fullness(
+  ofAgent: number,
+  byKey: number,
+  byAgent: number | undefined,
+): { readonly whose: 'key' | 'agent'; readonly max: number } | undefined {
+  const ofKey = Math.ceil(ofAgent / 2)
+  if (ofAgent <= 0) return undefined
+  if (byKey >= ofKey) return { whose: 'key', max: ofKey }
+  return byAgent !== undefined && byAgent >= ofAgent ? { whose: 'agent', max: ofAgent } : undefined
 }
 
-function remove(held: Held, controller: AbortController, kind: OpenCallKind): void {
+function add(held: Held, controller: AbortController, kind: OpenCallKind | undefined): void {
+  held.controllers.add(controller)
+  if (kind) held[kind] += 1
+}
+
+function remove(held: Held, controller: AbortController, kind: OpenCallKind | undefined): void {
   held.controllers.delete(controller)
-  held[kind] -= 1
+  if (kind) held[kind] -= 1
 }
 
 /** The error of an open call whose key was revoked, or whose agent was removed. */

@@ -5,6 +5,8 @@ const longest = [
   'process/nothing-missed',
   'readme/follow',
   'fronts/mcp/clients-matrix',
+  'fronts/mcp/http/session-life',
+  'fronts/mcp/http/slow-reader',
   'process/crash-before-delivery',
   'process/crash-during-digest',
   'grpc/lifecycle',

@@ -4,6 +4,7 @@ import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { leaveDoor } from '../../door.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './exchange.ts'
+import { paramsFlaw } from './params-flaw.ts'
 import { rpcError } from './rpc-problem.ts'
 
 /** The last protocol version with batches. */
@@ -39,7 +40,9 @@ export async function answerBatch(
     unsent.requireRoom(caller.keyId)
     const leave = await shares.enter(caller)
     try {
-      return res.closed ? undefined : await answerOne(request, leave)
+      if (res.closed) return undefined
+      const flaw = paramsFlaw(request)
+      return flaw ? JSON.stringify(flaw) : await answerOne(request, leave)
     } finally {
       leave()
     }

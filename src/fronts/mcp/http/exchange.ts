@@ -51,7 +51,7 @@ export async function exchange<Sent>(
   send: (answer: globalThis.Response, ends: Ends) => Promise<Sent>,
 ): Promise<Sent | undefined> {
   const { caller, address, req, res } = post
-  using held = context.openCalls.hold(caller, 'blockingCalls')
+  using held = context.openCalls.hold(caller)
   const signal = untilGone(res, held.signal)
   const surface = surfaceOfName(String(initialize.clientInfo?.name ?? ''))
   const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)

@@ -34,7 +34,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const { caller, address, req, res } = post
   const filter = listenedIn(post)
   if (filter) authorise(listenOperation, caller)
-  using held = context.openCalls.hold(caller, filter ? 'streams' : 'blockingCalls')
+  using held = context.openCalls.hold(caller, filter ? 'streams' : undefined)
   const signal = filter ? untilClosed(req, res, held.signal) : untilGone(res, held.signal)
   const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal
   const after = filter ? await context.mcp.feed.head(caller) : 0

@@ -41,7 +41,8 @@ export async function streamSession(
   const writer = new NotificationWriter(stream, session, head)
   res.writeHead(200, streamHeaders)
   writer.begin(mcp.retryMs())
-  await using wakes = new WakeLink(context, { caller, writer, signal })
+  const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
+  await using wakes = new WakeLink(context, { caller, address, writer, signal })
   const paced = new PacedUpdates(clock, res, signal, (uris) => writer.updated(uris))
   using _open = mcp.streams.open({
     id,

@@ -3,16 +3,20 @@ import { isLogged, type McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import { resyncSubscription } from '../../../subscriptions/resync.ts'
+import { recordRestCall } from '../../access/rest-access.ts'
+import { restTable } from '../../rest/table.ts'
 import { wantsWakes } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import type { NotificationWriter } from './notification-writer.ts'
 import { wakesTo } from './session-wakes.ts'
 import { type StreamPosition, wakeSeen } from './stream-position.ts'
 
-interface LinkContext extends Pick<McpFrontContext, 'db' | 'log' | 'mcp' | 'shares' | 'subscriptions'> {}
+interface LinkContext extends Pick<McpFrontContext, 'db' | 'log' | 'mcp' | 'shares' | 'subscriptions' | 'audit'> {}
 
 interface Linked {
   readonly caller: Caller
+  /** Of the client. */
+  readonly address: string
   readonly writer: NotificationWriter
   /** Aborts when the stream ends. */
   readonly signal: AbortSignal
@@ -63,7 +67,7 @@ export class WakeLink implements AsyncDisposable {
     )
   }
 
-  /** Moves the cursors back to what the reader got, where more was written since. */
+  /** Moves the cursors back to what the reader got, where more was written since. The audit has each, as a resync by REST. */
   async #resync(subscriptions: readonly WakeSubscription[], from: StreamPosition): Promise<void> {
     const { caller } = this.#linked
     const { shares, subscriptions: context } = this.#context
@@ -71,8 +75,15 @@ export class WakeLink implements AsyncDisposable {
     if (missed.length === 0) return
     shares.spend(caller, 'replaysPerMinute')
     for (const { id } of missed) {
-      await resyncSubscription(context, caller, id, wakeSeen(from, id)).catch(unlessMoved)
+      const refusal = await resyncSubscription(context, caller, id, wakeSeen(from, id)).then(() => undefined, refusalOf)
+      await this.#record(id, refusal?.code ?? 'ok')
     }
+  }
+
+  async #record(subscriptionId: string, outcome: string): Promise<void> {
+    const { caller, address } = this.#linked
+    const called = { operation: resyncOperation, params: [subscriptionId], reply: undefined, front: 'mcp' as const }
+    await recordRestCall(this.#context.audit, { ...called, caller, address, outcome })
   }
 
   async #close(): Promise<void> {
@@ -88,13 +99,18 @@ function takesWakes(session: McpSession, { kind, scopes }: Caller): boolean {
 }
 
 /** What is off sends everything again when it is made active; what the log no longer has cannot be sent. */
-function unlessMoved(error: unknown): void {
-  const codes: readonly string[] = [
-    'subscription-not-found',
-    'subscription-paused',
-    'subscription-degraded',
-    'watermark-expired',
-    'watermark-ahead',
-  ]
-  if (!(error instanceof Problem && codes.includes(error.code))) throw error
+const unmoved: readonly string[] = [
+  'subscription-not-found',
+  'subscription-paused',
+  'subscription-degraded',
+  'watermark-expired',
+  'watermark-ahead',
+]
+
+/** Returns why a cursor was not moved. Errors: all others. */
+function refusalOf(error: unknown): Problem {
+  if (error instanceof Problem && unmoved.includes(error.code)) return error
+  throw error
 }
+
+const resyncOperation = restTable.match('POST', '/v1/wake-subscriptions/id/resync')!.route.operation

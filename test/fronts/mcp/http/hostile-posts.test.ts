@@ -42,6 +42,41 @@ test('each request of a batch counts as one, and what is refused is that request
   expect([last.id, last.error.data.code]).toEqual([19, 'rate-limited'])
 })
 
+test('wrong parameters in a batch are refused with the name of the field, and the others are answered', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await begun(gateway, donna)
+  const wrong = { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: { arguments: {} } }
+  const { body } = await post(gateway, donna, [wrong, ping], session)
+  expect(body).toEqual([
+    { jsonrpc: '2.0', id: 'a', error: { code: -32602, message: expect.stringMatching(/^params\.name: /) } },
+    { jsonrpc: '2.0', id: 2, result: {} },
+  ])
+})
+
+test('a wait counts once, and work beside it is none', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna)
+  await limit(gateway, { blockingCalls: 2 })
+  const wait = (timeoutSeconds: number) =>
+    post(
+      gateway,
+      donna,
+      { ...whoami('w'), params: { name: 'wait_for_messages', arguments: { timeoutSeconds } } },
+      session,
+    )
+  // One key may have half of them.
+  const waiting = wait(600)
+  await until(
+    () => wait(1),
+    ({ body }) => body.result.isError === true && body.result.content[0].text.includes('blockingCalls'),
+  )
+  expect((await post(gateway, donna, whoami(2), session)).body.result.isError).toBeUndefined()
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello', wakePolicy: 'immediate' })
+  expect((await waiting).body.result.structuredContent.arrived).toBe(true)
+})
+
 test('every message of a batch is answered, also two with the same id', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

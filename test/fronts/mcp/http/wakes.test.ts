@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { startReceiver } from '../../../support/receiver.ts'
 import { until } from '../../../support/until.ts'
 import { deliveriesOf, stateOf, untilStatus } from '../../../wakes/acts.ts'
 import { connectOld } from './clients.ts'
@@ -120,7 +121,7 @@ test('what gathered without a stream is one digest, and the newest stream has th
 test('what a reader did not get is sent again when it comes back, and nothing else', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
-  await subscribe(gateway, donna)
+  const id = await subscribe(gateway, donna)
   const session = await beginSession(gateway, donna, negotiated)
   const first = await openStream(gateway, donna, session)
   for (const text of ['one', 'two', 'three']) await gateway.send('donna', text)
@@ -128,6 +129,8 @@ test('what a reader did not get is sent again when it comes back, and nothing el
   await first[Symbol.asyncDispose]()
   const seen = first.notifications[0]!.id
   await using second = await openStream(gateway, donna, { ...session, 'last-event-id': seen })
+  const [record] = (await gateway.call('GET', '/v1/audit?operation=subscription.resync')).body.records
+  expect(record).toMatchObject({ actor: '@donna', target: id, front: 'mcp', outcome: 'ok' })
   const again = (await untilWakes(second, 1)).flatMap(({ payload, logId }) => payload.refs ?? [{ logId }])
   expect(again.map(({ logId }: { logId: number }) => logId)).toEqual(wakes.slice(1).map(({ logId }) => logId))
   const { lastId } = second
@@ -189,4 +192,36 @@ test('a session reads its routes: a notification is not preferred until its read
   const { body } = await gateway.call('POST', '/v1/wake-stream/receipts', receipt, { key: donna.key })
   expect(body.receipts).toEqual([{ eventId: wake!.eventId, outcome: 'written' }])
   expect((await routes()).preferred).toBe('mcp-notifications')
+})
+
+// S1-4, S1-7, D14
+test('a webhook beside a notification gets the event too, each once, and each says no more than it knows', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const noticed = await subscribe(gateway, donna)
+  const { id: posted } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, { key: donna.key })
+  await using stream = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  await untilStatus(gateway, donna, noticed, 'active')
+  for (const count of [1, 2]) {
+    const { body: sent } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'hello' })
+    const wake = (await untilWakes(stream, count)).at(-1)!
+    expect((await receiver.waitFor(count)).at(-1)!.body).toMatchObject({ payload: { messageId: sent.messageId } })
+    expect(wake).toMatchObject({ payload: { messageId: sent.messageId } })
+    // From here on the notification is a proven route, and preferred.
+    await gateway.call('POST', '/v1/wake-stream/receipts', [{ eventId: wake.eventId, step: 'acked' }], {
+      key: donna.key,
+    })
+  }
+  const outcomes = async (id: string) => (await deliveriesOf(gateway, donna, id)).map(({ outcome }) => outcome)
+  await until(
+    () => outcomes(posted),
+    (all) => all.length === 2,
+  )
+  expect([await outcomes(noticed), await outcomes(posted)]).toEqual([
+    ['written', 'written'],
+    ['delivered', 'delivered'],
+  ])
+  expect([wakesOf(stream).length, receiver.wakes.length]).toEqual([2, 2])
 })

@@ -1,0 +1,52 @@
+import { isLegacyRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
+import type { Request, Response } from 'express'
+import { Problem } from '../../../errors.ts'
+import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
+import { callerOf } from '../../auth.ts'
+import type { McpFrontContext } from './context.ts'
+import { answerListenPost } from './listen-post.ts'
+import { postedIn } from './messages.ts'
+import { paramsFlaw } from './params-flaw.ts'
+import { refuseMethod } from './refuse-method.ts'
+import { answerSessionPost, sessionHeader, sessionIdOf } from './session-post.ts'
+import { streamSession } from './session-stream.ts'
+import { webRequest } from './web-request.ts'
+
+/** Answers `POST /mcp`. Errors: `invalid-request`, and what its era throws. */
+export async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
+  const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
+  const { messages, isBatch } = post.posted
+  const flaw = isBatch ? undefined : paramsFlaw(messages[0])
+  if (flaw) return void res.json(flaw)
+  const isLegacy = await isLegacyRequest(webRequest(req, new AbortController().signal), req.body)
+  return isLegacy ? answerSessionPost(context, post) : answerListenPost(context, post)
+}
+
+/** Answers `GET /mcp`: the stream of a session. Errors: `method-not-allowed` in the era without sessions. */
+export async function answerGet(context: McpFrontContext, req: Request, res: Response): Promise<void> {
+  const isModern = req.get(sessionHeader) === undefined && (req.get('mcp-protocol-version') ?? '') >= '2026'
+  if (isModern) refuseMethod(req, res)
+  requireKnownVersion(req)
+  await streamSession(context, callerOf(res), { req, res })
+}
+
+/** Answers `DELETE /mcp`: ends a session. Errors: `session-not-found`, `invalid-request`. */
+export async function answerDelete({ mcp }: McpFrontContext, req: Request, res: Response): Promise<void> {
+  requireKnownVersion(req)
+  await endMcpSession(mcp.sessions, callerOf(res), sessionIdOf(req))
+  res.status(200).end()
+}
+
+/** Errors: `invalid-request`. Source: MCP 2025-11-25, Transports, Protocol Version Header. */
+function requireKnownVersion(req: Request): void {
+  const version = req.get('mcp-protocol-version')
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return
+  throw new Problem('invalid-request', {
+    field: 'Mcp-Protocol-Version',
+    detail: `Mcp-Protocol-Version: sessions are for ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}. Send the version that initialize has answered.`,
+  })
+}
+
+function addressOf({ clientAddress }: McpFrontContext, req: Request): string {
+  return clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
+}

@@ -1,0 +1,89 @@
+import { get, type IncomingMessage } from 'node:http'
+import { expect, test } from 'vitest'
+import { Unsent } from '../../../../src/fronts/unsent.ts'
+import { openLimits } from '../../../../src/limits.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { until } from '../../../support/until.ts'
+import { stateOf, untilStatus } from '../../../wakes/acts.ts'
+import { beginSession, openStream, type SessionReader } from './wire.ts'
+
+const negotiated = { capabilities: { experimental: { 'neo-wake-substrate': { version: '1.0' } } } }
+const subscriptions = openLimits.streamSubscriptions.max
+
+async function subscribe(gateway: TestGateway, { key }: TestAgent): Promise<string> {
+  const harnessTargetMetadata = { coalesceWindow: 0 }
+  const request = { trigger: 'SENT_TO_ME', harnessTarget: 'mcp-notifications', harnessTargetMetadata }
+  return (await gateway.call('POST', '/v1/wake-subscriptions', request, { key })).body.subscriptionId
+}
+
+/** Opens the stream of a session, reads its beginning, and then nothing. Returns the id of that. */
+async function openUnread(gateway: TestGateway, { key }: TestAgent, session: Record<string, string>) {
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}`, ...session }
+  const request = get(`${gateway.url}/mcp`, { headers, agent: false })
+  request.on('error', () => {})
+  const answer = await new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
+  const first = await new Promise<string>((resolve) => {
+    answer.once('data', (chunk) => {
+      answer.pause()
+      resolve(String(chunk))
+    })
+  })
+  return { id: /^id: (.*)$/m.exec(first)![1]!, leave: () => request.destroy() }
+}
+
+/** How many messages each subscription has told of, on one stream: the fewest of all. */
+function toldTo({ notifications }: SessionReader, ids: readonly string[]): number {
+  const wakes = notifications
+    .filter(({ method }) => method === 'notifications/message')
+    .map(({ params }) => params.data)
+  const told = ids.map((id) =>
+    wakes
+      .filter(({ subscriptionId }) => subscriptionId === id)
+      .reduce((sum, { payload }) => sum + (payload.eventCount ?? 1), 0),
+  )
+  return Math.min(...told)
+}
+
+// S1-29, S1-31
+test('a reader of wakes that reads nothing costs little and harms nobody, is ended, and has all of them when it is back', async () => {
+  const unsent = new Unsent()
+  const overrides = { unsent, connectionBounds: { readerStall: 2 } }
+  await using gateway = await startGateway({ env: { ROUSE_MESSAGES_PER_MINUTE: '0' }, overrides })
+  const [slow, quick] = [await gateway.addAgent('slow'), await gateway.addAgent('quick')]
+  await liftRates(gateway)
+  // Each message is a wake of every subscription, so that the connection is full soon.
+  const ids: string[] = []
+  for (let count = 0; count < subscriptions; count++) ids.push(await subscribe(gateway, slow))
+  const quickId = await subscribe(gateway, quick)
+  await using beside = await openStream(gateway, quick, await beginSession(gateway, quick, negotiated))
+  const session = await beginSession(gateway, slow, negotiated)
+  const unread = await openUnread(gateway, slow, session)
+  await untilStatus(gateway, slow, ids.at(-1)!, 'active')
+
+  const keyId = (await gateway.call('GET', '/v1/agents/slow/keys')).body.keys[0].keyId
+  let sent = 0
+  let unsentMax = 0
+  await until(
+    async () => {
+      for (const to of ['@slow', '@quick']) await gateway.call('POST', '/v1/messages', { to, subject: 'x'.repeat(200) })
+      sent++
+      unsentMax = Math.max(unsentMax, unsent.bytesOf(keyId))
+      return (await stateOf(gateway, slow, ids[0]!)).status
+    },
+    (status) => status === 'waiting',
+    60_000,
+    5,
+  )
+  unread.leave()
+  // One wake of each subscription at most waits for the reader.
+  expect(unsentMax).toBeLessThan(1024 * 1024)
+  await until(
+    () => toldTo(beside, [quickId]),
+    (told) => told === sent,
+  )
+  await using again = await openStream(gateway, slow, { ...session, 'last-event-id': unread.id })
+  await until(
+    () => toldTo(again, ids),
+    (told) => told === sent,
+  )
+})
