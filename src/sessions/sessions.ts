@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { replacesReport } from '../registry/sessions/presence.ts'
 import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   findSession,
@@ -17,7 +18,8 @@ import { leaveSession } from './end.ts'
 import { requireAgentCaller } from './start.ts'
 
 /**
- * Records a sign of life of a session, with its presence if it is given. Returns the current session. Errors: `session-not-found`,
+ * Records a sign of life of a session, with its presence if it is given: that of an MCP client only where nobody else has reported
+ * any. Returns the current session. Errors: `session-not-found`,
  * `session-ended` with the reason and, after a preemption, the newer session: so the preempted process learns of it.
  */
 export function beatSession(
@@ -31,9 +33,9 @@ export function beatSession(
 ): Promise<Session> {
   requireAgentCaller(caller)
   return db.transaction(async (tx) => {
-    requireLive(await requireSession(tx, caller, id))
+    const session = requireLive(await requireSession(tx, caller, id))
     await saveConversation(tx, id, harness)
-    if (presence) await savePresence(tx, id, presence)
+    if (presence && replacesReport(presence.source, session)) await savePresence(tx, id, presence)
     else await seeSession(tx, id)
     return requireLive(await requireSession(tx, caller, id))
   })

@@ -35,6 +35,8 @@ export class AgentSession implements AsyncDisposable {
   /** The refusal that stands for good: without the start of its process, a new try would preempt the newer process. */
   #final: ApiAnswer | undefined
   #ended = false
+  /** Ends a start that takes too long when everything ends. */
+  readonly #givingUp = new AbortController()
   #bound: string | undefined
   #isPreempted = false
 
@@ -96,7 +98,9 @@ export class AgentSession implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended = true
     clearTimeout(this.#timer)
+    const late = setTimeout(() => this.#givingUp.abort(new Error('the connection has ended')), endMaxMs)
     await this.#starting?.catch(() => undefined)
+    clearTimeout(late)
     const id = this.#id
     this.#id = undefined
     if (id === undefined) return
@@ -118,7 +122,8 @@ export class AgentSession implements AsyncDisposable {
     const { api, surface, process } = this.#parts
     const known = this.#bound === undefined ? this.#parts.conversation?.() : conversation(undefined, this.#bound)
     const body = { surface: surface(), ...process, drain: false, ...known } as JsonObject
-    const answer = await api({ method: 'POST', path: '/v1/sessions', body, headers: leaveMail })
+    const request = { method: 'POST', path: '/v1/sessions', body, headers: leaveMail } as const
+    const answer = await api(request, this.#givingUp.signal)
     const { status, body: started } = answer
     // An operator has no sessions, and needs none.
     if (status === 403) return {}

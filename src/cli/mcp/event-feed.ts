@@ -9,8 +9,8 @@ const againMsMax = 60_000
 const openMaxMs = 2_000
 
 interface FeedOptions {
-  /** Makes a client for one connection: the key may have changed since the last one. */
-  readonly connect: () => Promise<GatewayClient>
+  /** Makes a client for one connection: the key may have changed since the last one. Its requests end with the signal. */
+  readonly connect: (signal: AbortSignal) => Promise<GatewayClient>
   readonly onEvent: (event: EventView) => void
   readonly debug: (text: string) => void
 }
@@ -52,7 +52,12 @@ export class EventFeed implements AsyncDisposable {
     const onOpen = (): void => this.#opened.abort()
     for (let delayMs = againMs; !signal.aborted; delayMs = Math.min(delayMs * 2, againMsMax)) {
       try {
-        for await (const event of followEvents(await connect(), { since: this.#last, signal, note: debug, onOpen })) {
+        for await (const event of followEvents(await connect(signal), {
+          since: this.#last,
+          signal,
+          note: debug,
+          onOpen,
+        })) {
           this.#last = event.logId
           delayMs = againMs
           onEvent(event)

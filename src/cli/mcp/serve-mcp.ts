@@ -2,6 +2,7 @@ import type { McpServer, ServerCapabilities, Transport } from '@modelcontextprot
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
@@ -22,6 +23,7 @@ import { withPatientWaits } from './patient-waits.ts'
 import { changedResources } from './resource-updates.ts'
 import { createSessionApi } from './session-api.ts'
 import { surfaceOfClient } from './surface-of-client.ts'
+import { ToolPresence } from './tool-presence.ts'
 import { UnshownMail } from './unshown-mail.ts'
 
 export interface McpOptions {
@@ -45,6 +47,8 @@ export interface McpOptions {
   readonly warn: (text: string) => void
   readonly debug: (text: string) => void
   readonly beatMs?: number
+  /** Of the reports of presence. */
+  readonly clock?: Clock
 }
 
 /** How many resources one client may subscribe to. */
@@ -71,15 +75,16 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   })
   await using unshown = new UnshownMail(api, debug)
   await using feed = new EventFeed({
-    connect: async () => {
-      const gateway = createGatewayClient({ url, project, credentials, fetch })
+    connect: async (signal) => {
+      const gateway = createGatewayClient({ url, project, credentials, fetch, signal })
       identity ??= (await gateway.call('GET /v1/whoami', { mail: 'none' })).identity
       return gateway
     },
     debug,
     onEvent: (event) => tell(event),
   })
-  const call = withPatientWaits(createSessionApi(api, session, unshown))
+  using presence = new ToolPresence({ api, session, debug, clock: options.clock })
+  const call = presence.watch(withPatientWaits(createSessionApi(api, session, unshown)))
   const learn = gatherHandshake((connection) => options.onConnection?.(surface(), connection), debug)
   const closed = new AbortController()
   const transport = observedTransport(options.transport, {

@@ -32,7 +32,11 @@ export async function* followEvents(
   let noted = false
   while (!signal?.aborted) {
     try {
-      const response = await gateway.open('/v1/events', { query: { since: last }, headers: streamHeaders(last) })
+      const response = await gateway.open('/v1/events', {
+        query: { since: last },
+        headers: streamHeaders(last),
+        signal,
+      })
       if (!/^text\/event-stream\b/.test(response.headers.get('content-type') ?? '')) throw new Refused(noStream)
       connected = true
       noted = false

@@ -36,6 +36,14 @@ export interface Told {
   readonly endedAt: number | null
 }
 
+/**
+ * Whether a report that comes with a sign of life replaces the last one. A client of tools sees the calls of a harness and nothing else
+ * of it, so its report gives way to any other: of a hook, a bridge, a person. Pure. Source: S1-8, D12.
+ */
+export function replacesReport(source: PresenceSource, last: Pick<Told, 'source' | 'presenceAt'>): boolean {
+  return source !== 'mcp-client' || last.presenceAt === null || last.source === 'mcp-client'
+}
+
 /** Older reports are ignored: a harness does not report every change. */
 export const presenceStaleMs = 2 * 60_000
 
