@@ -6,6 +6,8 @@ import { oneHarness } from '../install/harness-names.ts'
 import { listHarnesses } from '../install/list-harnesses.ts'
 import { type InstallOptions, runInstall } from '../install/run-install.ts'
 import type { Io } from '../io.ts'
+import { createPrinter } from '../printer.ts'
+import { installBridge } from '../service/bridge-service.ts'
 
 export function registerInstall(program: Command, io: Io): void {
   clientCommand(
@@ -18,6 +20,7 @@ export function registerInstall(program: Command, io: Io): void {
       'rouse install codex --profile donna             # with a profile of rouse login',
       'rouse install claude --agent @donna             # with the operator’s key: makes a key and a profile for donna',
       'rouse install cursor --scope project',
+      'rouse install --bridge                          # runs the bridge in the background, from each login on',
     ],
   )
     .option('--dry-run', 'print what would change as a diff, and change nothing')
@@ -28,11 +31,16 @@ export function registerInstall(program: Command, io: Io): void {
     .option('--http', 'the harness calls the gateway itself, with the key from its environment (ROUSE_KEY)')
     .option('--approve-tools', 'the harness may call the tools without asking each time')
     .option('--no-approve-tools', 'the harness asks each time again')
+    .option('--bridge', 'have rouse bridge run as a service of this user (systemd, launchd)')
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
-      const options = { ...commonOptions(command), ...command.opts<InstallOptions>() }
+      const options = { ...commonOptions(command), ...command.opts<InstallOptions & { readonly bridge?: true }>() }
+      if (options.dryRun && options.json) throw new UsageError('--dry-run prints a diff: without --json.')
+      if (options.bridge) {
+        if (name !== undefined) throw new UsageError('--bridge is for all harnesses: without the name of one.')
+        return installBridge(io, createPrinter(io, options.json === true), options.dryRun === true)
+      }
       const { gateway, print } = connect(io, command)
       if (name === undefined) return listHarnesses(io, print)
-      if (options.dryRun && options.json) throw new UsageError('--dry-run prints a diff: without --json.')
       await runInstall(io, oneHarness(name, harnessIds), options, { gateway, print })
     })
 }

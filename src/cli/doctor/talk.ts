@@ -17,6 +17,8 @@ export interface Talk {
   readonly complaint: string
   /** Why there are no more lines. */
   readonly end: 'answered' | 'exited' | 'timeout' | 'not-started'
+  /** null: it had to be stopped, or never ran. */
+  readonly exitCode: number | null
 }
 
 const bytesMax = 4 * 1024 * 1024
@@ -40,7 +42,7 @@ export async function talk(
   try {
     child = spawn(path, args, { env: env as NodeJS.ProcessEnv, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   } catch (error) {
-    return { lines, complaint: (error as Error).message, end: 'not-started' }
+    return { lines, complaint: (error as Error).message, end: 'not-started', exitCode: null }
   }
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const end = await new Promise<Talk['end']>((resolve) => {
@@ -70,8 +72,9 @@ export async function talk(
     else child.stdin!.end()
     void exited.then(() => clearTimeout(timer))
   })
+  const { exitCode } = child
   await stop(child, exited, end)
-  return { lines, complaint: complaint.trim(), end }
+  return { lines, complaint: complaint.trim(), end, exitCode }
 }
 
 async function stop(child: ChildProcess, exited: Promise<void>, end: Talk['end']): Promise<void> {

@@ -24,6 +24,20 @@ export interface FileRecord {
 /** The records by the path of the file. */
 export type Records = ReadonlyMap<string, FileRecord>
 
+/** A file of a service manager that is ours as a whole. */
+export interface ServiceRecord {
+  /** As it was written. */
+  readonly text: string
+  /** The directories that were made for it. */
+  readonly directories: readonly string[]
+}
+
+/** Everything that `rouse install` has written, by the path of the file. */
+export interface Installed {
+  readonly files: Records
+  readonly services: ReadonlyMap<string, ServiceRecord>
+}
+
 const filesMax = 1_000
 
 const written = z.object({
@@ -42,7 +56,11 @@ const fileRecord = z.object({
   directories: z.array(z.string()),
   backup: z.string().optional(),
 })
-const recordFile = z.object({ files: z.record(z.string(), fileRecord) })
+const serviceRecord = z.object({ text: z.string(), directories: z.array(z.string()) })
+const recordFile = z.object({
+  files: z.record(z.string(), fileRecord),
+  services: z.record(z.string(), serviceRecord).optional(),
+})
 
 /** Where the records are: beside the profiles. */
 export function recordPath(env: Io['env']): string {
@@ -51,13 +69,24 @@ export function recordPath(env: Io['env']): string {
   return join(dirname(profiles), 'installed.json')
 }
 
-/** Reads the records; none without a file. Errors: a file that is damaged. */
+/** Reads the records of harnesses; none without a file. Errors: a file that is damaged. */
 export function readRecords(env: Io['env']): Records {
+  return readInstalled(env).files
+}
+
+/** Reads all records; none without a file. Errors: a file that is damaged. */
+export function readInstalled(env: Io['env']): Installed {
   const path = recordPath(env)
   const { text } = readConfigFile(path)
-  if (text === undefined) return new Map()
+  if (text === undefined) return { files: new Map(), services: new Map() }
   const parsed = recordFile.safeParse(asJson(text))
-  if (parsed.success) return new Map(Object.entries(parsed.data.files) as [string, FileRecord][])
+  if (parsed.success) {
+    const { files, services = {} } = parsed.data
+    return {
+      files: new Map(Object.entries(files) as [string, FileRecord][]),
+      services: new Map(Object.entries(services)),
+    }
+  }
   throw new UsageError(
     `${path} is damaged: it says what rouse install wrote. Remove it, and remove the entries named rouse from the files of the harnesses by hand.`,
   )
@@ -65,11 +94,18 @@ export function readRecords(env: Io['env']): Records {
 
 /** Notes what was written into one file; undefined: nothing of ours is in it any more. */
 export function saveRecord(env: Io['env'], path: string, record: FileRecord | undefined): void {
-  const records = new Map(readRecords(env))
+  const { files, services } = readInstalled(env)
+  const records = new Map(files)
   if (record) records.set(path, record)
   else records.delete(path)
   if (records.size > filesMax) throw new UsageError(`rouse install has written ${filesMax} files: uninstall some.`)
-  const text = `${JSON.stringify({ files: Object.fromEntries(records) }, null, 2)}\n`
+  writeInstalled(env, { files: records, services })
+}
+
+/** Replaces all records. */
+export function writeInstalled(env: Io['env'], { files, services }: Installed): void {
+  const shown = services.size === 0 ? {} : { services: Object.fromEntries(services) }
+  const text = `${JSON.stringify({ files: Object.fromEntries(files), ...shown }, null, 2)}\n`
   replaceFile(readConfigFile(recordPath(env)), text)
 }
 

@@ -1,0 +1,68 @@
+import { userInfo } from 'node:os'
+import { UsageError } from '../failure.ts'
+import { shellCommand } from '../install/launch.ts'
+import type { Place } from '../install/places.ts'
+import { agentLabel, agentPath, agentText } from './launchd-agent.ts'
+import { type ServiceLaunch, unitName, unitPath, unitText } from './systemd-unit.ts'
+
+/** How a program of the user runs in the background on one kind of system. */
+export interface Service {
+  /** `systemd` */
+  readonly manager: string
+  readonly path: string
+  readonly text: string
+  /** What has to end before a start; it may not run, so a failure is none. */
+  readonly reset: readonly (readonly string[])[]
+  /** What makes the manager read the file, and start the program. */
+  readonly start: readonly (readonly string[])[]
+  /** What stops the program and forgets it, before the file is removed. */
+  readonly stop: readonly (readonly string[])[]
+  /** What the manager has to be told after the file was removed. */
+  readonly after: readonly (readonly string[])[]
+  /** What a user should know, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** The service of the bridge on this system. Errors: the system has none that Rouse knows; what to do instead is in it. */
+export function bridgeService(place: Place, launch: ServiceLaunch): Service {
+  if (place.platform === 'linux') return systemdService(place, launch)
+  if (place.platform === 'darwin') return launchdService(place, launch)
+  const command = shellCommand(launch.words, place.platform)
+  if (place.platform !== 'win32')
+    throw new UsageError(`Rouse knows no services of ${place.platform}. Start: ${command}`)
+  const task = `schtasks /Create /TN "Rouse bridge" /SC ONLOGON /TR "${command.replaceAll('"', '\\"')}"`
+  throw new UsageError(`Rouse writes no service on Windows. Have the bridge started when you log on: ${task}`)
+}
+
+function systemdService(place: Place, launch: ServiceLaunch): Service {
+  const systemctl = (...words: string[]) => ['systemctl', '--user', ...words]
+  return {
+    manager: 'systemd',
+    path: unitPath(place),
+    text: unitText(launch),
+    reset: [],
+    start: [systemctl('daemon-reload'), systemctl('enable', unitName), systemctl('restart', unitName)],
+    stop: [systemctl('disable', '--now', unitName)],
+    after: [systemctl('daemon-reload')],
+    notes: [
+      `Its lines: journalctl --user -u ${unitName}`,
+      'It runs while you are logged in. On a machine without you at it: loginctl enable-linger',
+    ],
+  }
+}
+
+function launchdService(place: Place, launch: ServiceLaunch): Service {
+  const domain = `gui/${userInfo().uid}`
+  const path = agentPath(place)
+  const stop = ['launchctl', 'bootout', `${domain}/${agentLabel}`]
+  return {
+    manager: 'launchd',
+    path,
+    text: agentText(launch),
+    reset: [stop],
+    start: [['launchctl', 'bootstrap', domain, path]],
+    stop: [stop],
+    after: [],
+    notes: [`Its state: launchctl print ${domain}/${agentLabel}`],
+  }
+}
