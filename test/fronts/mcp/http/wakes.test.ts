@@ -129,10 +129,10 @@ test('what a reader did not get is sent again when it comes back, and nothing el
   await first[Symbol.asyncDispose]()
   const seen = first.notifications[0]!.id
   await using second = await openStream(gateway, donna, { ...session, 'last-event-id': seen })
-  const [record] = (await gateway.call('GET', '/v1/audit?operation=subscription.resync')).body.records
-  expect(record).toMatchObject({ actor: '@donna', target: id, front: 'mcp', outcome: 'ok' })
   const again = (await untilWakes(second, 1)).flatMap(({ payload, logId }) => payload.refs ?? [{ logId }])
   expect(again.map(({ logId }: { logId: number }) => logId)).toEqual(wakes.slice(1).map(({ logId }) => logId))
+  const [record] = (await gateway.call('GET', '/v1/audit?operation=subscription.resync')).body.records
+  expect(record).toMatchObject({ actor: '@donna', target: id, front: 'mcp', outcome: 'ok' })
   const { lastId } = second
   await second[Symbol.asyncDispose]()
   await using third = await openStream(gateway, donna, { ...session, 'last-event-id': lastId })
