@@ -1,16 +1,10 @@
-import { isJsonObject } from '../../lib/json.ts'
+import { type ListedHook, ownHooks } from '../hook/codex-trust.ts'
 import type { Place } from '../install/places.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 import { talk } from './talk.ts'
 
 const name = 'trust in the hooks'
 const answerMaxMs = 10_000
-
-interface ListedHook {
-  readonly command: string
-  readonly trustStatus: string
-  readonly enabled: boolean
-}
 
 /** Asks Codex whether its user trusts our hooks: it runs no others, and says nothing. Changes nothing. Source: S1-15. */
 export async function checkCodexTrust(program: string, place: Place): Promise<Check> {
@@ -23,7 +17,7 @@ export async function checkCodexTrust(program: string, place: Place): Promise<Ch
   const say = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
   const command = { path: program, args: ['app-server'], env: place.env, cwd: place.cwd, timeoutMs: answerMaxMs }
   const { lines } = await talk(command, say, (found) => hooksIn(found) !== undefined)
-  const hooks = hooksIn(lines)?.filter((hook) => / hook codex /.test(hook.command))
+  const hooks = hooksIn(lines)
   if (hooks === undefined) return unknown(name, 'this version of Codex does not say')
   const trusted = hooks.filter((hook) => hook.trustStatus === 'trusted' && hook.enabled)
   if (hooks.length > 0 && trusted.length === hooks.length) return ok(name, `all ${hooks.length} are trusted`)
@@ -36,8 +30,7 @@ function hooksIn(lines: readonly string[]): ListedHook[] | undefined {
     try {
       const { id, result } = JSON.parse(line) as { id?: unknown; result?: unknown }
       if (id !== 2) continue
-      if (!isJsonObject(result) || !Array.isArray(result.data)) return undefined
-      return result.data.flatMap((folder) => (folder as { hooks?: ListedHook[] }).hooks ?? [])
+      return ownHooks(result)
     } catch {
       // Not ours.
     }
