@@ -2,4 +2,6 @@ import type { AdapterRow } from '../adapter.ts'
 import type { AdapterId } from './ids.ts'
 
 /** Every adapter, loaded when it is used. One that is added is a folder and a line here. */
-export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterRow>>>> = {}
+export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterRow>>>> = {
+  codex: async () => (await import('./codex/row.ts')).codex,
+}

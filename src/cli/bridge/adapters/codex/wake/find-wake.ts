@@ -1,0 +1,44 @@
+import type { CodexAccess } from '../access.ts'
+import { isOpenSomewhere, locateThread } from '../locate.ts'
+import { anyOf } from './pause.ts'
+import { findIn, labelOf } from './seen.ts'
+
+/** More turns than begin while a bridge is away. */
+const turnsLooked = 50
+const attempts = { count: 3, everyMs: 1_000 } as const
+
+export type Found = 'turn_started' | 'waits' | 'absent' | 'unknown'
+
+/**
+ * Looks what became of a wake that was handed over before. One that waits in the queue of a closed conversation is taken back, so that
+ * it does not run days later: it is `absent`.
+ */
+export async function findWake(
+  access: CodexAccess,
+  threadId: string,
+  wakeId: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  for (let attempt = 0; attempt < attempts.count && !signal.aborted; attempt++) {
+    if (attempt > 0) await anyOf(signal, [], attempts.everyMs)
+    try {
+      return await lookOnce(access, threadId, labelOf(wakeId))
+    } catch {
+      // Another look says more than the reason of this one.
+    }
+  }
+  return 'unknown'
+}
+
+async function lookOnce(access: CodexAccess, threadId: string, label: string): Promise<Found> {
+  const located = await locateThread(access, threadId)
+  if (!located) return 'unknown'
+  await using server = located.kind === 'loaded' ? located.server : await access.ofHome(located.home)
+  // First the queue: what leaves it between the two looks is in a turn.
+  const queue = await server.queued(threadId)
+  const { turnId, queuedId } = findIn(label, queue, await server.turns(threadId, turnsLooked))
+  if (turnId !== undefined) return 'turn_started'
+  if (queuedId === undefined) return 'absent'
+  const isClosed = located.kind === 'stored' && (await isOpenSomewhere(located.home, threadId)) === false
+  return isClosed && (await server.dequeue(threadId, queuedId)) ? 'absent' : 'waits'
+}

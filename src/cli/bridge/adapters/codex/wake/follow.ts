@@ -1,0 +1,69 @@
+import type { WakeEnd, WakeTools } from '../../../adapter.ts'
+import type { HookTurn } from './hook-turn.ts'
+import { anyOf } from './pause.ts'
+import type { Seen } from './seen.ts'
+import { lost, takenBack, verdictOf, type WakeTimes } from './verdict.ts'
+import type { Way } from './way.ts'
+
+/** A wake that was handed over. Instants of `performance.now()`. */
+export interface HandedWake {
+  readonly handedAt: number
+  /** Whether it was put into a turn that ran. */
+  readonly isSteered: boolean
+  /** What the gateway was told last. */
+  told: string
+  readonly hook: HookTurn
+  readonly tools: WakeTools
+  readonly times: WakeTimes
+}
+
+const lastLooks = { count: 10, everyMs: 200 } as const
+
+/**
+ * Waits until a wake has begun a turn, or until no more will be known. When it is to stop, it takes the wake back, so that it does not
+ * run days later. `closed`: nobody has the thread open, and the wake is still in its queue. Errors: as those of the way.
+ */
+export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'closed'> {
+  const { tools, times, hook, handedAt } = handed
+  const wakeUp = AbortSignal.any([tools.signal, hook.signal])
+  let idleSince: number | undefined
+  let nowhereSince: number | undefined
+  for (;;) {
+    if (hook.turnId !== undefined) return began(handed, hook.turnId, 'its hook UserPromptSubmit has run')
+    const seen = await way.look()
+    const now = performance.now()
+    const isQueued = seen.queuedId !== undefined
+    idleSince = isQueued && seen.state === 'idle' ? (idleSince ?? now) : undefined
+    nowhereSince = isQueued ? undefined : (nowhereSince ?? now)
+    const since = (at: number | undefined) => (at === undefined ? 0 : now - at)
+    const elapsed = { sinceMs: now - handedAt, idleMs: since(idleSince), nowhereMs: since(nowhereSince) }
+    const verdict = verdictOf(seen, elapsed, times)
+    if (verdict === 'began') return began(handed, seen.turnId!, 'the turn has it as a message of its user')
+    if (verdict === 'gone') return lost
+    if (verdict === 'closed') return 'closed'
+    if (verdict !== 'wait') tell(handed, verdict.held)
+    if (tools.signal.aborted) return takeBack(way, handed, seen)
+    await way.changed(elapsed.sinceMs, wakeUp)
+  }
+}
+
+/** Takes a wake out of the queue. One that has just left it has begun a turn, or is lost. */
+export async function takeBack(way: Way, handed: HandedWake, { queuedId }: Seen): Promise<WakeEnd> {
+  if (queuedId !== undefined && (await way.takeBack(queuedId))) return takenBack
+  for (let look = 0; look < lastLooks.count; look++) {
+    const { turnId } = await way.look()
+    if (turnId !== undefined) return began(handed, turnId, 'the turn has it as a message of its user')
+    await anyOf(handed.hook.signal, [], lastLooks.everyMs)
+  }
+  return lost
+}
+
+function tell(handed: HandedWake, why: string): void {
+  if (handed.told !== why) handed.tools.report('held', why)
+  handed.told = why
+}
+
+function began({ isSteered }: HandedWake, turnId: string, proof: string): WakeEnd {
+  if (isSteered) return { step: 'delivered', detail: `it is in the turn ${turnId}, which ran: ${proof}` }
+  return { step: 'turn_started', detail: `turn ${turnId} of Codex: ${proof}` }
+}

@@ -1,0 +1,103 @@
+import type { AppServer } from '../app-server.ts'
+import type { Said } from '../rpc/connection.ts'
+import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
+import { isLoaded, stateOf } from '../thread.ts'
+import { anyOf } from './pause.ts'
+import { findIn, type Seen } from './seen.ts'
+import type { WakeTimes } from './verdict.ts'
+import type { Way } from './way.ts'
+
+const turnsLooked = 20
+/** The messages after which a look is worth it. */
+const telling = /^(thread\/(queue|status)\/changed|thread\/closed|turn\/(started|completed))$/
+
+/** The way through the server that has the thread loaded: it tells every step. The server ends with it. */
+export class ServerWay implements Way {
+  readonly name = 'app-server'
+  readonly server: AppServer
+  readonly #threadId: string
+  readonly #label: string
+  readonly #times: WakeTimes
+  readonly #stopListening: () => void
+  #turnId: string | undefined
+  #changed: () => void = () => {}
+  #hasChanged = false
+
+  private constructor(server: AppServer, threadId: string, label: string, times: WakeTimes) {
+    this.server = server
+    this.#threadId = threadId
+    this.#label = label
+    this.#times = times
+    this.#stopListening = server.connection.listen((said) => this.#hear(said))
+    void server.connection.closed.then(() => this.#note())
+  }
+
+  /** Errors: as `AppServer.subscribe`. */
+  static async open(server: AppServer, threadId: string, label: string, times: WakeTimes): Promise<ServerWay> {
+    const way = new ServerWay(server, threadId, label, times)
+    await server.subscribe(threadId)
+    return way
+  }
+
+  async look(): Promise<Seen> {
+    const thread = await this.server.readThread(this.#threadId)
+    if (!thread || !isLoaded(thread.status)) throw new ConnectionLost('the server has the thread no more')
+    const state = stateOf(thread.status)
+    if (this.#turnId !== undefined) return { turnId: this.#turnId, state }
+    const queue = await this.server.queued(this.#threadId)
+    const isQueued = findIn(this.#label, queue, []).queuedId !== undefined
+    const turns = isQueued ? [] : await this.server.turns(this.#threadId, turnsLooked)
+    return { ...findIn(this.#label, queue, turns), state }
+  }
+
+  async enqueue(text: string): Promise<void> {
+    await this.server.enqueue(this.#threadId, text, this.#label)
+  }
+
+  async steer(text: string): Promise<boolean> {
+    const [turn] = await this.server.turns(this.#threadId, 1)
+    if (turn?.status !== 'inProgress') return false
+    try {
+      await this.server.steer(this.#threadId, turn.id, text, this.#label)
+      return true
+    } catch (error) {
+      if (refusalOf(error) === undefined) throw error
+      return false
+    }
+  }
+
+  takeBack(queuedId: string): Promise<boolean> {
+    return this.server.dequeue(this.#threadId, queuedId)
+  }
+
+  async changed(sinceMs: number, signal: AbortSignal): Promise<void> {
+    if (!this.#hasChanged) {
+      const change = new Promise<void>((resolve) => {
+        this.#changed = resolve
+      })
+      const { serverLookMs, pausedMs } = this.#times
+      await anyOf(signal, [change], sinceMs < serverLookMs ? pausedMs / 2 : serverLookMs)
+    }
+    this.#hasChanged = false
+  }
+
+  #hear({ method, params, isRequest }: Said): void {
+    if (isRequest || params.threadId !== this.#threadId) return
+    if (method === 'item/started' || method === 'item/completed') {
+      const { type, clientId } = (params.item ?? {}) as { type?: unknown; clientId?: unknown }
+      if (type !== 'userMessage' || clientId !== this.#label || typeof params.turnId !== 'string') return
+      this.#turnId = params.turnId
+      this.#note()
+    } else if (telling.test(method)) this.#note()
+  }
+
+  #note(): void {
+    this.#hasChanged = true
+    this.#changed()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening()
+    await this.server[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,80 @@
+import type { AppServer } from '../app-server.ts'
+import { anyOf } from './pause.ts'
+import { findIn, type Seen } from './seen.ts'
+import type { WakeTimes } from './verdict.ts'
+import type { Way } from './way.ts'
+
+const turnsLooked = 20
+
+interface StoredWayOptions {
+  /** Opens an app-server with the home of the thread: one that runs, else a process of ours. */
+  readonly openServer: () => Promise<AppServer>
+  /** Whether some process has the thread open; undefined: it cannot be told. */
+  readonly isOpen: () => Promise<boolean | undefined>
+  readonly threadId: string
+  readonly label: string
+  readonly times: WakeTimes
+}
+
+/**
+ * The way over the disk, to a thread that is not loaded in any server that can be reached: the queue is in the home of Codex, and the
+ * session that has the thread open looks into it every 10 s. What it does cannot be seen. No process of ours stays between two looks.
+ */
+export class StoredWay implements Way {
+  readonly name = 'queue'
+  readonly #options: StoredWayOptions
+  #server: AppServer | undefined
+
+  constructor(options: StoredWayOptions) {
+    this.#options = options
+  }
+
+  look(): Promise<Seen> {
+    const { threadId, label, isOpen } = this.#options
+    return this.#with(async (server) => {
+      const open = await isOpen()
+      const queue = await server.queued(threadId)
+      const isQueued = findIn(label, queue, []).queuedId !== undefined
+      const turns = isQueued ? [] : await server.turns(threadId, turnsLooked)
+      const state = open === false ? ('closed' as const) : ('unknown' as const)
+      return { ...findIn(label, queue, turns), state, maybeClosed: open === undefined }
+    })
+  }
+
+  async enqueue(text: string): Promise<void> {
+    const { threadId, label } = this.#options
+    await this.#with((server) => server.enqueue(threadId, text, label))
+  }
+
+  /** Whether a turn runs cannot be seen. */
+  steer(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
+  takeBack(queuedId: string): Promise<boolean> {
+    return this.#with((server) => server.dequeue(this.#options.threadId, queuedId))
+  }
+
+  async changed(sinceMs: number, signal: AbortSignal): Promise<void> {
+    const { lookMs, lookLaterMs, slowMs } = this.#options.times
+    const isEarly = sinceMs <= slowMs + lookMs
+    if (!isEarly) await this.#close()
+    await anyOf(signal, [], isEarly ? lookMs : lookLaterMs)
+  }
+
+  async #with<T>(work: (server: AppServer) => Promise<T>): Promise<T> {
+    if (this.#server?.connection.isClosed) await this.#close()
+    this.#server ??= await this.#options.openServer()
+    return work(this.#server)
+  }
+
+  async #close(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    await server?.[Symbol.asyncDispose]()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+}

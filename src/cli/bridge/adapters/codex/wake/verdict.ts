@@ -1,0 +1,128 @@
+import type { WakeEnd } from '../../../adapter.ts'
+import type { Refusal } from '../rpc/refusals.ts'
+import type { Seen } from './seen.ts'
+
+/** Times of a wake in Codex, in ms. The tests have others. */
+export interface WakeTimes {
+  /** An idle thread takes what is in its queue within 20 ms; one whose queue has been stopped does not. */
+  readonly pausedMs: number
+  /** A session that runs by itself looks into its queue every 10 s. */
+  readonly slowMs: number
+  /** What has left the queue, and is in no turn after that, is lost. */
+  readonly goneMs: number
+  /** How often is looked where nothing is told, at first and later. */
+  readonly lookMs: number
+  readonly lookLaterMs: number
+  /** A backstop: a server tells its changes. */
+  readonly serverLookMs: number
+  /** Before a connection is tried again. */
+  readonly reconnectMs: number
+}
+
+export const wakeTimes: WakeTimes = {
+  pausedMs: 2_000,
+  slowMs: 12_000,
+  goneMs: 15_000,
+  lookMs: 1_000,
+  lookLaterMs: 20_000,
+  serverLookMs: 5_000,
+  reconnectMs: 1_000,
+}
+
+const retryMs = { soon: 5_000, later: 15_000, closed: 30_000 } as const
+
+/** Returns why a wake is not put into the queue of a thread; undefined: it may be. Pure. Source: S1-11…S1-13, S1-17. */
+export function whyNot({ state }: Seen, mayResume: boolean): WakeEnd | undefined {
+  // The queue would wait for the end of that turn too. But a user who refuses stops the queue, and what is in it.
+  if (state === 'waitingOnApproval') {
+    return { step: 'held', detail: 'the session waits for an answer of its user', retryAfterMs: retryMs.soon }
+  }
+  if (state === 'closed' && !mayResume) return closed
+  return undefined
+}
+
+/** The conversation is closed, as far as can be told. */
+export const closed: WakeEnd = {
+  step: 'held',
+  detail: 'the conversation is closed: open it again (codex resume)',
+  retryAfterMs: retryMs.closed,
+}
+
+export const takenBack: WakeEnd = { step: 'held', detail: 'taken back from the queue of Codex' }
+
+/** As `closed`, where that cannot be told. */
+export const closedOrBusy: WakeEnd = {
+  step: 'held',
+  detail: 'the conversation is closed, or busy for long: which, cannot be told on this system',
+  retryAfterMs: retryMs.closed,
+}
+
+/** Loading the conversation would run them too. */
+export const notAlone: WakeEnd = {
+  step: 'held',
+  detail: 'the conversation is closed, and other texts wait in its queue: open it again (codex resume)',
+  retryAfterMs: retryMs.closed,
+}
+
+export const lost: WakeEnd = {
+  step: 'unknown',
+  detail: 'it has left the queue of Codex, and is in no turn',
+}
+
+export const cannotBeAsked: WakeEnd = {
+  step: 'unknown',
+  detail: 'it was handed over, and Codex cannot be asked what became of it',
+}
+
+/** Nothing was handed over. */
+export function unreachable(reason: string): WakeEnd {
+  return { step: 'held', detail: `Codex cannot be reached: ${reason}`, retryAfterMs: retryMs.later }
+}
+
+/** Returns how a wake ends that the app-server did not take. Pure. */
+export function refused(refusal: Refusal, message: string): WakeEnd {
+  if (refusal === 'no-history') return neverPrompted
+  if (refusal === 'overloaded') return unreachable(message)
+  const isOld = refusal === 'no-such-method' || refusal === 'not-experimental'
+  return { step: 'failed', detail: isOld ? 'this Codex has no queue: update it' : `Codex does not take it: ${message}` }
+}
+
+export const neverPrompted: WakeEnd = {
+  step: 'held',
+  detail: 'the conversation has had no prompt yet: Codex queues nothing for it before the first one',
+  retryAfterMs: retryMs.later,
+}
+
+/** What follows from a look at a wake that was handed over. */
+export type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string }
+
+/** For how long, in ms: since it was handed over, since it has been idle with the wake in its queue, since the wake was nowhere. */
+export interface Elapsed {
+  readonly sinceMs: number
+  readonly idleMs: number
+  readonly nowhereMs: number
+}
+
+/** Returns what to make of a look. Pure. */
+export function verdictOf({ turnId, queuedId, state, maybeClosed }: Seen, elapsed: Elapsed, times: WakeTimes): Verdict {
+  if (turnId !== undefined) return 'began'
+  if (queuedId === undefined) return elapsed.nowhereMs >= times.goneMs ? 'gone' : 'wait'
+  switch (state) {
+    case 'closed':
+      return 'closed'
+    case 'active':
+      return { held: 'in the queue of Codex: a turn runs' }
+    case 'waitingOnApproval':
+      return { held: 'in the queue of Codex: the session waits for an answer of its user' }
+    case 'idle':
+      return elapsed.idleMs >= times.pausedMs ? { held: paused } : 'wait'
+    default:
+      if (elapsed.sinceMs < times.slowMs) return 'wait'
+      return maybeClosed ? 'closed' : { held: notTaken }
+  }
+}
+
+const paused =
+  'in the queue of Codex: an interrupt stopped the queue of this thread; it goes on after the next turn of its user'
+const notTaken =
+  'in the queue of Codex: the session is busy or waits for its user, or an interrupt stopped its queue until the next turn of its user'

@@ -1,0 +1,16 @@
+import type { Seen } from './seen.ts'
+
+/** One way to a thread, and to one wake in it. Errors of each call: `RpcError`; `ConnectionLost`: look for another way. */
+export interface Way extends AsyncDisposable {
+  /** `app-server`, `queue` */
+  readonly name: string
+  look(): Promise<Seen>
+  /** Puts the wake into the queue of the thread. */
+  enqueue(text: string): Promise<void>
+  /** Puts it into the turn that runs. False: it did not: none runs, or it takes nothing. */
+  steer(text: string): Promise<boolean>
+  /** Whether it was still in the queue: then it is in it no more. */
+  takeBack(queuedId: string): Promise<boolean>
+  /** Resolves when something has changed, and after a while. `sinceMs`: since the wake was handed over. */
+  changed(sinceMs: number, signal: AbortSignal): Promise<void>
+}

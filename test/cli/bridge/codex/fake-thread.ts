@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import type { FakeProcess } from './fake-process.ts'
+
+interface FakeItem {
+  readonly type: 'userMessage'
+  readonly clientId: string | null
+  readonly text: string
+}
+
+export interface FakeTurn {
+  readonly id: string
+  status: 'inProgress' | 'completed' | 'interrupted'
+  readonly items: FakeItem[]
+}
+
+interface FakeSubmission {
+  readonly id: string
+  readonly text: string
+  readonly clientUserMessageId: string
+}
+
+/** A conversation, as Codex 0.169 was measured to treat it. Its model answers when a test says so, or at once. */
+export class FakeThread {
+  readonly id = randomUUID()
+  readonly cwd: string
+  preview: string
+  readonly ephemeral: boolean
+  owner: FakeProcess | undefined
+  readonly turns: FakeTurn[] = []
+  readonly queue: FakeSubmission[] = []
+  /** Whether the model answers at once. */
+  answers = true
+  flags: string[] = []
+  /** An interrupt stops the queue, for what comes later too, until the user's next turn has ended. */
+  isPaused = false
+
+  constructor(cwd: string, preview: string, ephemeral: boolean) {
+    this.cwd = cwd
+    this.preview = preview
+    this.ephemeral = ephemeral
+  }
+
+  get running(): FakeTurn | undefined {
+    return this.turns.find(({ status }) => status === 'inProgress')
+  }
+
+  /** What the model was told, over all turns. */
+  get texts(): string[] {
+    return this.turns.flatMap(({ items }) => items.map(({ text }) => text))
+  }
+
+  statusFor(process: FakeProcess): object {
+    if (this.owner !== process) return { type: 'notLoaded' }
+    return this.running ? { type: 'active', activeFlags: this.flags } : { type: 'idle' }
+  }
+
+  /** The user types a prompt. */
+  prompt(text: string): FakeTurn {
+    this.preview ||= text
+    return this.#start({ type: 'userMessage', clientId: null, text })
+  }
+
+  /** Nothing looks at the label. */
+  enqueue(text: string, clientUserMessageId: string): FakeSubmission {
+    const submission = { id: randomUUID(), text, clientUserMessageId }
+    this.queue.push(submission)
+    this.#tell('thread/queue/changed', {})
+    return submission
+  }
+
+  /** Whoever owns it begins the next one, when it is idle. */
+  drain(): void {
+    if (!this.owner || this.running || this.isPaused) return
+    const next = this.queue.shift()
+    if (!next) return
+    this.#tell('thread/queue/changed', {})
+    this.#start({ type: 'userMessage', clientId: next.clientUserMessageId, text: next.text })
+  }
+
+  steer(text: string, clientId: string): void {
+    this.#addItem(this.running!, { type: 'userMessage', clientId, text })
+  }
+
+  ask(flag = 'waitingOnApproval'): void {
+    this.flags = [flag]
+    this.#tellStatus()
+    this.owner?.ask(this)
+  }
+
+  approve(): void {
+    this.flags = []
+    this.#tellStatus()
+    this.finish()
+  }
+
+  finish(): void {
+    this.isPaused = false
+    this.#end('completed')
+    if (this.owner?.takesAtOnce) this.drain()
+  }
+
+  /** Esc, or a refused approval. What was put into the turn meanwhile is lost. */
+  interrupt(): void {
+    const lost = this.flags.length > 0
+    this.isPaused = true
+    if (lost) this.running?.items.splice(1)
+    this.flags = []
+    this.#end('interrupted')
+  }
+
+  #start(item: FakeItem): FakeTurn {
+    const turn: FakeTurn = { id: randomUUID(), status: 'inProgress', items: [] }
+    this.turns.unshift(turn)
+    this.#tellStatus()
+    this.#tell('turn/started', { turn: { ...turn, items: [] } })
+    this.#addItem(turn, item)
+    if (this.answers) this.finish()
+    return turn
+  }
+
+  #addItem(turn: FakeTurn, item: FakeItem): void {
+    turn.items.push(item)
+    this.#tell('item/started', { turnId: turn.id, item: { ...item, id: randomUUID() } })
+  }
+
+  #end(status: 'completed' | 'interrupted'): void {
+    const turn = this.running
+    if (!turn) return
+    turn.status = status
+    this.#tellStatus()
+    this.#tell('turn/completed', { turn: { id: turn.id, status, items: [] } })
+  }
+
+  #tell(method: string, params: object): void {
+    this.owner?.tellSubscribed(this, method, params)
+  }
+
+  #tellStatus(): void {
+    if (this.owner)
+      this.owner.tellAll('thread/status/changed', { threadId: this.id, status: this.statusFor(this.owner) })
+  }
+}
