@@ -2,36 +2,13 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseToml } from '../../src/cli/install/toml.ts'
+import { codexConfig } from './codex-config.ts'
 import { trustHooks } from './codex-server.ts'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
 import { program } from './programs.ts'
 
 const codex = program('codex')
-
-/** No login, no network, no background process. */
-const config = (model: string, project: string) => `# the user's own
-model = "mock-model"
-model_provider = "mock"
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-
-[features]
-daemon_auto_start = false
-
-[model_providers.mock]
-name = "mock"
-base_url = "${model}"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-requires_openai_auth = false
-supports_websockets = false
-
-[projects."${project}"]
-trust_level = "trusted"
-`
 
 describe.skipIf(codex === undefined)('Codex', () => {
   test('its model calls our tools, and is told what mail waits once its user has trusted the hooks', async () => {
@@ -40,7 +17,7 @@ describe.skipIf(codex === undefined)('Codex', () => {
       number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
     )
     Object.assign(office.env, { CODEX_HOME: office.at('codex'), PATH: `${dirname(codex!)}:${office.env.PATH}` })
-    const original = config(model.url, office.at('project'))
+    const original = codexConfig(model.url, office.at('project'))
     office.write('codex/config.toml', original)
     const install = await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools')
     expect([install.code, install.stderr]).toEqual([0, ''])
@@ -85,7 +62,7 @@ describe.skipIf(codex === undefined)('Codex', () => {
       number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },
     )
     Object.assign(office.env, { CODEX_HOME: office.at('codex') })
-    office.write('codex/config.toml', config(model.url, office.at('project')))
+    office.write('codex/config.toml', codexConfig(model.url, office.at('project')))
     await office.rouse('install', 'codex', '--profile', office.profile, '--approve-tools', '--http')
     expect(office.read('codex/config.toml')).not.toContain(office.agent.key)
     Object.assign(office.env, { ROUSE_KEY: office.agent.key })

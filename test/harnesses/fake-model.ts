@@ -15,7 +15,7 @@ export type Reply =
   | { readonly tool: string; readonly namespace?: string; readonly input: JsonObject }
 
 /** A model on loopback that speaks OpenAI's Responses API and Chat Completions API, and Anthropic's Messages API. `reply` is asked for each request, with its number. */
-export async function startFakeModel(reply: (request: ModelRequest, number: number) => Reply) {
+export async function startFakeModel(reply: (request: ModelRequest, number: number) => Reply | Promise<Reply>) {
   const requests: ModelRequest[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -28,7 +28,7 @@ export async function startFakeModel(reply: (request: ModelRequest, number: numb
     const hasTools = Array.isArray(body.tools) && body.tools.length > 0
     if (hasTools) requests.push({ body, text })
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    answer(response, hasTools ? reply({ body, text }, requests.length) : { text: 'title' }, body)
+    answer(response, hasTools ? await reply({ body, text }, requests.length) : { text: 'title' }, body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
