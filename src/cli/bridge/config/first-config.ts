@@ -31,7 +31,7 @@ export function firstConfig(profiles: Profiles, harnesses: readonly AdapterId[],
   }
   if (harnesses.length === 0) {
     throw new UsageError(
-      'No harness that the bridge reaches was found here. Install one, or write the configuration by hand: docs/bridge.md',
+      'No harness that the bridge reaches was found here. Install one, or write the configuration by hand: docs/cli.md',
     )
   }
   return { agents: [...agents.values()].map((profile) => ({ profile, harnesses, directories: [directory] })) }

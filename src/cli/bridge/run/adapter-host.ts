@@ -27,7 +27,7 @@ const lookMsMax = 10_000
 const freshMs = 1_000
 const watchAgainMs = { first: 5_000, max: 300_000 } as const
 const toldMax = 1_000
-const disposeMsMax = 1_000
+const disposeMsMax = 750
 
 /** One adapter for each harness, for all agents. What fails in one of them stays there. */
 export class AdapterHost implements AsyncDisposable {

@@ -78,6 +78,7 @@ export class AgentRun {
       adapter: (id) => host.adapter(id),
       row: (id) => host.row(id),
       choose: (signal) => this.#conversations.choose(signal),
+      lookFor: (harness, id) => this.#conversations.lookFor(harness, id),
       guard: (sender) => this.#guard(sender),
       changed: (end, signal) => this.#conversations.changed(end.session, signal),
       isRead: (wake, signal) => isReadMeanwhile(gateway, profile.identity, wake, signal),

@@ -15,6 +15,8 @@ export interface AttemptParts {
   readonly row: (id: AdapterId) => AdapterRow
   /** The conversation that the wake is for, as it is now. Errors: of the gateway. */
   readonly choose: (signal: AbortSignal) => Promise<Choice>
+  /** A conversation of a harness, as it is now; undefined: it is gone. */
+  readonly lookFor: (harness: AdapterId, conversationId: string) => Promise<HarnessSession | undefined>
   /** Why no turn may begin now. */
   readonly guard: () => Guarded | undefined
   /** A step on the way, with its proof. */
@@ -36,7 +38,8 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
 }
 
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
-const unproven: readonly string[] = ['held', 'failed', 'unknown']
+/** What a harness might still prove, or disprove, when the bridge comes back. */
+const unproven: readonly string[] = ['held', 'failed', 'unknown', 'written']
 
 /** Tries once to hand a wake over; what was handed over before is looked for, and not handed over again. Never rejects. */
 export async function attempt(wake: Wake, record: WakeRecord, parts: AttemptParts): Promise<AttemptEnd> {
@@ -55,13 +58,11 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
   const { id, harness, conversationId, cwd } = record
   if (harness === null || conversationId === null) return { step: 'unknown', detail: 'the record is not complete' }
   const lost: HarnessSession = { harness, conversationId, state: 'unknown', ...(cwd === null ? {} : { cwd }) }
-  const choice = await parts.choose(parts.signal).catch(() => ({ kind: 'none' }) as const)
-  const isThere =
-    choice.kind === 'one' && choice.session.harness === harness && choice.session.conversationId === conversationId
-  const session = isThere ? choice.session : lost
-  const by = { by: harness, session }
+  let by: Pick<AttemptEnd, 'by' | 'session'> = { by: harness, session: lost }
   let found: Awaited<ReturnType<Adapter['find']>>
   try {
+    const session = (await parts.lookFor(harness, conversationId)) ?? lost
+    by = { by: harness, session }
     found = await parts.adapter(harness).find(session, id, parts.signal)
   } catch (error) {
     if (parts.signal.aborted) return stopped
@@ -71,6 +72,9 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
   if (found === 'turn_started') return { step: 'turn_started', detail: 'found after a restart', ...by }
   if (found === 'waits') {
     return { step: 'held', detail: 'the harness has it, and has not begun', isWithHarness: true, ...by }
+  }
+  if (found === 'unknown' && record.step === 'written') {
+    return { step: 'written', detail: 'no more is known since the bridge ended', ...by }
   }
   if (found === 'unknown') {
     return {

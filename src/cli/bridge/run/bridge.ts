@@ -29,7 +29,7 @@ export interface BridgeParts {
 
 const pruneMs = 3_600_000
 /** An orderly end takes no longer: what was handed over is in the journal. */
-const stopMsMax = 2_000
+const stopMsMax = 1_500
 const otherSessionMsMax = 30_000
 const minuteMs = 60_000
 

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import type { HarnessSession } from '../adapter.ts'
+import type { AdapterId } from '../adapters/ids.ts'
 import type { BridgedAgent } from '../config/bridge-config.ts'
 import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
 import { isSameConversation, type KnownSession } from '../target/same-conversation.ts'
@@ -40,10 +41,16 @@ export class Conversations {
     return { ...choice, reason: [choice.reason, ...remarks].join('; ') }
   }
 
-  /** Those that a watch has told, and that the agent may be woken in. */
+  /** A conversation as it is now; undefined: it is gone. */
+  async lookFor(harness: AdapterId, conversationId: string): Promise<HarnessSession | undefined> {
+    const { sessions } = await this.#host.look(harness)
+    return sessions.find((session) => session.conversationId === conversationId)
+  }
+
+  /** Those that a watch has told, that the agent may be woken in, and whose process lives. */
   told(): readonly HarnessSession[] {
     const told = this.#agent.harnesses.flatMap((id) => this.#host.told(id))
-    return told.filter((session) => this.#isAllowed(session)).map(resolved)
+    return told.filter((session) => this.#isAllowed(session) && isAlive(session)).map(resolved)
   }
 
   /** Calls back when a watch tells a conversation that the agent may be woken in. Returns what ends that. */
@@ -70,7 +77,11 @@ export class Conversations {
   }
 
   #concerns(session: HarnessSession, waited: HarnessSession | undefined): boolean {
-    return waited === undefined ? this.#isAllowed(session) : isSameConversation(session, waited)
+    if (waited === undefined) return this.#isAllowed(session)
+    // A harness that works tells much that changes nothing for who waits.
+    const { state, route, activeTurnId } = waited
+    const isSame = session.state === state && session.route === route && session.activeTurnId === activeTurnId
+    return isSameConversation(session, waited) && !isSame
   }
 
   #onChange(changed: Changed): () => void {
@@ -95,5 +106,16 @@ function realPath(path: string): string {
     return realpathSync(path)
   } catch {
     return path
+  }
+}
+
+/** A harness that was killed tells no end. */
+function isAlive({ process: { pid } = { pid: 0 } }: HarnessSession): boolean {
+  if (pid === 0) return true
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

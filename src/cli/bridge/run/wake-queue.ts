@@ -17,7 +17,8 @@ export interface HeldWake {
 }
 
 /** What a queue of wakes works with. */
-export interface QueueParts extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'now'> {
+export interface QueueParts
+  extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'lookFor' | 'now'> {
   /** The name of the agent in the journal. */
   readonly agent: string
   readonly guard: (sender: string | null) => ReturnType<AttemptParts['guard']>
@@ -150,12 +151,12 @@ export class WakeQueue {
   }
 
   #partsOf(wake: Wake, sender: string | null, signal: AbortSignal): AttemptParts {
-    const { journal, gateway, adapter, row, choose, now, guard } = this.#parts
-    let last = ''
+    const { journal, gateway, adapter, row, choose, lookFor, now, guard } = this.#parts
+    const said = new Map<ReceiptStep, string>()
     const report: AttemptParts['report'] = (step, detail, by) => {
-      // An adapter may say the same again and again while it waits.
-      if (last === `${step} ${detail}`) return
-      last = `${step} ${detail}`
+      // The same is said at each try, and by an adapter again and again while it waits.
+      if (said.get(step) === detail) return
+      said.set(step, detail)
       if (step === 'held') this.#held = { wake, reason: detail, since: this.#held?.since ?? now() }
       try {
         journal.note(wake.eventId, step, detail)
@@ -164,7 +165,7 @@ export class WakeQueue {
       }
       this.#send(wake.eventId, { step, detail, by })
     }
-    return { journal, gateway, adapter, row, choose, now, report, signal, guard: () => guard(sender) }
+    return { journal, gateway, adapter, row, choose, lookFor, now, report, signal, guard: () => guard(sender) }
   }
 
   #send(eventId: string, { step, detail, by, isEnd }: Said): void {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { dataDirectory } from '../../../support/data-directory.ts'
 import { startGateway } from '../../../support/gateway.ts'
 import { until } from '../../../support/until.ts'
-import { mail, outcomes, untilOutcomes } from './acts.ts'
+import { mail, outcomes, subscriptionsOf, untilOutcomes } from './acts.ts'
 import { startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
@@ -96,12 +96,12 @@ describe('rouse bridge', () => {
     using home = dataDirectory()
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
-    const process = { pid: 4711, startedAt: '2026-11-22T10:00:00.000Z' }
+    const process = { pid: globalThis.process.pid, startedAt: '2026-11-22T10:00:00.000Z' }
     await gateway.call('POST', '/v1/sessions', { surface: 'codex', ...process, drain: false }, donna)
     const harness = new FakeHarness()
     const cwd = workplace(home.path)
     harness.set({ cwd, conversationId: 'own', process })
-    harness.set({ cwd, conversationId: 'other', process: { ...process, pid: 4712 } })
+    harness.set({ cwd, conversationId: 'other', process: { ...process, startedAt: '2026-11-22T11:00:00.000Z' } })
     await using _bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
     harness.set({ cwd, conversationId: 'own', process, state: 'active', activeTurnId: 'turn-1' })
     const presence = async () => (await gateway.call('GET', '/v1/agents/donna', undefined, donna)).body.presence
@@ -131,5 +131,27 @@ describe('rouse bridge', () => {
     )
     expect(harness.turns).toHaveLength(1)
     expect(await outcomes(gateway, donna)).toEqual(['delivered', 'pending'])
+  })
+
+  test('a test of the route begins a turn, and is not kept for later where it cannot', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const harness = new FakeHarness()
+    harness.set({ cwd: workplace(home.path) })
+    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    const [{ subscriptionId }] = await subscriptionsOf(gateway, donna)
+    const tried = async () =>
+      (await gateway.call('POST', `/v1/wake-subscriptions/${subscriptionId}/test`, undefined, donna)).body
+    expect(await tried()).toMatchObject({ attempt: { error: null } })
+    expect(harness.turns.map(({ text }) => text)).toEqual([
+      expect.stringContaining('This is a test of how you are woken'),
+    ])
+    harness.set({ cwd: workplace(home.path), state: 'userTyping' })
+    expect(await tried()).toMatchObject({ attempt: { error: 'failed' } })
+    expect(await bridge.step('refused')).toMatchObject({ detail: 'it is userTyping' })
+    const { agents } = await bridge.status()
+    expect(agents[0]?.held).toBeUndefined()
+    expect(harness.turns).toHaveLength(1)
   })
 })
