@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { openRouse } from './rouse.mjs'
@@ -95,10 +96,18 @@ function copyTasks(file, { task, agents, copies, newUuid }) {
   }
   const head = firstLogId + (copies + 1) * events.length - 1
   db.prepare('update project set log_head = ?').run(head)
+  recount(db)
   db.exec('commit')
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
   return kept
+}
+
+/** Fills the counters of tasks as the migration to them does. A build from before them has none. */
+function recount(db) {
+  if (!db.prepare("select 1 from sqlite_master where name = 'task_count'").get()) return
+  const migration = readFileSync(new URL('../../drizzle/sqlite/0020_task_count.sql', import.meta.url), 'utf8')
+  db.exec(`delete from task_count; ${/^insert into.*/ms.exec(migration)[0]}`)
 }
 
 function prepareInsert(db, table, row) {

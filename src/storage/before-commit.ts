@@ -30,11 +30,16 @@ export class BeforeCommitWork {
         throw new Error('Work before the commit cannot defer more work.')
       },
     }
+    const all = [...this.#items]
     let done = pipelined()
-    for (const [closing, items] of this.#items) {
+    for (const [closing, items] of all.filter(([{ isLast }]) => !isLast)) {
       await done.answered
       done = await closing(last, items)
     }
-    return done
+    const answers = [done.answered]
+    for (const [closing, items] of all.filter(([{ isLast }]) => isLast)) {
+      answers.push((await closing(last, items)).answered)
+    }
+    return pipelined(...answers)
   }
 }

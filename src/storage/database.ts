@@ -27,7 +27,18 @@ export interface Pipelined {
 }
 
 /** Does everything that was deferred to it, in the order in which it was deferred. */
-export type BeforeCommit<Item> = (tx: Transaction, items: readonly Item[]) => Promise<Pipelined>
+export interface BeforeCommit<Item> {
+  (tx: Transaction, items: readonly Item[]): Promise<Pipelined>
+  readonly isLast?: true
+}
+
+/**
+ * Declares work before the commit that runs after all other, under the locks that the other has taken. Its statements are sent
+ * without waiting for the answers to theirs.
+ */
+export function atLast<Item>(closing: BeforeCommit<Item>): BeforeCommit<Item> {
+  return Object.assign((tx: Transaction, items: readonly Item[]) => closing(tx, items), { isLast: true as const })
+}
 
 /**
  * Thrown by work that finds that another writer has changed what it read: the work is run again from its start. It never happens

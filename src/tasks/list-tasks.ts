@@ -3,6 +3,7 @@ import type { Reader } from '../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import { type TaskState, taskStates } from './state.ts'
 import type { Task } from './task.ts'
+import { totalByCounters } from './task-count-store.ts'
 import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
@@ -25,6 +26,7 @@ export interface TaskPage {
   readonly tasks: readonly Task[]
   /** Empty on the last page. */
   readonly nextPageToken: string
+  /** How many tasks match, on all pages. */
   readonly totalSize: number
 }
 
@@ -82,7 +84,8 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
         ? sql`select ${taskColumns} from task where ${range} ${newestFirst}`
         : sql`select ${taskColumns} from task where id in (${newestOfEachState(range)}) ${newestFirst}`,
     ),
-    count: statement<object, { total: number }>(sql`select count(*) as "total" from task where ${where}`),
+    count:
+      totalByCounters(names) ?? statement(sql`select count(*) as "total" from task where ${inRanges(names, where)}`),
   }
   prepared.set(shape, made)
   return made
@@ -101,6 +104,16 @@ function newestOfEachState(range: SQL): SQL {
     (state) => sql`select id from (select id from task where ${range} and state = ${state} ${newestFirst}) as newest`,
   )
   return sql.join(ranges, sql` union all `)
+}
+
+/** Names every state where the index has the state before the time, so that tasks of another time are not counted through. */
+function inRanges(names: readonly FilterName[], where: SQL): SQL {
+  if (isOneRange(names)) return where
+  const states = sql.join(
+    taskStates.map((state) => sql`${state}`),
+    sql`, `,
+  )
+  return sql`${where} and state in (${states})`
 }
 
 function conditions(names: readonly FilterName[]): SQL {

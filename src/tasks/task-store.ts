@@ -6,6 +6,7 @@ import { lockingStatement, p, sql, statement } from '../storage/statement.ts'
 import type { Encoded } from './encoded.ts'
 import type { TaskState } from './state.ts'
 import type { Task, TaskParties } from './task.ts'
+import { countTask } from './task-count-store.ts'
 
 export interface TaskRow extends Omit<Task, 'state' | 'priority' | 'taggedConcepts' | 'metadata'> {
   state: string
@@ -78,6 +79,7 @@ export async function insertTask(tx: Transaction, task: Task): Promise<void> {
     taggedConcepts: JSON.stringify(task.taggedConcepts),
     metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
   })
+  countTask(tx, { after: task })
 }
 
 export async function findTask(db: Reader, id: string): Promise<Task | undefined> {
@@ -99,13 +101,17 @@ export async function lockTask(tx: Transaction, id: string): Promise<Task | unde
 /** Writes a task's next state over the one it was read in. False: the row has changed since, and is left as it is. */
 export async function moveTaskRow(tx: Transaction, before: Task, next: Task): Promise<boolean> {
   const { id, version: expectedVersion, chunkCount: expectedChunks } = before
-  return (await tx.run(move, { ...next, id, expectedVersion, expectedChunks, now: tx.now })) > 0
+  const isMoved = (await tx.run(move, { ...next, id, expectedVersion, expectedChunks, now: tx.now })) > 0
+  if (isMoved) countTask(tx, { before, after: next })
+  return isMoved
 }
 
 /** Writes a task's next assignee over the one it was read with. False: the row has changed since, and is left as it is. */
 export async function assignTaskRow(tx: Transaction, before: Task, assigneeId: string): Promise<boolean> {
   const { id, version: expectedVersion } = before
-  return (await tx.run(assign, { id, expectedVersion, assigneeId, now: tx.now })) > 0
+  const isAssigned = (await tx.run(assign, { id, expectedVersion, assigneeId, now: tx.now })) > 0
+  if (isAssigned) countTask(tx, { before, after: { ...before, assigneeId } })
+  return isAssigned
 }
 
 /** Counts a message that leaves the state as it is. False: the row has changed since it was read. */

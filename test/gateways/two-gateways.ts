@@ -6,6 +6,8 @@ import { databaseUrlFor } from '../support/store.ts'
 export const encryptionKey = createHash('sha256').update('of these tests').digest('base64')
 
 export interface TwoGateways extends AsyncDisposable {
+  /** Whose directory the store belongs to. */
+  readonly dataDir: string
   readonly a: TestGateway
   readonly b: TestGateway
   /** One more on the same store. */
@@ -24,6 +26,7 @@ export async function startTwo(env: Record<string, string> = {}): Promise<TwoGat
     return gateway
   }
   return {
+    dataDir: store.path,
     a: await start(),
     b: await start(),
     start,

@@ -1,13 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { findFirstResult, keepResult, mailScope, pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { Collision } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { createSchema } from '../support/schemas.ts'
-import { besideStore, engine, onPostgres, openStore, runSql } from '../support/store.ts'
+import { migrateTo } from '../support/older-store.ts'
+import { besideStore, engine, openStore } from '../support/store.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const never = new AbortController().signal
@@ -97,24 +94,3 @@ test('a store of the schema before keeps the keys of its tasks and of its mail',
   expect(await findFirstResult(db, 'lola', mailScope, request)).toBe('message-1')
   await db.close()
 })
-
-/** Makes a store as the builds up to a schema version left it. */
-async function migrateTo(dataDir: string, version: number): Promise<void> {
-  const migrations = new URL(`../../drizzle/${engine}/`, import.meta.url)
-  const url = onPostgres ? await createSchema(dataDir) : undefined
-  const files = readdirSync(migrations)
-    .filter((file) => Number(file.slice(0, 4)) <= version)
-    .sort()
-  const texts = [
-    'create table schema_migration (version bigint primary key, name text not null, applied_at bigint not null)',
-    ...files.map((file) => readFileSync(new URL(file, migrations), 'utf8')),
-    ...files.map((file) => `insert into schema_migration values (${Number(file.slice(0, 4))}, '${file}', 0)`),
-  ]
-  if (url !== undefined) {
-    for (const text of texts) await runSql(url, text)
-    return
-  }
-  const raw = new Sqlite(join(dataDir, 'rouse.db'))
-  for (const text of texts) raw.exec(text)
-  raw.close()
-}

@@ -1,0 +1,82 @@
+import { atLast, type Transaction } from '../storage/database.ts'
+import { pipelined } from '../storage/pipelined.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { p, type Statement, sql, statement } from '../storage/statement.ts'
+import type { Task } from './task.ts'
+
+const parties = { agentId: 'agent_id', assigneeId: 'assignee_id', originatorId: 'originator_id' } as const
+type PartyName = keyof typeof parties
+const partyNames = Object.keys(parties) as PartyName[]
+
+/** The parties by which the tasks of each project and state are counted; without any: all of them. */
+const counters: readonly (readonly PartyName[])[] = [
+  [],
+  ['agentId'],
+  ['assigneeId'],
+  ['originatorId'],
+  ['agentId', 'originatorId'],
+]
+/** What a counter has in place of a party that it does not look at. */
+const anyone = ''
+
+type Counted = Pick<Task, PartyName | 'projectId' | 'state'>
+
+/** A task before and after it moved to another state or assignee. */
+interface Change {
+  /** undefined: the task is new. */
+  readonly before?: Counted | undefined
+  readonly after: Counted
+}
+
+const add = new RowsStatement(
+  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, ${value(3)}, ${value(4)}, cast(${value(5)} as bigint)`,
+  6,
+  (rows) => sql`insert into task_count (agent_id, assignee_id, originator_id, project_id, state, total) values ${rows}
+    on conflict (agent_id, assignee_id, originator_id, project_id, state)
+    do update set total = task_count.total + excluded.total`,
+)
+
+/**
+ * Counts a change of a task at the end of the transaction: after the events of the change, which lock the log of the task's
+ * project. So nobody else holds the counters of that project, and two gateways never wait for each other here.
+ */
+export function countTask(tx: Transaction, change: Change): void {
+  tx.beforeCommit(addChanges, change)
+}
+
+const addChanges = atLast(async (tx: Transaction, changes: readonly Change[]) => pipelined(add.run(tx, sumUp(changes))))
+
+/** The rows that move the counters: one for each that the changes do not leave as it is. */
+function sumUp(changes: readonly Change[]): (string | number)[][] {
+  const sums = new Map<string, { readonly key: readonly string[]; total: number }>()
+  const addTo = (task: Counted, one: 1 | -1): void => {
+    for (const names of counters) {
+      const key = [
+        ...partyNames.map((name) => (names.includes(name) ? task[name] : anyone)),
+        task.projectId,
+        task.state,
+      ]
+      const sum = sums.get(key.join(' '))
+      if (sum) sum.total += one
+      else sums.set(key.join(' '), { key, total: one })
+    }
+  }
+  for (const { before, after } of changes) {
+    if (before) addTo(before, -1)
+    addTo(after, 1)
+  }
+  return [...sums.values()].filter(({ total }) => total !== 0).map(({ key, total }) => [...key, total])
+}
+
+/** The statement that reads the total of a list with these filters from the counters. undefined: no counter has it. */
+export function totalByCounters(filters: readonly string[]): Statement<object, { total: number }> | undefined {
+  const given = partyNames.filter((name) => filters.includes(name))
+  const others = filters.filter((name) => !(name in parties))
+  const isCounted = counters.some((names) => names.join() === given.join())
+  if (!isCounted || others.some((name) => name !== 'projectId' && name !== 'state')) return undefined
+  const terms = partyNames.map((name) => sql`${sql.raw(parties[name])} = ${given.includes(name) ? p(name) : anyone}`)
+  if (others.includes('projectId')) terms.push(sql`project_id = ${p('projectId')}`)
+  if (others.includes('state')) terms.push(sql`state = ${p('state')}`)
+  const where = sql.join(terms, sql` and `)
+  return statement(sql`select cast(coalesce(sum(total), 0) as bigint) as "total" from task_count where ${where}`)
+}
