@@ -16,7 +16,7 @@ export interface Limit {
   readonly what: string
 }
 
-const KiB = 1024
+export const KiB = 1024
 export const MiB = 1024 * KiB
 
 export function limit(max: number, unit: Limit['unit'], what: string): Limit {
@@ -76,29 +76,6 @@ export const taskLimits = {
   valueBytes: limit(32, 'bytes', 'added to the size for each value in them, beside its text'),
 } as const satisfies Record<string, Limit>
 
-/** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`. */
-export const openLimits = {
-  unsentBytes: limit(64 * MiB, 'bytes', 'answers and stream events of one key that its clients have not read yet'),
-  loadingEvents: limit(4, 'at a time', 'stream events of one key that are loaded at the same time'),
-  streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
-  streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
-  receipts: limit(100, 'items', 'receipts for wakes in one request, or in one frame of a WebSocket'),
-  socketFrame: limit(256 * KiB, 'bytes', 'one message of the client on a WebSocket; a larger one closes it with 1009'),
-  socketWaiting: limit(
-    1_000,
-    'at a time',
-    'messages of the client on a WebSocket that wait for their answers; one more closes it with 1008',
-  ),
-  mailWait: limit(
-    55,
-    'seconds',
-    'a read of the inbox that waits for mail (`waitSeconds`): clients and proxies give up after a minute',
-  ),
-  mailReturned: limit(100, 'items', 'messages in one call of `POST /v1/inbox/returns`; an answer has at most 50'),
-  mailReturn: limit(60, 'seconds', 'the time after its delivery with an answer in which mail may be returned'),
-  keyCheck: limit(60, 'seconds', 'the time between two checks that the keys of open streams and calls are still valid'),
-} as const satisfies Record<string, Limit>
-
 /** MCP over HTTP. */
 export const mcpLimits = {
   mcpSessionsOfKey: limit(
@@ -140,39 +117,6 @@ export const outputLimits = {
   grpcDetails: limit(1_000, 'characters', 'the message of a gRPC status'),
 } as const satisfies Record<string, Limit>
 
-/**
- * Connections, each and all together, with or without a valid key. Beyond a limit a request is refused with 408, 413 or 431 if it
- * can still be answered, and the connection is closed.
- */
-export const connectionLimits = {
-  connections: limit(10_000, 'at a time', 'connections to the HTTP port, and the same number to the gRPC port'),
-  connectionsPerAddress: limit(
-    1_000,
-    'at a time',
-    'connections of one address; an IPv6 /64 network counts as one address',
-  ),
-  handshake: limit(10, 'seconds', 'a TLS handshake'),
-  headers: limit(15, 'seconds', 'the headers of an HTTP request, and the silence before the first request'),
-  request: limit(300, 'seconds', 'the arrival of a whole HTTP request'),
-  keepAlive: limit(5, 'seconds', 'the silence between two HTTP requests on a connection'),
-  headerBytes: limit(16 * KiB, 'bytes', 'the headers of an HTTP request'),
-  headerLines: limit(100, 'items', 'header lines of an HTTP request'),
-  wireBody: limit(32 * MiB, 'bytes', 'the body of an HTTP request as it arrives, with its transfer encoding'),
-  bodyGrace: limit(10, 'seconds', 'the time in which a body may arrive at any rate'),
-  bodyRate: limit(2 * KiB, 'bytes a second', 'the lowest rate of a body after that time'),
-  linger: limit(1, 'seconds', 'the time for sending an answer before the body was read'),
-  readerStall: limit(30, 'seconds', 'the time in which a reader reads nothing although data is ready'),
-  grpcFirstCall: limit(30, 'seconds', 'a gRPC connection on which no call has shown a valid key'),
-  grpcIdle: limit(300, 'seconds', 'a gRPC connection without a call in flight'),
-  grpcCalls: limit(1_000, 'at a time', 'calls on one gRPC connection'),
-} as const satisfies Record<string, Limit>
-
-/** Messages between the gateways of one store. Larger or other messages from the bus are ignored. */
-export const busLimits = {
-  message: limit(7_900, 'bytes', 'one message between gateways (PostgreSQL carries 8,000)'),
-  id: limit(200, 'characters', 'an id in a message between gateways'),
-} as const satisfies Record<string, Limit>
-
 /** Keys and tokens. */
 export const keyLimits = {
   keyLife: limit(10 * 366 * 86_400, 'seconds', 'the life of a key that has an end'),
@@ -183,64 +127,9 @@ export const keyLimits = {
   operatorProjects: limit(100, 'items', 'projects of one operator key'),
 } as const satisfies Record<string, Limit>
 
-/** Concurrent deliveries: wakes, push notifications, and the look-ups of their host names. More of them wait in a queue. */
-export const outboundLimits = {
-  attempts: limit(1_024, 'at a time', 'delivery attempts of a gateway'),
-  attemptsOfAgent: limit(128, 'at a time', 'delivery attempts of an agent'),
-  attemptsOfAgentToOrigin: limit(64, 'at a time', 'delivery attempts of an agent to one origin'),
-  attemptsOfAgentToSlowOrigin: limit(
-    8,
-    'at a time',
-    'delivery attempts of an agent to an origin that lets attempts time out',
-  ),
-  attemptsOfProject: limit(512, 'at a time', 'delivery attempts of a project'),
-  attemptsOfSlowAgent: limit(64, 'at a time', 'delivery attempts of an agent whose receivers let attempts time out'),
-  attemptsToOrigin: limit(128, 'at a time', 'delivery attempts to one origin, and connections to it'),
-  hostsFile: limit(MiB, 'bytes', 'the hosts file of the machine'),
-  lookupWait: limit(10, 'seconds', 'the wait in the queue for a name look-up; then the attempt is postponed'),
-  lookups: limit(256, 'at a time', 'name look-ups of a gateway'),
-  lookupsOfAgent: limit(8, 'at a time', 'name look-ups of an agent'),
-  lookupsOfProject: limit(64, 'at a time', 'name look-ups of a project'),
-  lookupsOfSlowAgent: limit(2, 'at a time', 'name look-ups of an agent whose name servers do not answer'),
-  namesKept: limit(10_000, 'items', 'cached answers of name servers'),
-  nameKeptFor: limit(30, 'seconds', 'how long an answer of a name server is cached'),
-  nameLookup: limit(5, 'seconds', 'one name look-up, with all its attempts'),
-  originsKept: limit(1_024, 'items', 'origins with kept connections'),
-  originsKeptOfAgent: limit(256, 'items', 'origins with kept connections, of an agent'),
-  runs: limit(1_536, 'at a time', 'runs of a gateway: subscriptions that it sends for'),
-  runsOfAgent: limit(
-    512,
-    'at a time',
-    'runs for subscriptions of one agent, on a gateway; the other subscriptions wait in the store',
-  ),
-  testWait: limit(5, 'seconds', 'the wait of a subscription test in the queue; then the test is refused'),
-  testsOfAgent: limit(4, 'at a time', 'tests of the subscriptions of an agent'),
-} as const satisfies Record<string, Limit>
-
 /** The length of one page of a list. */
 export const pageLimits = {
   listPage: limit(500, 'items', 'agents, keys, permissions or subscriptions in one page of a list'),
-} as const satisfies Record<string, Limit>
-
-/** The audit. */
-export const auditLimits = {
-  waiting: limit(
-    10_000,
-    'items',
-    'audit records that wait while the store accepts no writes; the oldest are dropped first',
-  ),
-  refusals: limit(500, 'a minute', 'audit records of refused attempts; further ones are counted in one record'),
-  target: limit(200, 'characters', 'the target in an audit record'),
-} as const satisfies Record<string, Limit>
-
-/** Callers without a valid key. */
-export const accessLimits = {
-  failedTries: limit(
-    600,
-    'a minute',
-    'wrong keys from one address; more are answered 429, and a valid key is always accepted; `ROUSE_WRONG_KEYS_PER_MINUTE` sets it',
-  ),
-  failedAddresses: limit(10_000, 'items', 'addresses whose wrong keys are counted; the oldest are removed first'),
 } as const satisfies Record<string, Limit>
 
 /** The commands of the operator. */
@@ -251,25 +140,4 @@ export const operationLimits = {
     'subscriptions that `rouse rekey` reads at once; each is changed in a transaction of its own',
   ),
   rekeyPasses: limit(5, 'items', 'passes of `rouse rekey` over a store whose gateways run'),
-} as const satisfies Record<string, Limit>
-
-/** Memory that a gateway uses for all of its callers together. */
-export const memoryLimits = {
-  recentEvents: limit(1_024, 'items', 'cached events: the newest ones'),
-  recentWeight: limit(16 * MiB, 'characters', 'the text of the cached events'),
-  pageWeight: limit(512 * KiB, 'characters', 'the text of a page of events after which the next pages are shorter'),
-} as const satisfies Record<string, Limit>
-
-/** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */
-export const refusalLimits = {
-  promptRefusals: limit(120, 'a minute', 'refusals of one agent that are answered without a delay'),
-  refusalDelay: limit(2, 'seconds', 'the longest delay of further refusals; the shortest is half of it'),
-  lateRefusals: limit(256, 'at a time', 'delayed refusals of one agent; for one more the connection is closed'),
-} as const satisfies Record<string, Limit>
-
-/** What one agent has of the gateway's one thread while others ask too. Alone, it has none of these limits. */
-export const companyLimits = {
-  largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
-  largeWait: limit(30, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
-  few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>

@@ -1,7 +1,7 @@
 import type { Base } from '../core.ts'
+import { auditLimits } from '../gateway-limits.ts'
 import { ulidSequence } from '../lib/ids.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
-import { auditLimits } from '../limits.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'

@@ -1,4 +1,4 @@
-import { auditLimits } from '../limits.ts'
+import { auditLimits } from '../gateway-limits.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
 
 const minuteMs = 60_000

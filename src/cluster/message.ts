@@ -1,4 +1,4 @@
-import { busLimits } from '../limits.ts'
+import { busLimits } from '../gateway-limits.ts'
 
 /** A message from one gateway to the others. */
 export interface Message {

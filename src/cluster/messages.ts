@@ -1,5 +1,5 @@
+import { busLimits } from '../gateway-limits.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
-import { busLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
 import type { Bus } from './bus/bus.ts'
 import { decode, encode, type Message } from './message.ts'

@@ -1,6 +1,6 @@
 import { Problem, toProblem } from '../errors.ts'
+import { accessLimits } from '../gateway-limits.ts'
 import type { Clock } from '../lib/clock.ts'
-import { accessLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
 import type { ClientAddress } from '../security/client-address.ts'
 import { networkOf } from '../security/ip-address.ts'

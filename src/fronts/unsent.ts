@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { openLimits } from '../limits.ts'
+import { openLimits } from '../gateway-limits.ts'
 
 interface Limits {
   readonly bytesMax: number

@@ -1,6 +1,6 @@
 import type { Base } from '../core.ts'
+import { openLimits } from '../gateway-limits.ts'
 import type { Sweep } from '../lib/sweeper.ts'
-import { openLimits } from '../limits.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
 import { findLiveOperatorKeys } from '../registry/callers/operator-key-store.ts'
 import type { Holder, OpenCalls } from './open-calls.ts'

@@ -1,6 +1,6 @@
+import { memoryLimits } from '../gateway-limits.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { weightOfValue } from '../lib/weight.ts'
-import { memoryLimits } from '../limits.ts'
 
 /** The triggers of an agent's subscription. Source: S1-43; the last one is from S4-6. */
 export const agentTriggers = [

@@ -1,4 +1,4 @@
-import { memoryLimits } from '../limits.ts'
+import { memoryLimits } from '../gateway-limits.ts'
 import { type LogEvent, type NewEvent, type Trigger, weightOf } from './event.ts'
 
 /** The newest events of a project, without a gap. */

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { setMaxListeners } from 'node:events'
+import { outboundLimits } from '../gateway-limits.ts'
 import { FairGate, type Payer } from '../lib/fair-gate.ts'
-import { outboundLimits } from '../limits.ts'
 import { HostsFile } from './hosts-file.ts'
 import { type AskName, createAskName } from './name-servers.ts'
 import { NameError, OutboundError } from './outbound-error.ts'

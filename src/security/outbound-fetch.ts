@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Problem } from '../errors.ts'
+import { outboundLimits } from '../gateway-limits.ts'
 import type { Payer } from '../lib/fair-gate.ts'
-import { outboundLimits } from '../limits.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadline } from './deadline.ts'
 import { withoutEcho } from './echoed-secrets.ts'

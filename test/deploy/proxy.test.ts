@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectionLimits, inputLimits } from '../../src/limits.ts'
+import { connectionLimits } from '../../src/gateway-limits.ts'
+import { inputLimits } from '../../src/limits.ts'
 
 const nginx = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
 const [beforeHttp, http, grpc] = nginx.split(/^ {2}server \{$/m) as [string, string, string]

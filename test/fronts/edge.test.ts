@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownNames } from '../../src/fronts/edge.ts'
-import { connectionLimits } from '../../src/limits.ts'
+import { connectionLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 

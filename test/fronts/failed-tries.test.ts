@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { FailedTries } from '../../src/fronts/failed-tries.ts'
-import { accessLimits } from '../../src/limits.ts'
+import { accessLimits } from '../../src/gateway-limits.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { createClientAddress } from '../../src/security/client-address.ts'
 import { FakeClock } from '../support/fake-clock.ts'

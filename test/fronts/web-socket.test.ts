@@ -10,7 +10,7 @@ import { socketTransport } from '../../src/fronts/rest/wake-stream/socket-transp
 import { Unsent } from '../../src/fronts/unsent.ts'
 import { takeUpgrade } from '../../src/fronts/upgrade.ts'
 import { keepAlive } from '../../src/fronts/web-socket.ts'
-import { openLimits } from '../../src/limits.ts'
+import { openLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { openLimits } from '../../src/gateway-limits.ts'
 import { OpenCalls } from '../../src/identity/open-calls.ts'
-import { openLimits } from '../../src/limits.ts'
 import { agentNumbers } from '../../src/share-limits.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'

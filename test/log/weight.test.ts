@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { memoryLimits, outputLimits } from '../../src/limits.ts'
+import { memoryLimits } from '../../src/gateway-limits.ts'
+import { outputLimits } from '../../src/limits.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
 import { RecentEvents } from '../../src/log/recent-events.ts'
 import { startGateway } from '../support/gateway.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { companyLimits, MiB } from '../../src/limits.ts'
+import { companyLimits } from '../../src/gateway-limits.ts'
+import { MiB } from '../../src/limits.ts'
 import { LongTurns } from '../../src/registry/shares/long-turns.ts'
 import { agentRates, allowanceOf } from '../../src/share-limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'

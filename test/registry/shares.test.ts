@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { refusalLimits } from '../../src/limits.ts'
+import { refusalLimits } from '../../src/gateway-limits.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessLimits } from '../../src/limits.ts'
+import { accessLimits } from '../../src/gateway-limits.ts'
 import type { Logger } from '../../src/logger.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { openLimits } from '../../limits.ts'
+import { openLimits } from '../../gateway-limits.ts'
 import type { Database } from '../../storage/database.ts'
 import { undoDelivery, undoDeliveryInSession } from './waiting-store.ts'
 

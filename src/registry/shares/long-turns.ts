@@ -1,6 +1,7 @@
+import { companyLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
-import { companyLimits, MiB } from '../../limits.ts'
+import { MiB } from '../../limits.ts'
 
 const { largeBytes, largeWait } = companyLimits
 /** How many paths with large answers are remembered, for all callers. */

@@ -1,5 +1,5 @@
+import { outboundLimits } from '../../gateway-limits.ts'
 import { newUuid } from '../../lib/ids.ts'
-import { outboundLimits } from '../../limits.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { EventLease } from '../commit/schedule.ts'

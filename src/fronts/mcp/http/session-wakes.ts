@@ -1,5 +1,5 @@
 import { Problem } from '../../../errors.ts'
-import { openLimits } from '../../../limits.ts'
+import { openLimits } from '../../../gateway-limits.ts'
 import type { Logger } from '../../../logger.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { inputLimits, openLimits } from '../../../limits.ts'
+import { openLimits } from '../../../gateway-limits.ts'
+import { inputLimits } from '../../../limits.ts'
 import { reads, tool } from './tool.ts'
 
 /** Below the minute after which most clients give up. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { inputLimits, openLimits } from '../../../limits.ts'
+import { openLimits } from '../../../gateway-limits.ts'
+import { inputLimits } from '../../../limits.ts'
 import { messageTypes } from '../../../mailbox/messages/message.ts'
 import { reportableStatuses } from '../../../mailbox/messages/status.ts'
 import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'

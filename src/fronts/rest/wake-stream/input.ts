@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { inputLimits, openLimits } from '../../../limits.ts'
+import { openLimits } from '../../../gateway-limits.ts'
+import { inputLimits } from '../../../limits.ts'
 import { streamCapabilities } from '../../../registry/subscriptions/stream-capabilities.ts'
 import { receiptSteps } from '../../../wakes/rules/receipts.ts'
 import { line, oneOf, time } from '../fields.ts'

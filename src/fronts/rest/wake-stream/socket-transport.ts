@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { WebSocket } from 'ws'
-import { openLimits } from '../../../limits.ts'
+import { openLimits } from '../../../gateway-limits.ts'
 import type { Unsent } from '../../unsent.ts'
 import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../web-socket.ts'
 import type { AnswerFrame, AnswerFrames } from './receipt-frames.ts'

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { Unsent } from '../../../../src/fronts/unsent.ts'
-import { openLimits } from '../../../../src/limits.ts'
+import { openLimits } from '../../../../src/gateway-limits.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
 import { until } from '../../../support/until.ts'
 import { stateOf, untilStatus } from '../../../wakes/acts.ts'
