@@ -1,0 +1,86 @@
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Core } from '../core.ts'
+import { renderPush } from '../fronts/a2a/push-body.ts'
+import type { Cleanup } from '../lib/cleanup.ts'
+import { LogNotifier } from '../log/log-notifier.ts'
+import { createFindDelivered } from '../mailbox/delivery/already-delivered.ts'
+import { markDelivered } from '../mailbox/delivery/mark-delivered.ts'
+import type { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { SecretBox } from '../security/secret.ts'
+import { createFindWaiting } from '../waiting.ts'
+import { StreamConnections } from '../wake-stream/connections.ts'
+import { createNotificationChannel } from '../wake-stream/notification-channel.ts'
+import { createStreamChannel } from '../wake-stream/stream-channel.ts'
+import { WakeStreams } from '../wake-stream/streams.ts'
+import { AttemptLog } from '../wakes/attempt-log.ts'
+import type { Channels } from '../wakes/channel.ts'
+import { createEngine } from '../wakes/engine.ts'
+import { createAttemptGate } from '../webhooks/attempt-gate.ts'
+import { createPushChannel, type SignToken } from '../webhooks/push-channel.ts'
+import { createWakeSigner } from '../webhooks/wake-signer.ts'
+import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
+import type { World } from '../world.ts'
+import { Changes } from './changes.ts'
+
+export interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Core, 'db'> {
+  readonly cluster: Cluster
+  readonly outbound: OutboundFetch
+  readonly secrets: SecretBox
+  /** Signs the token of a push. */
+  readonly signToken: SignToken
+  /** How long a receiver may take to answer, in ms. */
+  readonly timeoutMs: number
+}
+
+/** Builds what delivers: the log, the channels, the engine over both, and the streams that receivers open. Nothing runs yet. */
+export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
+  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs } = parts
+  const notifier = new LogNotifier(cluster.notifyGrown)
+  cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
+
+  // channels
+  const attempts = new AttemptLog(log)
+  const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
+  const signWake = createWakeSigner(secrets, clock)
+  const [streams, noticed] = [new WakeStreams(), new WakeStreams()]
+  const channels: Channels = {
+    'a2a-webhook': createWebhookChannel(sending, signWake),
+    'mcp-notifications': createNotificationChannel({ clock, attempts }, noticed),
+    'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
+    push: createPushChannel(sending, secrets, renderPush(db), signToken),
+  }
+
+  // the engine
+  const findDelivered = createFindDelivered(db)
+  const findWaiting = createFindWaiting(db)
+  const engine = undo.use(
+    createEngine({
+      db,
+      clock,
+      log,
+      notifier,
+      cluster,
+      channels,
+      onDelivered: markDelivered,
+      findDelivered,
+      findWaiting,
+    }),
+  )
+  const core: Core = { db, clock, log, append: engine.append }
+
+  // the streams
+  const changes = new Changes()
+  cluster.on({ changed: (ids) => changes.check(ids), missed: () => changes.checkAll() })
+  const changed = (id: string): void => {
+    engine.changed(id)
+    changes.check([id])
+  }
+  const connecting = { ...core, gatewayId: cluster.id, random }
+  const stream = { ...connecting, target: 'bridge-daemon', streams, changed: engine.changed } as const
+  const connections = undo.use(new StreamConnections(stream))
+  const notices = undo.use(
+    new StreamConnections({ ...connecting, target: 'mcp-notifications', streams: noticed, changed }),
+  )
+  changes.listen(connections)
+  return { core, notifier, channels, engine, changes, changed, wakeStreams: { ...stream, connections }, notices }
+}

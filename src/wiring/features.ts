@@ -1,0 +1,54 @@
+import type { Config } from '../config.ts'
+import type { Core } from '../core.ts'
+import type { Cleanup } from '../lib/cleanup.ts'
+import type { LogNotifier } from '../log/log-notifier.ts'
+import { drain } from '../mailbox/delivery/drain.ts'
+import { strategies } from '../mailbox/delivery/strategies.ts'
+import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
+import { createAnnounce } from '../mailbox/sending/announce.ts'
+import { createHandoffMail } from '../mailbox/sending/handoff-mail.ts'
+import { recordMail } from '../mailbox/sending/task-mail.ts'
+import { listPresentAgents, newestLiveSession } from '../registry/sessions/session-store.ts'
+import { Usage } from '../registry/shares/usage.ts'
+import type { SecretBox } from '../security/secret.ts'
+import { createTaskAssignment } from '../tasks/assignment.ts'
+import { hasWaiting } from '../waiting.ts'
+import type { Channels } from '../wakes/channel.ts'
+import { newSigningKey } from '../webhooks/signature.ts'
+
+export interface FeatureParts {
+  readonly core: Core
+  readonly notifier: LogNotifier
+  readonly channels: Channels
+  readonly secrets: SecretBox
+  /** Errors: `invalid-request` for a URL that this gateway sends nothing to. */
+  readonly checkUrl: (url: string, field: string) => URL
+  /** Called with the id of a subscription that has changed. */
+  readonly changed: (subscriptionId: string) => void
+}
+
+/** What each feature works with: here features that need each other meet. */
+export function openFeatures(
+  { mail: limits, sessions }: Pick<Config, 'mail' | 'sessions'>,
+  parts: FeatureParts,
+  undo: Cleanup,
+) {
+  const { core, notifier, channels, secrets, checkUrl, changed } = parts
+  const usage = undo.use(new Usage(core))
+  const sends = undo.use(new SendLimiter({ ...core, limits }))
+  const mail = { ...core, limits, usage, strategies, findSession: newestLiveSession }
+  return {
+    tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, sends },
+    mail,
+    claims: { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
+    subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
+    sessions: {
+      ...core,
+      timeoutMs: sessions.timeoutMs,
+      drain,
+      announce: createAnnounce(core.append, listPresentAgents),
+      hasWaiting,
+      changed,
+    },
+  }
+}
