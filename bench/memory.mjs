@@ -10,13 +10,13 @@ import { number, spread, table, verdict } from './lib/table.mjs'
 import { subscriptionCount } from './lib/work.mjs'
 
 export const title = 'Memory'
-export const defaults = { reps: 1, events: 100_000, connections: 64 }
+export const defaults = { reps: 1, events: 100_000, connections: 64, settleSeconds: 10 }
 export const quick = { events: 5_000 }
 
-export async function measure({ reps, events, connections }) {
+export async function measure({ reps, events, connections, settleSeconds }) {
   const runs = []
   for (let repetition = 0; repetition < reps; repetition++) {
-    runs.push(await run(events, connections))
+    runs.push(await run(events, connections, settleSeconds))
     say(`${repetition + 1}/${reps} ${number(runs.at(-1).full, 1)} MB, peak ${number(runs.at(-1).peak, 1)} MB`)
   }
   const of = (field) => runs.map((one) => one[field])
@@ -33,14 +33,14 @@ export async function measure({ reps, events, connections }) {
   return `${note}\n\n${table(['resident memory', 'MB', 'bar', 'verdict'], rows)}`
 }
 
-async function run(events, connections) {
+async function run(events, connections, settleSeconds) {
   const dataDir = makeDirectory('memory')
   const deadPort = await freePort()
   await fill(dataDir, deadPort)
   const gateway = await startGateway({ dataDir })
   const idle = residentMemory(gateway.pid).now
   await sendAll(gateway.url, events, connections)
-  await new Promise((resolve) => setTimeout(resolve, 10_000))
+  await new Promise((resolve) => setTimeout(resolve, settleSeconds * 1000))
   const { now: full, peak } = residentMemory(gateway.pid)
   await gateway.stop()
   const counts = await countEvents(dataDir)

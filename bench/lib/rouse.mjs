@@ -17,93 +17,61 @@ export const encryptionKey = Buffer.alloc(32, 7).toString('base64')
  */
 export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) {
   const [
-    storage,
+    { openDatabase },
     { openCluster },
-    { LogNotifier },
-    { createEngine },
-    leases,
+    { releaseLeasesOf },
+    { openDelivery },
+    { openFeatures },
     { OutboundFetch },
     { SecretBox },
-    { createWebhookChannel },
-    { createAttemptGate },
-    { newSigningKey },
+    { Cleanup },
     { systemClock: clock },
     projects,
     agents,
     wakes,
     callers,
     send,
-    mail,
-    { markDelivered },
-    { createFindDelivered },
-    { AttemptLog },
-    { createWakeSigner },
-    { createFindWaiting, hasWaiting },
   ] = await Promise.all([
     load('storage/open-database.js'),
     load('cluster/cluster.js'),
-    load('log/log-notifier.js'),
-    load('wakes/engine.js'),
     load('wakes/store/gateway-leases.js'),
+    load('wiring/delivery.js'),
+    load('wiring/features.js'),
     load('security/outbound-fetch.js'),
     load('security/secret.js'),
-    load('webhooks/webhook-channel.js'),
-    load('webhooks/attempt-gate.js'),
-    load('webhooks/signature.js'),
+    load('lib/cleanup.js'),
     load('lib/clock.js'),
     load('registry/projects/project-store.js'),
     load('registry/agents/agents.js'),
     load('subscriptions/subscribe.js'),
     load('registry/callers/caller.js'),
     load('tasks/send-message.js'),
-    load('mailbox/sending/task-mail.js'),
-    load('mailbox/delivery/mark-delivered.js'),
-    load('mailbox/delivery/already-delivered.js'),
-    load('wakes/attempt-log.js'),
-    load('webhooks/wake-signer.js'),
-    load('waiting.js'),
   ])
   const { sql, statement } = await load('storage/statement.js')
   const { newUuid } = await load('lib/ids.js')
 
-  const db = await storage.openDatabase({ databaseUrl, dataDir }, clock)
+  const undo = new Cleanup()
+  const db = undo.use(await openDatabase({ databaseUrl, dataDir }, clock))
   await projects.ensureProject(db, projects.defaultProject)
   const secrets = new SecretBox([encryptionKey])
-  const outbound = new OutboundFetch({ allow: ['127.0.0.0/8'] })
-  const { releaseLeasesOf } = leases
-  const cluster = await openCluster({ db, clock, log: quietLog, databaseUrl, storeName: 'be9c4', releaseLeasesOf })
-  const notifier = new LogNotifier(cluster.notifyGrown)
-  cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
-  const attempts = new AttemptLog(quietLog)
-  const webhook = createWebhookChannel(
-    { outbound, clock, random: Math.random, log: quietLog, attempts, gate: createAttemptGate(), timeoutMs: 10_000 },
-    createWakeSigner(secrets, clock),
-  )
+  const outbound = undo.use(new OutboundFetch({ allow: ['127.0.0.0/8'] }))
+  const outside = { db, clock, log: quietLog }
+  const cluster = undo.use(await openCluster({ ...outside, databaseUrl, storeName: 'be9c4', releaseLeasesOf }))
+  const parts = { ...outside, random: Math.random, cluster, outbound, secrets, signToken: noToken, timeoutMs: 10_000 }
+  const delivery = openDelivery(parts, undo)
+  const { channels, engine } = delivery
   const counted = { delivered: 0 }
-  const channels = {
-    'a2a-webhook': { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) },
-  }
-  const findDelivered = createFindDelivered(db)
-  const core = { db, clock, log: quietLog }
-  const findWaiting = createFindWaiting(db)
-  const engine = createEngine({
-    ...core,
-    notifier,
-    cluster,
-    channels,
-    onDelivered: markDelivered,
-    findDelivered,
-    findWaiting,
-  })
-  const { append, changed } = engine
+  const webhook = channels['a2a-webhook']
+  channels['a2a-webhook'] = { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) }
+  const features = openFeatures(limits, { ...delivery, secrets, checkUrl() {} }, undo)
   if (dispatch) {
     await cluster.start()
     engine.start()
   }
-  const usage = { requireRoom() {}, add() {} }
-  const sends = { check() {}, take() {} }
-  const tasks = { ...core, append, notifier, recordMail: mail.recordMail, secrets, usage, sends }
-  const subscriptions = { ...core, append, secrets, channels, newSigningKey, checkUrl() {}, hasWaiting, changed }
+  // The limits of agents and their shares are no part of the work.
+  const tasks = { ...features.tasks, usage: { requireRoom() {}, add() {} }, sends: { check() {}, take() {} } }
+  const { append } = engine
+  const { subscriptions } = features
   const { operator } = callers
   const raw = (text) => statement(sql.raw(text))
 
@@ -129,12 +97,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     sendMessage: (agent, message, caller = operator) => send.sendMessage(tasks, caller, agent, { message }),
     /** Rows of a SQL text, from the last commit. */
     query: (text) => db.all(raw(text), {}),
-    async close() {
-      await engine.stop()
-      await cluster[Symbol.asyncDispose]()
-      await outbound.close()
-      await db.close()
-    },
+    close: () => undo[Symbol.asyncDispose](),
   }
 }
 
@@ -155,6 +118,8 @@ async function countDelivered(delivering, counted) {
   return result
 }
 
+const limits = { mail: { perMinute: 0, stormTurns: 0, stormMessages: 0 }, sessions: { timeoutMs: 300_000 } }
+const noToken = () => Promise.reject(new Error('The work has no pushes.'))
 const quietLog = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.error(text, fields) }
 
 /** The data of an event about a sent message. */
