@@ -24,7 +24,8 @@ export async function measure({ reps, tasks, warmUp }) {
   try {
     await liftRates(gateway)
     const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'donna' })
-    const target = { url: arrivals.url, coalesceWindow: 0 }
+    // The agent's own moves are what is measured.
+    const target = { url: arrivals.url, coalesceWindow: 0, includeOwn: true }
     const wanted = { trigger: 'TASK_STATE_CHANGED', harnessTargetMetadata: target }
     await gateway.call('POST', '/v1/wake-subscriptions', wanted, apiKey)
     const busy = await busyShare()
