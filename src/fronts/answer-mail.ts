@@ -10,7 +10,7 @@ import { countWaiting } from '../mailbox/delivery/waiting-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 
 /** The header that says what a call takes of the waiting mail, and in which the answer has the number that was asked for. */
-export const pendingSignalsHeader = 'Rouse-Pending-Signals'
+const pendingSignalsHeader = 'Rouse-Pending-Signals'
 
 /** What a call takes of the mail that waits. */
 export type Wanted = 'all' | 'none' | 'count'

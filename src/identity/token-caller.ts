@@ -59,7 +59,7 @@ export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: st
 }
 
 /** Reads the claims of a token as its issuer's entry defines them. Undefined: the issuer may not say this. Pure. */
-export function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>): TokenSubject | undefined {
+function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>): TokenSubject | undefined {
   const names = issuer.claims
   const words = names.role === undefined ? [] : wordsOf(claimOf(claims, names.role))
   const role = operatorRoleNames.find((one) => words.includes(one))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hashSecret } from '../security/secret.ts'
 
 /** The levels of log messages, the least severe first. Source: MCP 2025-11-25, server/utilities/logging. */
-export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /** A session of an MCP client over HTTP. Only the client has its `Mcp-Session-Id`; the store has the hash. */

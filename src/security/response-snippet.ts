@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** A longer answer is cut off. Up to this size, reading to the end is cheaper than a new connection. */
-export const bodyBytesMax = 64 * 1024
+const bodyBytesMax = 64 * 1024
 const snippetBytesMax = 2 * 1024
 
 /** Reads an answer to its end or to the limit, keeping its beginning as text. Rejects when the connection breaks. */

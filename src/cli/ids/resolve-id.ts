@@ -33,7 +33,7 @@ export async function resolveId(
 }
 
 /** The candidates that an abbreviation may mean; one that is exactly it is the only one. Pure. */
-export function matching(text: string, prefix: string, candidates: readonly Candidate[]): Candidate[] {
+function matching(text: string, prefix: string, candidates: readonly Candidate[]): Candidate[] {
   const wanted = text.toLowerCase()
   const byId = new Map(candidates.map((candidate) => [candidate.id, candidate]))
   const found = [...byId.values()].filter(({ id }) => {

@@ -32,7 +32,7 @@ export function server(path: readonly string[], value: Value): Piece {
 }
 
 /** The command of a hook: it reads the harness's JSON and answers in the harness's form. */
-export function hookCommand(harness: HarnessId, event: string, { launch, profile, place }: Wanted): string {
+function hookCommand(harness: HarnessId, event: string, { launch, profile, place }: Wanted): string {
   return shellCommand([...launch, 'hook', harness, event, ...profile], place.platform)
 }
 

@@ -1,4 +1,4 @@
-import { basename, dirname, extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** How a harness starts this program. */
@@ -33,9 +33,4 @@ function quotedForPosix(word: string): string {
 
 function quotedForWindows(word: string): string {
   return /^[\w@+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`
-}
-
-/** `rouse` or `main.js`, for messages. */
-export function nameOf({ command, args }: Launch): string {
-  return basename(args[0] ?? command)
 }

@@ -63,7 +63,7 @@ const recordFile = z.object({
 })
 
 /** Where the records are: beside the profiles. */
-export function recordPath(env: Io['env']): string {
+function recordPath(env: Io['env']): string {
   const profiles = profilePath(env)
   if (profiles === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
   return join(dirname(profiles), 'installed.json')

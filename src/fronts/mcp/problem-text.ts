@@ -37,7 +37,7 @@ function codeOf(reason: unknown): string | undefined {
 }
 
 /** A sentence for clients of the HTTP API in the words of the tools. Pure. */
-export function inToolWords(detail: string): string {
+function inToolWords(detail: string): string {
   let text = detail
   for (const [pattern, instead] of problemSentences) text = text.replace(pattern, instead)
   return text

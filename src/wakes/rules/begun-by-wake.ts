@@ -6,7 +6,7 @@ export type Beginning = Process & Pick<Session, 'createdAt' | 'endedAt'>
 /** A process that begins this long after a wake of its agent was begun by it. */
 export const beginsWithinMs = 60_000
 /** The clocks of a harness and of its gateway may differ by this much. */
-export const clockSlackMs = 2_000
+const clockSlackMs = 2_000
 
 /** When the wakes of an agent's webhooks arrived around an instant, ms since the epoch. One that is on its way arrives now. */
 export type ArrivalsAround = (instant: number) => Promise<readonly number[]>

@@ -4,7 +4,7 @@ import { DocumentError, positionOf } from '../document.ts'
 export type { Node } from 'jsonc-parser'
 
 /** A byte order mark is no part of JSON, and editors keep it. */
-export const byteOrderMark = '\ufeff'
+const byteOrderMark = '\ufeff'
 
 /**
  * The tree of a text, with offsets in the text; undefined where it has nothing but white space and comments. Comments and trailing
@@ -35,7 +35,7 @@ function parsed(body: string, errors: ParseError[]): Node | undefined {
 }
 
 /** Whether a text has nothing but white space and comments. */
-export function isEmpty(body: string): boolean {
+function isEmpty(body: string): boolean {
   return body.replace(/\/\*[\s\S]*?\*\/|\/\/[^\r\n]*/g, '').trim() === ''
 }
 
@@ -45,7 +45,7 @@ function sentence(code: string): string {
 }
 
 /** The value of a property of an object. Errors: a name that is there twice, because programs differ in which one counts. */
-export function memberOf(text: string, container: Node, name: string): Node | undefined {
+function memberOf(text: string, container: Node, name: string): Node | undefined {
   const found = (container.children ?? []).filter((property) => property.children?.[0]?.value === name)
   if (found.length > 1) throw new DocumentError(`"${name}" is there twice`, positionOf(text, found[1]!.offset))
   return found[0]?.children?.[1]

@@ -4,7 +4,7 @@ import type { InitializeParams } from '../../../mcp-sessions/mcp-session.ts'
 /** The name under which wakes over a session are negotiated. Source: S1-28. */
 export const wakeSubstrate = 'neo-wake-substrate'
 /** The same as an extension, in both eras of the protocol. */
-export const wakeExtension = 'dev.rouse/wake'
+const wakeExtension = 'dev.rouse/wake'
 
 const offered = {
   version: '1.0',

@@ -19,7 +19,7 @@ export const shownMessage = z.looseObject({
 })
 
 /** A message of a task. */
-export const shownTaskMessage = z.looseObject({
+const shownTaskMessage = z.looseObject({
   role: z.string().describe('ROLE_USER: who sent the task. ROLE_AGENT: who works on it'),
   text: z.string().optional(),
   parts: z.array(z.record(z.string(), z.unknown())).optional().describe('Files and data'),
