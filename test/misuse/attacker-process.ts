@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
-import { type AttackName, attacks, type Target } from './attacks.ts'
+import type { Target } from './attacker-calls.ts'
+import { type AttackName, attacks } from './attacks.ts'
 
 /** An attacker in a process of its own: what it costs itself must not be counted as the gateway's. */
 // On a network it has a machine of its own; here it takes what those who measure leave.

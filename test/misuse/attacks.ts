@@ -2,18 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import { Agent, request } from 'undici'
-
-/** Where an attacker goes, and as whom. */
-export interface Target {
-  readonly url: string
-  readonly grpcTarget: string
-  readonly key: string
-  readonly handle: string
-}
-
-/** Gets ready, then attacks until the signal aborts. */
-type Attack = (target: Target, ready: () => void, signal: AbortSignal) => Promise<void>
+import { type Attack, call, manyTimes, pause, send, type Target } from './attacker-calls.ts'
+import { mcpAttack } from './mcp-attack.ts'
 
 /** One agent with a key, each bad in a way of its own. */
 export const attacks = {
@@ -196,48 +186,11 @@ export const attacks = {
       if (act === 4) await call(target, 'GET', '/v1/tasks?historyLength=100&includeArtifacts=true&pageSize=100')
     })
   },
+  /** Sessions of MCP without end, streams of theirs that nobody reads, and the largest answers of its tools. */
+  tools: mcpAttack,
 } as const satisfies Record<string, Attack>
 
 export type AttackName = keyof typeof attacks
-
-const dispatcher = new Agent({ connections: 256, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
-
-async function call(
-  target: Target,
-  method: string,
-  path: string,
-  body?: string,
-  headers: Record<string, string> = {},
-): Promise<string> {
-  try {
-    const answer = await request(target.url + path, {
-      dispatcher,
-      method: method as 'GET',
-      headers: {
-        authorization: `Bearer ${target.key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body }),
-    })
-    return await answer.body.text()
-  } catch {
-    return ''
-  }
-}
-
-/** Sends an A2A message to the attacker itself. Returns the task's id, or nothing. */
-async function send(
-  target: Target,
-  text: string,
-  configuration: object = { returnImmediately: true },
-  metadata: object = {},
-): Promise<string> {
-  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], metadata }
-  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } }
-  const answer = await call(target, 'POST', `/agents/${target.handle}`, JSON.stringify(body), { 'a2a-version': '1.0' })
-  return /"task":\{"id":"([^"]+)"/.exec(answer)?.[1] ?? ''
-}
 
 async function subscribeMany(target: Target, count: number, urlOf: (index: number) => string): Promise<string[]> {
   const ids: string[] = []
@@ -267,27 +220,4 @@ async function silentReceiver(signal: AbortSignal): Promise<string> {
   })
   const { port } = server.address() as { port: number }
   return `http://127.0.0.1:${port}/`
-}
-
-/** Runs in so many lanes until the signal aborts. A lane that is refused at once goes on at once: an attacker does not wait. */
-async function manyTimes(lanes: number, signal: AbortSignal, act: (turn: number) => Promise<void>): Promise<void> {
-  let turn = 0
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      while (!signal.aborted) {
-        await act(turn++)
-        await new Promise(setImmediate)
-      }
-    }),
-  )
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
