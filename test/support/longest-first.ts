@@ -31,6 +31,8 @@ const longest = [
   'webhooks/outbound',
   'access/walk',
   'access/mcp-walk',
+  'cli/bridge/run/trouble',
+  'cli/bridge/run/bridge',
 ]
 
 /**

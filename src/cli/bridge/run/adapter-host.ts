@@ -124,7 +124,9 @@ export class AdapterHost implements AsyncDisposable {
     const isLate = new Promise<Probe>((resolve) => {
       signal.addEventListener('abort', () => resolve(failed(`no answer within ${lookMsMax / 1_000} s`)), { once: true })
     })
-    const found = hosted.adapter.probe(signal).catch((error: Error) => failed(error.message))
+    const found = Promise.resolve()
+      .then(() => hosted.adapter.probe(signal))
+      .catch((error: Error) => failed(error.message))
     const probe = await Promise.race([found, isLate])
     hosted.looked = { probe, at: this.#options.now() }
     return probe

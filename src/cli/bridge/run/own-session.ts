@@ -2,6 +2,7 @@ import type { GatewayClient } from '../../gateway-client.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 
 const timeoutMs = 10_000
+const noneMsMax = 30_000
 
 /** The live session of an agent, as its gateway knows it. */
 export class OwnSession {
@@ -37,7 +38,9 @@ export class OwnSession {
   /** The same, not older than that; the last one known where the gateway does not answer. */
   async recent(ageMsMax: number, signal: AbortSignal): Promise<KnownSession | undefined> {
     const ageMs = this.#last === undefined ? Number.POSITIVE_INFINITY : this.#now() - this.#last.at
-    if (ageMs >= 0 && ageMs <= ageMsMax) return this.#last?.session
+    // A session that starts is to be found soon.
+    const max = this.#last?.session === undefined ? Math.min(ageMsMax, noneMsMax) : ageMsMax
+    if (ageMs >= 0 && ageMs <= max) return this.#last?.session
     return this.read(signal).catch(() => this.#last?.session)
   }
 

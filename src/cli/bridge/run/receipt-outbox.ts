@@ -1,5 +1,5 @@
-import { sleep, systemClock } from '../../../lib/clock.ts'
 import { openLimits } from '../../../gateway-limits.ts'
+import { sleep, systemClock } from '../../../lib/clock.ts'
 import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
 import type { GatewayClient } from '../../gateway-client.ts'
 import { mayPass } from '../../listen/streamed-wakes.ts'
