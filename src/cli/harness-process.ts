@@ -13,6 +13,16 @@ interface Found {
   readonly name: string
   /** ms since the epoch */
   readonly startedAt: number
+  /** The start in the system's own words: in ticks since the machine's on Linux, a date in UTC elsewhere. */
+  readonly start: string
+}
+
+/** When a process started that runs now. */
+export interface ProcessStart {
+  /** ISO 8601 */
+  readonly startedAt: string
+  /** In the system's own words, as some harnesses note it. */
+  readonly start: string
 }
 
 /** Programs that stand between a harness and what it starts. */
@@ -38,6 +48,12 @@ export function harnessProcess(env: Io['env'], parent: number): HarnessProcess {
   return { pid, ...(found ? { startedAt: new Date(found.startedAt).toISOString() } : {}) }
 }
 
+/** When a process started; undefined: none of that id runs, or the system does not say. */
+export function processStart(pid: number): ProcessStart | undefined {
+  const found = lookUp(pid)
+  return found && { startedAt: new Date(found.startedAt).toISOString(), start: found.start }
+}
+
 function lookUp(pid: number): Found | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : process.platform === 'win32' ? undefined : fromPs(pid)
@@ -54,7 +70,7 @@ function fromProc(pid: number): Found | undefined {
   const bootedAt = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1]
   if (bootedAt === undefined) return undefined
   const startedAt = Number(bootedAt) * 1000 + Number(fields[19]) * tickMs
-  return { parent: Number(fields[1]), name: stat.slice(stat.indexOf('(') + 1, end), startedAt }
+  return { parent: Number(fields[1]), name: stat.slice(stat.indexOf('(') + 1, end), startedAt, start: fields[19]! }
 }
 
 function fromPs(pid: number): Found | undefined {
@@ -63,5 +79,10 @@ function fromPs(pid: number): Found | undefined {
   const line = execFileSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], options).trim()
   const [, parent, started, path] = /^(\d+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line) ?? []
   if (parent === undefined || started === undefined) return undefined
-  return { parent: Number(parent), name: path!.split('/').at(-1)!, startedAt: Date.parse(`${started} UTC`) }
+  return {
+    parent: Number(parent),
+    name: path!.split('/').at(-1)!,
+    startedAt: Date.parse(`${started} UTC`),
+    start: started.replace(/\s+/g, ' '),
+  }
 }

@@ -28,6 +28,8 @@ const longest = [
   'fronts/outage',
   'contract/contract',
   'cli/listen-recipes',
+  'cli/bridge/tmux/tmux-adapter',
+  'cli/bridge/qwen/qwen-adapter',
   'webhooks/outbound',
   'access/walk',
   'access/mcp-walk',

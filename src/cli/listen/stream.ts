@@ -2,11 +2,12 @@ import type { GatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import type { Printer } from '../printer.ts'
 import { plain } from '../terminal-text.ts'
+import { accessOf, type CommandAccess } from './command-access.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { type StreamItem, streamedWakes } from './streamed-wakes.ts'
 import { type Wake, wakeLine } from './wake.ts'
-import { type CommandAccess, runWakeCommand } from './wake-command.ts'
+import { runWakeCommand } from './wake-command.ts'
 import { readWakeContext } from './wake-context.ts'
 import { type Outcome, WakeWork } from './wake-work.ts'
 
@@ -95,12 +96,6 @@ async function handle(wake: Wake, { options, access, io, gateway, print }: Handl
   })
   if (failure === undefined) return { step: 'delivered' }
   return { step: 'failed', detail: failure }
-}
-
-/** What the command needs to call the gateway as the agent. An operator's key stays here. */
-async function accessOf(gateway: GatewayClient): Promise<CommandAccess> {
-  const [{ kind }, { key }] = await Promise.all([gateway.call('GET /v1/whoami'), gateway.credentials()])
-  return { url: gateway.url, ...(kind === 'agent' && key !== undefined ? { key } : {}) }
 }
 
 function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reason: string }, print: Printer): void {

@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { withoutSecrets } from '../secret-input.ts'
+import type { CommandAccess } from './command-access.ts'
 import type { Wake } from './wake.ts'
 import { textOf, type WakeContext } from './wake-context.ts'
-
-/** How a command calls the gateway as the agent that is woken. */
-export interface CommandAccess {
-  readonly url: string
-  readonly key?: string
-}
 
 interface WakeCommandOptions {
   command: string
   env: Readonly<Record<string, string | undefined>>
+  /** Where it runs; absent: where this process does. */
+  cwd?: string
   /** Absent: the command gets no key. */
   access?: CommandAccess | undefined
   /** What the wake is about; absent: the wake alone. */
@@ -34,10 +31,11 @@ const killAfterMs = 5_000
  * ended: with undefined if it succeeded, else with what went wrong.
  */
 export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<string | undefined> {
-  const { command, context, timeoutMs, stdout, stderr, signal } = options
+  const { command, cwd, context, timeoutMs, stdout, stderr, signal } = options
   return new Promise((resolve) => {
     const child = spawn(command, {
       shell: true,
+      cwd,
       env: environmentOf(wake, options),
       stdio: ['pipe', 'pipe', 'pipe'],
       // Its own process group, so that a stop reaches the processes that the shell has started.

@@ -4,4 +4,7 @@ import type { AdapterId } from './ids.ts'
 /** Every adapter, loaded when it is used. One that is added is a folder and a line here. */
 export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterRow>>>> = {
   codex: async () => (await import('./codex/row.ts')).codex,
+  qwen: async () => (await import('./qwen/qwen-adapter.ts')).qwenRow,
+  tmux: async () => (await import('./tmux/tmux-adapter.ts')).tmuxRow,
+  exec: async () => (await import('./exec/exec-adapter.ts')).execRow,
 }

@@ -1,0 +1,160 @@
+import { isAbsolute, sep } from 'node:path'
+import { withTimeout } from '../../../with-timeout.ts'
+import type {
+  Adapter,
+  AdapterContext,
+  AdapterRow,
+  HarnessSession,
+  OutgoingWake,
+  Probe,
+  WakeEnd,
+  WakeTools,
+} from '../../adapter.ts'
+import { type HarnessInPane, harnessIn } from './harness-in-pane.ts'
+import { lockPane } from './pane-lock.ts'
+import { cwdOf, readProcesses } from './processes.ts'
+import { type ProgramName, programNames, programs } from './programs.ts'
+import { readScreen, stateOf } from './screen.ts'
+import { styledRows } from './styled-rows.ts'
+import { type Pane, TmuxServer } from './tmux-server.ts'
+import { typeLine } from './typing.ts'
+
+/** Types a line into a pane of tmux, where nothing else reaches the harness in it. The weakest proof, and the most that can go wrong. Source: S1-21, S1-38. */
+export const tmuxRow: AdapterRow = {
+  id: 'tmux',
+  title: 'tmux',
+  proves: ['written', 'turn_started'],
+  isOptIn: true,
+  settings: {
+    socketPath: { type: 'string', help: 'the socket of the tmux server (default: that of the user)' },
+    programs: {
+      type: 'strings',
+      help: `which programs it may type into: ${programNames.join(', ')} (default: all of these)`,
+    },
+  },
+  create: createTmuxAdapter,
+}
+
+/** `if-shell -F`, options of panes. */
+const versionMin = 3
+/** A hook says at once that its harness has begun. */
+const proofMsMax = 5_000
+const lockedRetryMs = 2_000
+
+function createTmuxAdapter(context: AdapterContext): Adapter {
+  const { socketPath, names } = settingsOf(context.settings)
+  const server = new TmuxServer(context.env, socketPath)
+  const inTurn = new Map<string, Promise<unknown>>()
+
+  async function probe(): Promise<Probe> {
+    const version = await server.version().catch(() => undefined)
+    if (version === undefined) return { isThere: false, sessions: [], remarks: ['tmux is not installed.'] }
+    if (!(Number.parseFloat(version) >= versionMin)) {
+      return { isThere: true, version, sessions: [], remarks: [`tmux ${version} is too old: install 3.0 or later.`] }
+    }
+    const panes = await server.panes().catch(() => undefined)
+    if (!panes) return { isThere: true, version, sessions: [], remarks: ['No server of tmux runs here.'] }
+    const processes = readProcesses()
+    const found = panes.map((pane) => ({ pane, harness: harnessIn(pane.pid, processes, names) }))
+    const sessions = await Promise.all(found.map(({ pane, harness }) => harness && sessionOf(pane, harness)))
+    return { isThere: true, version, sessions: sessions.filter((session) => session !== undefined), remarks: [] }
+  }
+
+  async function sessionOf(pane: Pane, { name, process }: HarnessInPane): Promise<HarnessSession | undefined> {
+    const cwd = cwdOf(process.pid) ?? pane.cwd
+    if (!isAllowed(cwd, context.directories)) return undefined
+    const seen = await server.look(pane.id).catch(() => undefined)
+    if (!seen) return undefined
+    const reading = readScreen(styledRows(seen.screen), seen.cursor, programs[name])
+    const startedAt = new Date(process.startedAt).toISOString()
+    return {
+      harness: 'tmux',
+      conversationId: pane.id,
+      cwd,
+      process: { pid: process.pid, startedAt },
+      state: stateOf(reading),
+      route: 'tmux',
+      ...(reading.kind === 'unreadable' ? { remark: `The screen of ${programs[name].title} cannot be read.` } : {}),
+    }
+  }
+
+  async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+    const harness = await harnessOf(session)
+    if (!harness)
+      return { step: 'misaddressed', detail: `${session.conversationId} has another program now, or is gone.` }
+    const pane = session.conversationId
+    const unlock = await lockPane(server, pane, readProcesses)
+    if (!unlock) return { step: 'held', detail: 'another bridge types into this pane', retryAfterMs: lockedRetryMs }
+    try {
+      const hand = { server, pane, program: programs[harness.name], now: context.now }
+      const end = await typeLine(hand, wake.text, tools)
+      return end.step === 'written' ? await withProof(wake, end, tools) : end
+    } finally {
+      await unlock()
+    }
+  }
+
+  /** The harness of a pane, if it is the process that was seen there. */
+  async function harnessOf({ conversationId, process }: HarnessSession): Promise<HarnessInPane | undefined> {
+    const pane = (await server.panes().catch(() => [])).find(({ id }) => id === conversationId)
+    const harness = pane && harnessIn(pane.pid, readProcesses(), names)
+    if (!harness || harness.process.pid !== process?.pid) return undefined
+    return new Date(harness.process.startedAt).toISOString() === process.startedAt ? harness : undefined
+  }
+
+  /** A hook of the harness proves more than the screen. */
+  async function withProof({ id }: OutgoingWake, end: WakeEnd, tools: WakeTools): Promise<WakeEnd> {
+    tools.report('written', end.detail)
+    const limit = {
+      signal: tools.signal,
+      timeoutMs: proofMsMax,
+      expired: () => new Error('No hook has named the wake.'),
+    }
+    const proof = await withTimeout(limit, (signal) => startOf(id, signal))
+    return proof ? { step: 'turn_started', detail: proof } : end
+  }
+
+  async function startOf(wakeId: string, signal: AbortSignal): Promise<string | undefined> {
+    const report = await context.clients.reported(wakeId, ({ step }) => step === 'turn_started', signal)
+    return report?.proof
+  }
+
+  return {
+    probe,
+    wake(session, wake, tools) {
+      const pane = session.conversationId
+      const turn = (inTurn.get(pane) ?? Promise.resolve()).then(() => wakeInTurn(session, wake, tools))
+      const ended = turn.then(
+        () => {},
+        () => {},
+      )
+      inTurn.set(pane, ended)
+      void ended.then(() => inTurn.get(pane) === ended && inTurn.delete(pane))
+      return turn
+    },
+    // What a screen does not show may have been there.
+    async find(_session, wakeId) {
+      return (await startOf(wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(inTurn.values())
+    },
+  }
+}
+
+/** Errors: an unknown program, a path that is not absolute, with the name of the field. */
+function settingsOf({ socketPath, programs: wanted }: AdapterContext['settings']) {
+  if (socketPath !== undefined && !(typeof socketPath === 'string' && isAbsolute(socketPath))) {
+    throw new Error(`tmux.socketPath must be an absolute path, not ${String(socketPath)}.`)
+  }
+  const names = Array.isArray(wanted) ? wanted : programNames
+  const unknown = names.find((name) => !programNames.includes(name))
+  if (unknown !== undefined) {
+    throw new Error(`tmux.programs: ${String(unknown)} is not one of ${programNames.join(', ')}.`)
+  }
+  return { socketPath: socketPath as string | undefined, names: names as readonly ProgramName[] }
+}
+
+const isAllowed = (cwd: string, directories: readonly string[]): boolean =>
+  directories.some((directory) => cwd === directory || cwd.startsWith(`${directory}${sep}`))
