@@ -7,7 +7,7 @@ const transcript = []
 let order = { mode: 'idle' }
 let draft = ''
 let entersSwallowed = 0
-let isPasting = ''
+let unread = ''
 
 const read = () => {
   try {
@@ -60,14 +60,11 @@ function take(text) {
 process.stdin.setRawMode(true)
 process.stdin.setEncoding('utf8').on('data', (text) => {
   if (order.isDeaf) return
-  if (!order.delayMs) return take(text)
-  if (isPasting === '')
-    setTimeout(() => {
-      const all = isPasting
-      isPasting = ''
-      take(all)
-    }, order.delayMs)
-  isPasting += text
+  unread += text
+  if (order.readsAfter && !unread.includes(order.readsAfter)) return
+  const all = unread
+  unread = ''
+  take(all)
 })
 process.stdout.on('resize', draw)
 let last = ''

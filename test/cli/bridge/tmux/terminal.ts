@@ -9,8 +9,8 @@ interface Order {
   readonly mode: 'idle' | 'busy' | 'approval' | 'garbled'
   /** Reads nothing that is typed. */
   readonly isDeaf?: boolean
-  /** How long it takes to show what was typed. */
-  readonly delayMs?: number
+  /** It is slow: it reads and shows what was typed when this is in it. */
+  readonly readsAfter?: string
   readonly swallowEnters?: number
 }
 

@@ -103,7 +103,7 @@ describe.skipIf(!hasTmux)('tmux', () => {
     const { adapter, session } = await adapterFor(terminal)
     const { tools } = attempt({
       handingOver: async () => {
-        await terminal.order({ mode: 'idle', delayMs: 400 })
+        await terminal.order({ mode: 'idle', readsAfter: '[Rouse ' })
         terminal.type('hello 1')
       },
     })
