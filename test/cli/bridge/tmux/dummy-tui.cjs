@@ -8,6 +8,7 @@ let order = { mode: 'idle' }
 let draft = ''
 let entersSwallowed = 0
 let unread = ''
+let isAwake = true
 
 const read = () => {
   try {
@@ -61,7 +62,8 @@ process.stdin.setRawMode(true)
 process.stdin.setEncoding('utf8').on('data', (text) => {
   if (order.isDeaf) return
   unread += text
-  if (order.readsAfter && !unread.includes(order.readsAfter)) return
+  isAwake ||= unread.includes(order.readsAfter ?? '')
+  if (!isAwake) return
   const all = unread
   unread = ''
   take(all)
@@ -71,7 +73,10 @@ let last = ''
 setInterval(() => {
   read()
   const now = JSON.stringify(order)
-  if (now !== last) draw()
+  if (now !== last) {
+    isAwake = !order.readsAfter
+    draw()
+  }
   last = now
 }, 10)
 read()
