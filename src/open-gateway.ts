@@ -29,6 +29,7 @@ import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
+import { missedEdgeSweep } from './wakes/missed-edges.ts'
 import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
@@ -168,6 +169,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     silenceSweep(sessions),
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),
+    missedEdgeSweep({ ...core, changed }),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
   const { holdsSweepLease: holdsLease } = cluster

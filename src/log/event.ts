@@ -2,12 +2,13 @@ import { memoryLimits } from '../gateway-limits.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { weightOfValue } from '../lib/weight.ts'
 
-/** The triggers of an agent's subscription. Source: S1-43; the last one is from S4-6. */
+/** The triggers of an agent's subscription. Source: S1-43; `MESSAGE_STATUS_CHANGED` is from S4-6, `WAKE_RECEIPT` is ours. */
 export const agentTriggers = [
   'SENT_TO_ME',
   'TASK_STATE_CHANGED',
   'PERMISSION_GRANTED',
   'MESSAGE_STATUS_CHANGED',
+  'WAKE_RECEIPT',
 ] as const
 /** The triggers of signals from the engine: to the operator of a project, and to the agent whose subscription it is about. */
 export const signalTriggers = [
@@ -56,6 +57,7 @@ export const eventTypes = {
   'subscription.key_rotated': 'SIGNING_KEY_ROTATED',
   'subscription.resynced': null,
   'subscription.replayed': null,
+  'wake.reported': 'WAKE_RECEIPT',
   'wake.failed': 'WAKE_FAILED',
 } as const satisfies Record<string, Trigger | null>
 

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Reader } from '../storage/database.ts'
 import { findMessage } from './messages/message-store.ts'
-import { listRecipients } from './messages/recipient-store.ts'
+import { type AgentRecipient, listRecipients } from './messages/recipient-store.ts'
 
 /** More than a broadcast has. */
 const recipientsMax = 100_000
@@ -38,11 +38,16 @@ async function linesByFile(db: Reader, messageIds: readonly string[]): Promise<R
   for (const id of messageIds) {
     const message = await findMessage(db, id)
     if (!message) continue
-    const recipients = await listRecipients(db, id, recipientsMax)
+    const recipients = (await listRecipients(db, id, recipientsMax)).map(archived)
     const name = `mail-${new Date(message.createdAt).toISOString().slice(0, 7)}.jsonl`
     lines.set(name, `${lines.get(name) ?? ''}${JSON.stringify({ ...message, recipients })}${newline}`)
   }
   return lines
+}
+
+/** A row as it is kept: its evidence as an object, where there is any. */
+function archived({ projectId: _, wake, ...row }: AgentRecipient): object {
+  return wake === null ? row : { ...row, wake: JSON.parse(wake) }
 }
 
 async function append(directory: string, name: string, text: string): Promise<void> {

@@ -129,7 +129,12 @@ export interface InboxQuery {
   readonly pageToken?: string
 }
 
-export type Trigger = 'SENT_TO_ME' | 'TASK_STATE_CHANGED' | 'PERMISSION_GRANTED' | 'MESSAGE_STATUS_CHANGED'
+export type Trigger =
+  | 'SENT_TO_ME'
+  | 'TASK_STATE_CHANGED'
+  | 'PERMISSION_GRANTED'
+  | 'MESSAGE_STATUS_CHANGED'
+  | 'WAKE_RECEIPT'
 
 export interface NewSubscription {
   readonly trigger: Trigger

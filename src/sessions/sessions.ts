@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { replacesReport } from '../registry/sessions/presence.ts'
+import { presenceOf, replacesReport } from '../registry/sessions/presence.ts'
 import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   findSession,
@@ -12,7 +12,9 @@ import {
   savePresence,
   seeSession,
 } from '../registry/sessions/session-store.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { isEdge } from '../wakes/rules/presence-edge.ts'
+import { retryHeld } from '../wakes/store/retry-held.ts'
 import type { SessionContext } from './context.ts'
 import { leaveSession } from './end.ts'
 import { requireAgentCaller } from './start.ts'
@@ -23,7 +25,7 @@ import { requireAgentCaller } from './start.ts'
  * `session-ended` with the reason and, after a preemption, the newer session: so the preempted process learns of it.
  */
 export function beatSession(
-  { db }: SessionContext,
+  context: SessionContext,
   caller: Caller,
   id: string,
   {
@@ -32,12 +34,14 @@ export function beatSession(
   }: { readonly presence?: PresenceReport | undefined; readonly harness?: Conversation | undefined },
 ): Promise<Session> {
   requireAgentCaller(caller)
-  return db.transaction(async (tx) => {
-    const session = requireLive(await requireSession(tx, caller, id))
+  return context.db.transaction(async (tx) => {
+    const before = requireLive(await requireSession(tx, caller, id))
     await saveConversation(tx, id, harness)
-    if (presence && replacesReport(presence.source, session)) await savePresence(tx, id, presence)
+    if (presence && replacesReport(presence.source, before)) await savePresence(tx, id, presence)
     else await seeSession(tx, id)
-    return requireLive(await requireSession(tx, caller, id))
+    const after = requireLive(await requireSession(tx, caller, id))
+    await noteEdge(context, tx, before, after)
+    return after
   })
 }
 
@@ -55,23 +59,36 @@ export function closeSession(context: SessionContext, caller: Caller, id: string
  * `session-not-found` without such a session. Source: S1-8, D12.
  */
 export function reportPresence(
-  { db }: SessionContext,
+  context: SessionContext,
   caller: Caller,
   presence: PresenceReport,
   { owner, harness }: { readonly owner?: Process | undefined; readonly harness?: Conversation | undefined } = {},
 ): Promise<Session> {
   requireAgentCaller(caller)
-  return db.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     const session = await newestLiveSession(tx, caller.id)
     if (session && owner && !isSameProcess(session, owner)) throw ofAnotherProcess(caller, session)
     if (session && (await savePresence(tx, session.id, presence))) {
       await saveConversation(tx, session.id, harness)
-      return requireSession(tx, caller, session.id)
+      const after = await requireSession(tx, caller, session.id)
+      await noteEdge(context, tx, session, after)
+      return after
     }
     throw new Problem('session-not-found', {
       detail: `${caller.identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
     })
   })
+}
+
+/**
+ * Has what presence held sent as one digest, where a report changes what holds. A report that repeats the last one costs no query.
+ * Source: S1-10…S1-13.
+ */
+async function noteEdge({ changed }: SessionContext, tx: Transaction, before: Session, after: Session): Promise<void> {
+  const presence = presenceOf(after, tx.now)
+  if (!isEdge(presenceOf(before, tx.now), presence)) return
+  const released = await retryHeld(tx, after.agentId, presence)
+  tx.onCommit(() => released.forEach(changed))
 }
 
 function ofAnotherProcess({ identity }: Caller, { id, surface }: Session): Problem {

@@ -3,20 +3,16 @@ import { newUlid } from '../lib/ids.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { deliverableTargets } from '../registry/subscriptions/targets.ts'
-import { type Attempt, attemptFor, channelTo } from '../wakes/channel.ts'
+import { type Attempt, attemptFor, channelTo, type TestAttempt } from '../wakes/channel.ts'
 import type { Emission } from '../wakes/content/emission.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireSubscription } from './read.ts'
 
 /**
- * Sends a signed `wake/test` at once: one attempt, no record. It repeats the receiver's watermark, so that it does not move.
+ * Sends a signed `wake/test` at once: one attempt, no record. On a stream it waits for what the reader reports, for a turn if it can begin one. It repeats the receiver's watermark, so that it does not move.
  * Errors: `subscription-not-found`, `invalid-request` for a target that this gateway does not send to, `rate-limited`.
  */
-export async function sendTest(
-  context: SubscriptionContext,
-  caller: Caller,
-  id: string,
-): Promise<{ eventId: string; attempt: Attempt }> {
+export async function sendTest(context: SubscriptionContext, caller: Caller, id: string): Promise<TestedWake> {
   const subscription = await requireSubscription(context.db, caller, id)
   const channel = channelTo(context.channels, subscription)
   if (!channel) {
@@ -40,6 +36,18 @@ export async function sendTest(
     payload: { requestedBy: caller.identity },
   }
   const agentIdentity = await identityOf(context.db, subscription.agentId)
-  const attempt = await channel.attempt({ subscription, agentIdentity, emission, signal: new AbortController().signal })
-  return { eventId: emission.eventId, attempt: attemptFor(caller, attempt) }
+  const order = { subscription, agentIdentity, emission, signal: new AbortController().signal }
+  const { reported, waitsSeconds, ...attempt } = await channel.attempt(order)
+  return {
+    eventId: emission.eventId,
+    attempt: attemptFor(caller, attempt),
+    ...(reported === undefined ? {} : { reported }),
+    ...(waitsSeconds === undefined ? {} : { waitsSeconds }),
+  }
+}
+
+/** What came back of a test wake. */
+export interface TestedWake extends Pick<TestAttempt, 'reported' | 'waitsSeconds'> {
+  readonly eventId: string
+  readonly attempt: Attempt
 }

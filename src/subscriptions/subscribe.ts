@@ -112,7 +112,12 @@ async function announceWhatWaits(
 }
 
 /** What an operator listens to itself: the status of what it sent, its tasks, and the signals of the engine. */
-const operatorTriggers: readonly Trigger[] = ['MESSAGE_STATUS_CHANGED', 'TASK_STATE_CHANGED', ...signalTriggers]
+const operatorTriggers: readonly Trigger[] = [
+  'MESSAGE_STATUS_CHANGED',
+  'WAKE_RECEIPT',
+  'TASK_STATE_CHANGED',
+  ...signalTriggers,
+]
 
 async function ownerId(
   db: Reader,

@@ -10,10 +10,12 @@ import { findSubscription, lockSubscription } from '../registry/subscriptions/su
 import { type ConnectingTarget, targets } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
+import { retryHeldOf } from '../wakes/store/retry-held.ts'
 import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/stream-state.ts'
 import type { WakeStreamContext } from './context.ts'
 
-/** Connects subscriptions to a stream, all or none. A channel that connects is a sign of life of its agent. Source: D28, D31. */
+/** Connects subscriptions to a stream, all or none. A channel that connects is a sign of life of its agent, and may
+ * do what the one before could not. Source: D28, D31. */
 export async function connectSubscriptions(
   { db, append, changed, target }: WakeStreamContext,
   caller: Caller,
@@ -27,6 +29,7 @@ export async function connectSubscriptions(
       await lockSubscription(tx, id)
       const subscription = await requireStreamed(tx, caller, id, target)
       await connectStream(tx, subscription, stream)
+      if (targets[target].isGated) await retryHeldOf(tx, id)
       await append(tx, subscription.projectId, await connectEvents(tx, caller, subscription))
     }
     tx.onCommit(() => subscriptionIds.forEach(changed))

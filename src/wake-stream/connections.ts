@@ -39,7 +39,7 @@ export class StreamConnections implements AsyncDisposable {
     reader: StreamReader,
   ): Promise<Connection> {
     const { clock, gatewayId, streams } = this.#context
-    const stream = new WakeStream(newUlid(clock.now()), caller.id, subscriptionIds, reader)
+    const stream = new WakeStream(newUlid(clock.now()), caller.id, subscriptionIds, reader, capabilities)
     await connectSubscriptions(this.#context, caller, subscriptionIds, { streamId: stream.id, gatewayId, capabilities })
     return {
       begin: () => {

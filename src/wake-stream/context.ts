@@ -1,5 +1,6 @@
 import type { Core } from '../core.ts'
 import type { ConnectingTarget } from '../registry/subscriptions/targets.ts'
+import type { OnStep } from '../wakes/on-step.ts'
 import type { WakeStreams } from './streams.ts'
 
 export interface WakeStreamContext extends Core {
@@ -10,6 +11,8 @@ export interface WakeStreamContext extends Core {
   readonly target: ConnectingTarget
   /** In [0, 1). */
   readonly random: () => number
+  /** Puts a step of a wake down to its mail, and tells the senders. */
+  readonly onStep: OnStep
   /** Notifies the engine, here and on the other gateways, that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void
 }

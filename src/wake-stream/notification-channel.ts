@@ -6,6 +6,9 @@ import { wakeBody } from '../wakes/content/emission.ts'
 import type { WakeStreams } from './streams.ts'
 import { attemptSince, tryWake } from './try-wake.ts'
 
+/** How long a test waits until the connection has taken the bytes. */
+const writeMaxMs = 10_000
+
 /**
  * `mcp-notifications`: the wake is written to the stream of an MCP session, and that is all that is ever known of it: no harness says
  * that it has read a notification. So its record says `written`, and mail in it waits on. Source: S1-22, D14.
@@ -38,15 +41,16 @@ export function createNotificationChannel(
     return { outcome: 'stopped', reason: null, attempts: made }
   }
 
-  function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
-    return tryWake(order, {
+  async function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
+    const { startedAt, end } = await tryWake(order, {
       clock,
       streams,
       sign: unsigned(order),
       remedy:
         'no MCP session that takes wakes is connected to this gateway for this subscription. Open the stream of a session whose client declares neo-wake-substrate.',
-      errorOf: () => null,
+      waitMs: () => writeMaxMs,
     })
+    return attemptSince(clock, startedAt, end === 'timeout' || end === 'closed' ? end : null)
   }
 }
 

@@ -1,8 +1,10 @@
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import { afterReceipt } from '../wakes/rules/after-receipt.ts'
+import { afterReceipt, type DeliveryAfter } from '../wakes/rules/after-receipt.ts'
 import { meaningOf, type ReceiptStep } from '../wakes/rules/receipts.ts'
+import { isTold } from '../wakes/rules/told-steps.ts'
+import { stepsAfter, type WakeStep } from '../wakes/rules/wake-history.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
 import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
 import type { WakeStreamContext } from './context.ts'
@@ -42,17 +44,18 @@ export async function reportReceipts(
 }
 
 async function record(
-  { random, streams, changed }: WakeStreamContext,
+  { random, streams, changed, onStep }: WakeStreamContext,
   tx: Transaction,
   caller: Caller,
   { eventId, ...reported }: ReceiptInput,
 ): Promise<RecordedReceipt> {
   const stream = streams.withOpen(caller.id, eventId)
   const found = await findOwn(tx, caller, eventId, stream)
-  if (!found) return { eventId, outcome: reportTest(stream, { eventId, ...reported }) }
+  if (!found)
+    return { eventId, outcome: reportTest(stream, eventId, sayingOf(caller, reported, tx.now), reported.isFinal) }
   const context = { now: tx.now, retryForSeconds: found.retryForSeconds, random }
   const after = afterReceipt(found, reported, context)
-  await saveReceipt(tx, found, after)
+  await note(onStep, tx, found, after, sayingOf(caller, reported, tx.now))
   const receipt = receiptOf(found, after)
   if (receipt) {
     // Its run may be on another gateway, or between two leases: it finds out in the store.
@@ -61,6 +64,37 @@ async function record(
     tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) || changed(subscriptionId))
   }
   return { eventId, outcome: after.outcome }
+}
+
+function sayingOf(
+  { identity }: Caller,
+  { step, source, detail }: Omit<ReceiptInput, 'eventId'>,
+  now: number,
+): WakeStep {
+  const at = new Date(now).toISOString()
+  return { step, source: source ?? null, reportedBy: identity, at, detail: detail ?? null }
+}
+
+/** Records what was said. What is stronger than all before it is put down to the mail of the wake, and its senders are told once. */
+async function note(
+  onStep: WakeStreamContext['onStep'],
+  tx: Transaction,
+  found: ReportedDelivery,
+  after: DeliveryAfter,
+  said: WakeStep,
+): Promise<void> {
+  const { eventId, audience, history } = found
+  const { messageIds, told } = history
+  const isNews = after.step === said.step && (after.step !== found.step || after.outcome !== found.outcome)
+  const tells = isNews && isTold(said.step, after.outcome) && !told.includes(said.step)
+  await saveReceipt(tx, found, after, {
+    messageIds,
+    steps: stepsAfter(history.steps, said, after.step),
+    told: tells ? [...told, said.step] : told,
+  })
+  if (isNews && messageIds.length > 0) {
+    await onStep(tx, { eventId, audience, messageIds, said, outcome: after.outcome, isTold: tells })
+  }
 }
 
 /** Of two receipts for a wake at the same time, the second waits for the first. */
@@ -84,14 +118,20 @@ function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolea
 /** A test wake has no record: its receipt goes to the call that waits for it. */
 function reportTest(
   stream: WakeStream | undefined,
-  { eventId, step, isFinal }: ReceiptInput,
+  eventId: string,
+  said: WakeStep,
+  isFinal = false,
 ): RecordedReceipt['outcome'] {
-  const meaning = meaningOf(step)
   if (!stream) return 'unknown'
-  if (meaning === 'open' && !isFinal) return 'pending'
-  const outcome = meaning === 'open' ? 'written' : meaning === 'delivered' ? 'delivered' : 'failed'
-  stream.report(eventId, { outcome })
+  const outcome = outcomeOf(said.step, isFinal)
+  stream.hear(eventId, said, outcome)
   return outcome
+}
+
+function outcomeOf(step: ReceiptStep, isFinal: boolean): 'pending' | 'written' | 'delivered' | 'failed' {
+  const meaning = meaningOf(step)
+  if (meaning === 'open') return isFinal ? 'written' : 'pending'
+  return meaning === 'delivered' ? 'delivered' : 'failed'
 }
 
 /** Undefined: nothing was decided. */

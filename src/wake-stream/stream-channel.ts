@@ -1,11 +1,20 @@
 import type { Core } from '../core.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { AttemptLog } from '../wakes/attempt-log.ts'
-import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignWake, TestOrder } from '../wakes/channel.ts'
+import type {
+  Attempt,
+  Channel,
+  DeliveryOrder,
+  DeliveryResult,
+  SignWake,
+  TestAttempt,
+  TestOrder,
+} from '../wakes/channel.ts'
 import { resultOf } from '../wakes/rules/decided.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
+import { hearTest, testError, testWaitMs } from './hear-test.ts'
 import type { WakeStreams } from './streams.ts'
-import { tryWake } from './try-wake.ts'
+import { attemptSince, tryWake } from './try-wake.ts'
 
 /**
  * `bridge-daemon`: the wake is written to a stream that its reader has opened, and is delivered when the reader says so. A wake
@@ -46,15 +55,22 @@ export function createStreamChannel(
     return stopped(attempts)
   }
 
-  function attempt(order: TestOrder<WakeSubscription>): Promise<Attempt> {
-    return tryWake(order, {
+  async function attempt(order: TestOrder<WakeSubscription>): Promise<TestAttempt> {
+    const { startedAt, end, heard, waitedMaxMs } = await tryWake(order, {
       clock,
       streams,
       sign: sign(order),
       remedy:
         'no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
-      errorOf: ({ outcome }) => (outcome === 'delivered' || outcome === 'written' ? null : 'failed'),
+      waitMs: testWaitMs,
+      listen: (stream, signal) => hearTest(clock, stream, signal),
     })
+    const error = testError(end === 'written' ? 'heard' : end, heard?.strongest)
+    return {
+      ...attemptSince(clock, startedAt, error),
+      reported: heard?.strongest ?? null,
+      waitsSeconds: waitedMaxMs / 1_000,
+    }
   }
 }
 

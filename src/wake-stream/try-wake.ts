@@ -1,11 +1,9 @@
 import { Problem } from '../errors.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Attempt, SignedWake, TestOrder } from '../wakes/channel.ts'
+import type { Heard } from './hear-test.ts'
 import type { WakeStreams } from './streams.ts'
-import type { Receipt } from './wake-stream.ts'
-
-/** How long a test waits for what its reader reports. */
-const testWaitMs = 10_000
+import type { Receipt, WakeStream } from './wake-stream.ts'
 
 interface Try {
   readonly clock: Clock
@@ -13,25 +11,41 @@ interface Try {
   readonly sign: () => SignedWake
   /** What to do where no stream is connected. */
   readonly remedy: string
-  /** What went wrong, in a word, by the receipt; null: nothing. */
-  readonly errorOf: (receipt: Receipt) => string | null
+  /** How long it waits at most, in ms. */
+  readonly waitMs: (stream: WakeStream) => number
+  /** Listens to the steps that the reader reports, until the signal aborts. Absent: its reader reports none. */
+  readonly listen?: (stream: WakeStream, signal: AbortSignal) => Heard
+}
+
+/** How the wait for a test wake ended, and what was heard. */
+export interface TriedWake {
+  readonly startedAt: number
+  readonly end: 'written' | 'heard' | 'timeout' | 'closed'
+  readonly heard: Heard | undefined
+  readonly waitedMaxMs: number
 }
 
 /** Writes a test wake to the stream of its subscription, once. Errors: `invalid-request` without a stream. */
 export async function tryWake(
   { subscription, emission: { eventId }, signal }: Pick<TestOrder, 'subscription' | 'emission' | 'signal'>,
-  { clock, streams, sign, remedy, errorOf }: Try,
-): Promise<Attempt> {
+  { clock, streams, sign, remedy, waitMs, listen }: Try,
+): Promise<TriedWake> {
   const stream = streams.of(subscription.id)
   if (!stream) throw new Problem('invalid-request', { field: 'harnessTarget', detail: `harnessTarget: ${remedy}` })
   const startedAt = clock.now()
-  const answered = new AbortController()
-  const timeout = sleep(clock, testWaitMs, AbortSignal.any([signal, answered.signal])).then(() => 'timeout' as const)
-  const receipt = await Promise.race([stream.send(eventId, sign), timeout])
-  answered.abort()
+  const waitedMaxMs = waitMs(stream)
+  const ended = new AbortController()
+  const ending = AbortSignal.any([signal, ended.signal])
+  const heard = listen?.(stream, ending)
+  const timeout = sleep(clock, waitedMaxMs, ending).then(() => 'timeout' as const)
+  const sent = stream.send(eventId, sign, heard?.hear).then(endOf)
+  const end = await Promise.race([sent, timeout, ...(heard ? [heard.isEnough] : [])])
+  ended.abort()
   stream.forget(eventId)
-  return attemptSince(clock, startedAt, typeof receipt === 'string' ? receipt : errorOf(receipt))
+  return { startedAt, end, heard, waitedMaxMs }
 }
+
+const endOf = (receipt: Receipt | 'closed'): 'written' | 'closed' => (receipt === 'closed' ? 'closed' : 'written')
 
 /** An attempt that began then and is over now. It has no HTTP status. */
 export function attemptSince(clock: Clock, startedAt: number, error: string | null): Attempt {

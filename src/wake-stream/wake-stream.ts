@@ -1,9 +1,15 @@
+import type { StreamCapability } from '../registry/subscriptions/stream-capabilities.ts'
 import type { SignedWake } from '../wakes/channel.ts'
+import type { WakeStep } from '../wakes/rules/wake-history.ts'
+import type { DeliveryOutcome } from '../wakes/store/delivery-store.ts'
 
 /** What became of a wake, by its reader's receipt; `written`: no more will be known. */
 export interface Receipt {
   readonly outcome: 'delivered' | 'written' | 'failed' | 'retry'
 }
+
+/** Called with a step of a wake, and with what the wake is after it. */
+export type Hear = (said: WakeStep, outcome: DeliveryOutcome) => void
 
 /** A connected reader. */
 export interface StreamReader {
@@ -30,25 +36,34 @@ export class WakeStream {
   readonly callerId: string
   readonly subscriptionIds: Set<string>
   readonly #reader: StreamReader
+  /** What its reader can do. */
+  readonly capabilities: readonly StreamCapability[]
   readonly #open = new Map<
     string,
-    { readonly receipt: Promise<Receipt | 'closed'>; settle(receipt: Receipt | 'closed'): void }
+    { readonly receipt: Promise<Receipt | 'closed'>; settle(receipt: Receipt | 'closed'): void; readonly hear?: Hear }
   >()
   readonly #early = new Map<string, Receipt>()
   #isClosed = false
 
-  constructor(id: string, callerId: string, subscriptionIds: readonly string[], reader: StreamReader) {
+  constructor(
+    id: string,
+    callerId: string,
+    subscriptionIds: readonly string[],
+    reader: StreamReader,
+    capabilities: readonly StreamCapability[] = [],
+  ) {
     this.id = id
     this.callerId = callerId
     this.subscriptionIds = new Set(subscriptionIds)
     this.#reader = reader
+    this.capabilities = capabilities
   }
 
   /**
    * Writes a wake, unless it is on the stream already, and resolves with its receipt, however long that takes; with `closed` when
-   * the stream ends first.
+   * the stream ends first. `hear`: of a wake without a record, called with each step that its reader reports.
    */
-  send(eventId: string, sign: () => SignedWake): Promise<Receipt | 'closed'> {
+  send(eventId: string, sign: () => SignedWake, hear?: Hear): Promise<Receipt | 'closed'> {
     if (this.#isClosed) return Promise.resolve('closed')
     const known = this.#open.get(eventId)
     if (known) return known.receipt
@@ -62,7 +77,7 @@ export class WakeStream {
       settle = resolve
     })
     const taken = this.#reader.write(eventId, sign())
-    this.#open.set(eventId, { receipt, settle })
+    this.#open.set(eventId, { receipt, settle, ...(hear ? { hear } : {}) })
     void taken?.then((isTaken) => isTaken && this.report(eventId, { outcome: 'written' }))
     if (this.#open.size > openMax) this.#reader.end()
     return receipt
@@ -81,6 +96,11 @@ export class WakeStream {
     else this.#early.set(eventId, receipt)
     if (this.#early.size > earlyMax) this.#early.delete(this.#early.keys().next().value!)
     return open !== undefined
+  }
+
+  /** Passes a step of a wake on to who waits for it. It may end the wait with `report`. */
+  hear(eventId: string, said: WakeStep, outcome: DeliveryOutcome): void {
+    this.#open.get(eventId)?.hear?.(said, outcome)
   }
 
   /** Waits for no receipt of a wake any more. */

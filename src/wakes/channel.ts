@@ -2,6 +2,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { type DeliverableTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Emission } from './content/emission.ts'
+import type { WakeStep } from './rules/wake-history.ts'
 
 /** One HTTP try at one emission, as an operator reads it. */
 export interface Attempt {
@@ -27,6 +28,14 @@ export function attemptFor(reader: Pick<Caller, 'kind' | 'projects'>, attempt: A
   if (!isWithheld || (reader.kind === 'operator' && reader.projects === undefined)) return visible
   const { response: _, ...rest } = visible
   return rest.error === null ? rest : { ...rest, error: 'unreachable' }
+}
+
+/** An attempt at a test wake. */
+export interface TestAttempt extends Attempt {
+  /** The strongest step that the reader of a stream has reported; null: none. Absent: the channel has no reader that reports. */
+  readonly reported?: WakeStep | null
+  /** How long the gateway waits for that at most, in seconds. */
+  readonly waitsSeconds?: number
 }
 
 /** The longest wait between two attempts at an emission, which the subscription's other events share. */
@@ -85,7 +94,7 @@ export type DeliveryResult = {
 export interface Channel<To extends Subscription = Subscription> {
   deliver(order: DeliveryOrder<To>): Promise<DeliveryResult>
   /** One attempt with no retry and no record: what `wake/test` uses. Throws `rate-limited` when there is no place for it. */
-  attempt(order: TestOrder<To>): Promise<Attempt>
+  attempt(order: TestOrder<To>): Promise<TestAttempt>
 }
 
 /** A channel for each target that this gateway sends to, and one for A2A push notifications. */

@@ -5,6 +5,7 @@ import type { Cleanup } from '../lib/cleanup.ts'
 import { LogNotifier } from '../log/log-notifier.ts'
 import { createFindDelivered } from '../mailbox/delivery/already-delivered.ts'
 import { markDelivered } from '../mailbox/delivery/mark-delivered.ts'
+import { createNoteStep } from '../mailbox/delivery/note-step.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { SecretBox } from '../security/secret.ts'
 import { createFindWaiting } from '../waiting.ts'
@@ -75,7 +76,7 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
     engine.changed(id)
     changes.check([id])
   }
-  const connecting = { ...core, gatewayId: cluster.id, random }
+  const connecting = { ...core, gatewayId: cluster.id, random, onStep: createNoteStep(engine.append) }
   const stream = { ...connecting, target: 'bridge-daemon', streams, changed: engine.changed } as const
   const connections = undo.use(new StreamConnections(stream))
   const notices = undo.use(

@@ -105,6 +105,7 @@ export function delivery(fields: Partial<DeliveryView> = {}): DeliveryView {
     eventCount: 3,
     attempts: [attempt()],
     outcome: 'delivered',
+    step: null,
     createdAt: at,
     updatedAt: at,
     ...fields,

@@ -72,8 +72,37 @@ const tried = (fields: Partial<Tried> & { target?: string; status?: string; reas
 })
 const record = (outcome: 'delivered' | 'failed' | 'pending', status: number | null, error: string | null = null) => ({
   outcome,
+  step: null,
   attempts: [{ ...attempt, status, error }],
   updatedAt: '2026-04-26T10:00:00.250Z',
+})
+
+test('a stream has proved what its reader said of the newest wake, with its source and its time', () => {
+  const said = (step: 'held' | 'turn_started', detail?: string) =>
+    ({
+      step,
+      source: 'codex: turn/started',
+      reportedBy: '@donna',
+      at: '2026-04-26T10:00:01.000Z',
+      ...(detail ? { detail } : {}),
+    }) as const
+  const held = { ...record('pending', null), step: 'held', steps: [said('held', 'turn_active: it works')] } as const
+  const about = { route: 'stream', subscriptionId: 'WAKE_SUB:1', source: 'codex: turn/started', afterMs: 1_000 }
+  expect(routeEvidence(tried({ target: 'bridge-daemon', deliveries: [held] }), sentAt)).toMatchObject({
+    ...about,
+    step: 'held',
+    detail: 'turn_active: it works',
+  })
+  const begun = {
+    ...record('delivered', null),
+    step: 'turn_started',
+    steps: [...held.steps, said('turn_started')],
+  } as const
+  expect(routeEvidence(tried({ target: 'bridge-daemon', deliveries: [begun, held] }), sentAt)).toMatchObject({
+    ...about,
+    step: 'turn_started',
+    detail: '',
+  })
 })
 
 // D11, D14

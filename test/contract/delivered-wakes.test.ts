@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { TestAgent } from '../support/gateway.ts'
 import { type ReceivedWake, type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { readWakes } from '../support/wake-reader.ts'
 import { inWorld, stableHeaders, type World } from './exchange.ts'
 import { readFolder } from './fixture.ts'
 
@@ -38,6 +39,17 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     const mail = { to: '@editor', subject: 'Lunch?' }
     const { body } = await gateway.call('POST', '/v1/messages', mail, { key: donna.key })
     await gateway.call('POST', `/v1/messages/${body.messageId}/status`, { status: 'acked' }, { key: editor.key })
+  },
+  receipt: async (scene) => {
+    await subscribe(scene, 'WAKE_RECEIPT')
+    const { donna, editor, gateway } = scene
+    const request = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
+    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: editor.key })
+    await using reader = await readWakes(gateway, editor, [body.subscriptionId], ['append-only'])
+    await gateway.call('POST', '/v1/messages', { to: '@editor', subject: 'Lunch?' }, { key: donna.key })
+    const [wake] = await reader.waitFor(1)
+    await reader.report(wake!.eventId, 'held', 'turn_active', { source: 'codex' })
+    await scene.receiver.waitFor(1)
   },
   digest: async (scene) => {
     await subscribe(scene, 'TASK_STATE_CHANGED', 30)

@@ -16,6 +16,7 @@ import {
   stateChanged,
   subscription,
   subscriptionId,
+  wakeReported,
 } from './wake-inputs.ts'
 
 export const wakeCases: readonly FixtureCase[] = [
@@ -30,6 +31,11 @@ export const wakeCases: readonly FixtureCase[] = [
   ),
   wake('permission-granted', 'Another agent allows this one something.', () => single(permissionGranted())),
   wake('message-status-changed', 'How far a recipient has come with mail of this agent.', () => single(messageAcked())),
+  wake(
+    'receipt',
+    'What the harness of a recipient has done with the wake about mail of this agent: here it is busy.',
+    () => single(wakeReported()),
+  ),
   wake('digest', 'Three transitions of one window in one wake; the receiver’s watermark becomes `logId`.', () =>
     digest([
       stateChanged(null, 'submitted', 12342, 30),

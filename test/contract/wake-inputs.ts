@@ -38,6 +38,7 @@ export const subscription: WakeSubscription = {
   generationAt: 0,
   resumeWithDigest: false,
   announcesWaiting: false,
+  announcesHeld: 0,
   streamId: null,
   streamGateway: null,
   streamCapabilities: [],
@@ -103,6 +104,19 @@ export const messageAcked = (): LogEvent => ({
     previousStatus: 'sent',
     status: 'acked',
     changedAt: new Date(emittedAt).toISOString(),
+  }),
+  taskId: null,
+})
+
+export const wakeReported = (): LogEvent => ({
+  ...logEvent('wake.reported', 12350, 0, {
+    messageId,
+    threadId: messageId,
+    recipient: '@editor',
+    step: 'held',
+    source: 'codex',
+    at: new Date(emittedAt).toISOString(),
+    detail: 'turn_active',
   }),
   taskId: null,
 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { begin, say } from '../sessions/sessions.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { readWakes } from '../support/wake-reader.ts'
 import { stateOf, untilStatus } from '../wakes/acts.ts'
 import { startTwo } from './two-gateways.ts'
@@ -55,4 +57,29 @@ test('the streams of a gateway that stops leave their subscriptions waiting', as
   await using next = await readWakes(a, donna, [body.subscriptionId])
   const [digest] = await next.waitFor(1)
   expect(digest!.body.payload).toMatchObject({ reason: 'waiting', eventCount: 1 })
+})
+
+// S1-10, D17
+test('an edge that one gateway hears goes to the stream of another, and its steps to the sender, once', async () => {
+  await using two = await startTwo()
+  await using receiver = await startReceiver()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  const mike = await a.addAgent('mike')
+  await a.subscribe(mike, receiver.url, { trigger: 'WAKE_RECEIPT', harnessTargetMetadata: { coalesceWindow: 0 } })
+  const { body } = await a.call('POST', '/v1/wake-subscriptions', stream, { key: donna.key })
+  await using reader = await readWakes(a, donna, [body.subscriptionId], ['turn/start'])
+  await begin(b, donna)
+  await say(b, donna, { state: 'active', source: 'bridge-daemon', activeTurnId: 't' })
+  const { body: sent } = await b.call('POST', '/v1/messages', { to: '@donna', subject: 'one' }, { key: mike.key })
+  await say(b, donna, { state: 'idle', source: 'bridge-daemon' })
+  const [digest] = await reader.waitFor(1)
+  expect(digest!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
+  const receipts = [{ eventId: digest!.eventId, step: 'turn_started', source: 'codex: turn/started' }]
+  for (const gateway of [b, a, b]) await gateway.call('POST', '/v1/wake-stream/receipts', receipts, { key: donna.key })
+  const [told] = await receiver.waitFor(1)
+  expect(told!.body.payload).toMatchObject({ messageId: sent.messageId, step: 'turn_started', source: 'codex' })
+  const { body: read } = await a.call('GET', `/v1/messages/${sent.messageId}`, undefined, { key: mike.key })
+  expect(read.recipients).toMatchObject([{ receipt: 'turn_started', wake: { step: 'turn_started', source: 'codex' } }])
+  expect(receiver.wakes.length).toBe(1)
 })

@@ -7,11 +7,13 @@ import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
+import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
 import { pruneDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { pruneHeld } from '../../src/wakes/store/held-store.ts'
 import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { readWakes } from '../support/wake-reader.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -74,6 +76,7 @@ async function useEverything(gateway: TestGateway): Promise<void> {
   }
   await useMail(gateway, donna.key, mike.key)
   await useSessions(gateway, donna, mike)
+  await useStream(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
   await useMcp(gateway, donna)
   await gateway.call('POST', '/v1/permissions', { grantee: 'mike', scope: 'CAN_REPLY_TO' }, donna)
@@ -156,6 +159,21 @@ async function useSessions(gateway: TestGateway, donna: TestAgent, mike: TestAge
   await gateway.call('DELETE', `/v1/sessions/${sessionId}`, undefined, donna)
 }
 
+async function useStream(gateway: TestGateway, donna: TestAgent, mike: TestAgent): Promise<void> {
+  const say = (state: string) => gateway.call('PUT', '/v1/presence', { state, source: 'bridge-daemon' }, donna)
+  await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, donna)
+  const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
+  const { body: sub } = await gateway.call('POST', '/v1/wake-subscriptions', input, donna)
+  await using reader = await readWakes(gateway, donna, [sub.subscriptionId], ['turn/start'])
+  await say('active')
+  const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'held' }, mike)
+  await say('idle')
+  const [wake] = await reader.waitFor(1)
+  for (const step of ['held', 'turn_started', 'unknown']) await reader.report(wake!.eventId, step)
+  await gateway.call('GET', `/v1/messages/${mail.messageId}`, undefined, mike)
+  await gateway.call('GET', `/v1/wake-subscriptions/${sub.subscriptionId}/deliveries`, undefined, donna)
+}
+
 async function useMail(gateway: TestGateway, donna: string, mike: string): Promise<void> {
   const headers = { 'Idempotency-Key': 'k' }
   const send = async (key: string, body: object, rest = {}) =>
@@ -196,6 +214,7 @@ async function pruneEverything(dataDir: string): Promise<void> {
   expect(await pruneEvents(db, tomorrow, signal)).toBeGreaterThan(0)
   await pruneDeliveries(db, tomorrow, signal)
   await pruneHeld(db, tomorrow, signal)
+  await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
   await sweepSessions(db)
   await pruneMessages(db, tomorrow, 1, signal)
 }

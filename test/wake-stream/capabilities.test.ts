@@ -69,11 +69,12 @@ describe('a stream says what its reader can do', () => {
       activeTurnId: 't',
       capabilities: ['turn/steer'],
     })
+    // What was held until now goes first.
+    const [, digest] = await reader.waitFor(2)
+    expect(digest!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
+    await reader.report(digest!.eventId, 'turn_started')
     await gateway.send('donna', 'steers')
-    await until(
-      () => subjectsOf(reader.wakes),
-      (subjects) => subjects.includes('steers'),
-    )
+    expect(subjectsOf(await reader.waitFor(3))[2]).toBe('steers')
   })
 
   test('only as long as it is open', async () => {

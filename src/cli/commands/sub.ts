@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 import { readPages } from '../read-pages.ts'
 import { plain } from '../terminal-text.ts'
-import { attemptText, deliveryTable, heldTable } from '../views/delivery-view.ts'
+import { deliveryTable, heldTable, testText } from '../views/delivery-view.ts'
 import { subscriptionTable, subscriptionText } from '../views/subscription-view.ts'
 import { registerSubAdd } from './sub-add.ts'
 import { registerSubUpdate } from './sub-update.ts'
@@ -121,10 +121,7 @@ function registerTest(parent: Command, io: Io): void {
     const { gateway, print } = connect(io, command)
     const id = await ownIds(gateway).subscription(given)
     const answer = await gateway.call('POST /v1/wake-subscriptions/:id/test', { params: { id } })
-    const { error, status } = answer.attempt
-    const accepted = error === null && status !== null && status >= 200 && status < 300
-    const verdict = accepted ? 'The webhook accepted the test wake' : 'The webhook did not accept the test wake'
-    print.result(answer, () => `${verdict}: ${plain(attemptText(io, answer.attempt))}\n`)
+    print.result(answer, () => testText(io, answer))
   })
 }
 

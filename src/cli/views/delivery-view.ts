@@ -1,19 +1,27 @@
-import type { AttemptView, DeliveryView, HeldView } from '../../fronts/rest/wake-subscriptions/view.ts'
+import type {
+  AttemptView,
+  DeliveryView,
+  HeldView,
+  TestView,
+  WakeStepView,
+} from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Io } from '../io.ts'
 import { table } from '../table.ts'
+import { plain } from '../terminal-text.ts'
 import { when } from '../when.ts'
 
 export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): string {
   return table(
     io,
-    ['EVENT', 'TYPE', 'LOG', 'OUTCOME', 'TRIES', 'LAST TRY'],
+    ['EVENT', 'TYPE', 'LOG', 'OUTCOME', 'STEP', 'TRIES', 'LAST WORD'],
     deliveries.map((delivery) => [
       delivery.eventId,
       delivery.eventType,
       logRange(delivery),
       delivery.outcome,
+      delivery.step ?? undefined,
       delivery.attempts.length,
-      delivery.attempts.length > 0 ? attemptText(io, delivery.attempts.at(-1)!) : undefined,
+      lastWord(io, delivery),
     ]),
     'Nothing has been delivered yet. Try: rouse sub test <id>',
   )
@@ -34,6 +42,30 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
     ]),
     'Nothing was held.',
   )
+}
+
+/** What came back of a test wake, in a line. */
+export function testText(io: Io, { attempt, reported, waitsSeconds }: TestView): string {
+  if (waitsSeconds === undefined) {
+    const { error, status } = attempt
+    const isAccepted = error === null && status !== null && status >= 200 && status < 300
+    const verdict = `The webhook ${isAccepted ? 'accepted' : 'did not accept'} the test wake`
+    return `${verdict}: ${plain(attemptText(io, attempt))}\n`
+  }
+  if (!reported) return `The reader of the stream said nothing about the test wake within ${waitsSeconds} s.\n`
+  return `The reader of the stream says: ${plain(stepText(io, reported))}\n`
+}
+
+/** What a step says: `turn_started by codex: turn/started at 12:00 (the user's turn ended)`. */
+export function stepText(io: Io, { step, source, detail, at }: WakeStepView): string {
+  return `${step}${source ? ` by ${source}` : ''}${io.columns === undefined ? ' at' : ','} ${when(io, at)}${detail ? ` (${detail})` : ''}`
+}
+
+function lastWord(io: Io, { attempts, steps }: DeliveryView): string | undefined {
+  const said = steps?.at(-1)
+  if (said) return stepText(io, said)
+  const attempt = attempts.at(-1)
+  return attempt && attemptText(io, attempt)
 }
 
 export function attemptText(io: Io, { error, status, durationMs, at }: AttemptView): string {

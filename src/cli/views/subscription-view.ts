@@ -32,6 +32,7 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     'in reply to': filters.inReplyToFilter?.join(', '),
     channel: subscription.harnessTarget,
     target: target.url,
+    stream: subscription.streamCapabilities?.join(', '),
     window: `${target.coalesceWindow} s`,
     status: statusText(subscription),
     cursor: subscription.cursorLogId,

@@ -2,6 +2,7 @@ import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
 import { plain } from '../terminal-text.ts'
 import type { WakeTest } from '../wake-test/run-wake-test.ts'
+import { when } from '../when.ts'
 
 /** What a test of waking has proved, for people. */
 export function wakeTestText(io: Io, { agent, messageId, session, message, routes }: WakeTest): string {
@@ -11,19 +12,22 @@ export function wakeTestText(io: Io, { agent, messageId, session, message, route
     session: session ? `${session.surface}, ${session.presence}` : 'none',
     proved: message.receipt + after(message.afterMs),
     by: message.deliveryMethod === null ? undefined : ways[message.deliveryMethod],
+    wake: message.wake && wakeText(io, message.wake),
   })
   if (routes === null) return `${summary}Its subscriptions are not visible with this key.\n`
-  const rows = routes.map(({ route, subscriptionId, step, afterMs, detail }) => [
+  const rows = routes.map(({ route, subscriptionId, step, source, at, afterMs, detail }) => [
     route,
     subscriptionId,
     step ?? 'nothing',
+    source ? plain(source) : undefined,
+    at === undefined ? undefined : when(io, at),
     afterMs === null ? undefined : `${afterMs} ms`,
     plain(detail),
   ])
   const none =
     'Nothing wakes it: no subscription to SENT_TO_ME. Mail waits for its next call, or the start of its session.'
   const own = routes.some(({ detail }) => detail === 'held: own_act') ? ownActNote : ''
-  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'AFTER', 'DETAIL'], rows, none) + own
+  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'SOURCE', 'AT', 'AFTER', 'DETAIL'], rows, none) + own
 }
 
 const ownActNote =
@@ -35,6 +39,10 @@ const ways = {
   startup_drain: 'the start of its session',
   inbox: 'its own report',
 } as const
+
+function wakeText(io: Io, { step, source, at, detail }: NonNullable<WakeTest['message']['wake']>): string {
+  return plain(`${step}${source ? ` by ${source}` : ''} at ${when(io, at)}${detail ? ` (${detail})` : ''}`)
+}
 
 function after(ms: number | null): string {
   return ms === null ? '' : ` after ${ms} ms`

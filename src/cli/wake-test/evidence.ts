@@ -1,12 +1,18 @@
 import type { RecipientView } from '../../fronts/rest/messages/view.ts'
-import type { DeliveryView, HeldView, SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
+import type {
+  DeliveryView,
+  HeldView,
+  SubscriptionView,
+  WakeStepView,
+} from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Receipt } from '../../mailbox/messages/status.ts'
+import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 
 /** What is known of one subscription's part in a test. */
 export interface Tried {
   readonly subscription: Pick<SubscriptionView, 'subscriptionId' | 'harnessTarget' | 'status' | 'reason'>
   /** Its records since the test was sent. */
-  readonly deliveries: readonly Pick<DeliveryView, 'outcome' | 'attempts' | 'updatedAt'>[]
+  readonly deliveries: readonly Pick<DeliveryView, 'outcome' | 'attempts' | 'updatedAt' | 'step' | 'steps'>[]
   readonly held: Pick<HeldView, 'action' | 'reason'> | undefined
 }
 
@@ -14,7 +20,10 @@ export interface Tried {
 export interface RouteEvidence {
   readonly route: 'webhook' | 'stream' | 'mcp' | 'none'
   readonly subscriptionId: string
-  readonly step: 'written' | 'delivered' | null
+  readonly step: ReceiptStep | null
+  /** What proved it, and when (ISO 8601), where the reader of a stream has said so. */
+  readonly source?: string | null
+  readonly at?: string
   /** From the sending of the message. */
   readonly afterMs: number | null
   /** Why it is not more. */
@@ -27,6 +36,8 @@ export interface MessageEvidence {
   readonly afterMs: number | null
   /** `push`: a subscription; `piggyback`: the answer to a call; `startup_drain`: the start of a session; `inbox`: it read its inbox. */
   readonly deliveryMethod: RecipientView['deliveryMethod']
+  /** What the reader of a stream says of the newest wake about it. */
+  readonly wake?: RecipientView['wake']
 }
 
 const routes = {
@@ -40,6 +51,11 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   const { subscriptionId, harnessTarget, status, reason } = tried.subscription
   const route = Object.hasOwn(routes, harnessTarget) ? routes[harnessTarget as keyof typeof routes] : 'none'
   const about = { route, subscriptionId } as const
+  const said = route === 'stream' ? strongestSaid(tried.deliveries) : undefined
+  if (said) {
+    const { step, source, at, detail = '' } = said
+    return { ...about, step, source, at, afterMs: between(sentAt, at), detail }
+  }
   const delivered = tried.deliveries.find(({ outcome }) => outcome === 'delivered')
   if (delivered) {
     // A webhook and a notification say that bytes arrived. The reader of a stream says that its harness has them.
@@ -54,18 +70,25 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   return { ...nothing, detail: isStopped ? `${status}${reason ? `: ${reason}` : ''}` : 'nothing was sent' }
 }
 
+/** What the reader of a stream has said about the newest wake, if it has said anything. Pure. */
+function strongestSaid(deliveries: Tried['deliveries']): WakeStepView | undefined {
+  const newest = deliveries.find(({ steps }) => steps !== undefined)
+  return newest?.steps?.findLast(({ step }) => step === newest.step) ?? newest?.steps?.at(-1)
+}
+
 /** Pure. */
 export function messageEvidence(recipient: RecipientView, sentAt: string): MessageEvidence {
-  const { receipt, deliveryMethod, deliveredAt, seenAt, ackedAt, resolvedAt } = recipient
+  const { receipt, deliveryMethod, deliveredAt, seenAt, ackedAt, resolvedAt, wake } = recipient
   const instants: Partial<Record<Receipt, string | null>> = {
     written: deliveredAt,
-    turn_started: deliveredAt,
+    turn_started: wake?.at ?? deliveredAt,
     seen: seenAt,
     acked: ackedAt,
     resolved: resolvedAt,
   }
   const at = instants[receipt] ?? null
-  return { receipt, deliveryMethod, afterMs: at === null ? null : between(sentAt, at) }
+  const afterMs = at === null ? null : between(sentAt, at)
+  return { receipt, deliveryMethod, afterMs, ...(wake ? { wake } : {}) }
 }
 
 /** Whether more can be proved: the agent itself has not said anything yet. Pure. */

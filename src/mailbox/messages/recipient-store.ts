@@ -29,12 +29,20 @@ const recipientRows = rowsInsert('message_recipient', [
   'receipt',
   'session_id',
 ])
-const ofMessage = statement<{ messageId: string; limit: number }, Recipient & { handle: string | null }>(
-  sql`select ${recipientColumns}, a.handle from message_recipient r left join agent a on a.id = r.agent_id
+/** A recipient with its agent, and what is known of the newest wake that told it (JSON). A removed agent has neither handle nor project. */
+export interface AgentRecipient extends Recipient {
+  readonly handle: string | null
+  readonly projectId: string | null
+  readonly wake: string | null
+}
+
+const agentColumns = sql`${recipientColumns}, r.wake, a.handle, a.project_id as "projectId"`
+const ofMessage = statement<{ messageId: string; limit: number }, AgentRecipient>(
+  sql`select ${agentColumns} from message_recipient r left join agent a on a.id = r.agent_id
     where r.message_id = ${p('messageId')} order by a.handle, r.agent_id ${limited}`,
 )
-const one = statement<{ agentId: string; messageId: string }, Recipient & { handle: string | null }>(
-  sql`select ${recipientColumns}, a.handle from message_recipient r left join agent a on a.id = r.agent_id
+const one = statement<{ agentId: string; messageId: string }, AgentRecipient>(
+  sql`select ${agentColumns} from message_recipient r left join agent a on a.id = r.agent_id
     where r.agent_id = ${p('agentId')} and r.message_id = ${p('messageId')}`,
 )
 
@@ -77,20 +85,12 @@ export async function insertRecipients(
   await recipientRows.run(tx, rows)
 }
 
-/** Lists the recipients of a message in the order of their handles. A removed agent has the handle null. */
-export function listRecipients(
-  db: Reader,
-  messageId: string,
-  limit: number,
-): Promise<(Recipient & { handle: string | null })[]> {
+/** Lists the recipients of a message in the order of their handles. */
+export function listRecipients(db: Reader, messageId: string, limit: number): Promise<AgentRecipient[]> {
   return db.all(ofMessage, { messageId, limit })
 }
 
-export function findRecipient(
-  db: Reader,
-  agentId: string,
-  messageId: string,
-): Promise<(Recipient & { handle: string | null }) | undefined> {
+export function findRecipient(db: Reader, agentId: string, messageId: string): Promise<AgentRecipient | undefined> {
   return db.get(one, { agentId, messageId })
 }
 

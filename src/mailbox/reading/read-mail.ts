@@ -6,12 +6,13 @@ import { findAgentById } from '../../registry/agents/agent-store.ts'
 import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
+import { type VisibleEvidence, visibleEvidence, type WakeEvidence } from '../delivery/wake-evidence.ts'
 import type { MailMessage, Recipient } from '../messages/message.ts'
 import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
-import { findRecipient, listRecipients } from '../messages/recipient-store.ts'
+import { type AgentRecipient, findRecipient, listRecipients } from '../messages/recipient-store.ts'
 
-/** A recipient with its identity. */
-export type NamedRecipient = Recipient & { readonly agent: string }
+/** A recipient with its identity, and what the reader may know of its newest wake. */
+export type NamedRecipient = Recipient & { readonly agent: string; readonly wake: VisibleEvidence | null }
 
 /** A message as one caller may see it. Its sender and the operator see every recipient; a recipient sees itself. */
 export interface ReadMail {
@@ -46,7 +47,7 @@ export async function rolesInMail(
   const own = await findRecipient(db, caller.id, message.id)
   const isOperated = caller.kind === 'operator' && caller.projectId === message.projectId
   const seesAll = isOperated || caller.id === message.senderId
-  return { sees: seesAll || own !== undefined, seesAll, own: own && named(own) }
+  return { sees: seesAll || own !== undefined, seesAll, own: own && named(own, true) }
 }
 
 async function asSeenBy(
@@ -57,7 +58,7 @@ async function asSeenBy(
 ): Promise<ReadMail | undefined> {
   const { sees, seesAll, own } = await rolesInMail(db, caller, message)
   if (!sees) return undefined
-  const recipients = seesAll ? (await listRecipients(db, message.id, limit)).map(named) : own ? [own] : []
+  const recipients = seesAll ? (await listRecipients(db, message.id, limit)).map(seenBy(caller)) : own ? [own] : []
   return { message, from: await senderOf(db, message), recipients }
 }
 
@@ -115,6 +116,15 @@ async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promi
   return identityFrom(senderId, sender && identityIn(projectId, sender))
 }
 
-function named({ handle, ...recipient }: Recipient & { handle: string | null }): NamedRecipient {
-  return { ...recipient, agent: identityFrom(recipient.agentId, handle) }
+/** What proved a wake is the recipient's own, and for the operator of its project. */
+function seenBy(caller: Caller): (recipient: AgentRecipient) => NamedRecipient {
+  return (recipient) => {
+    const { agentId, projectId } = recipient
+    return named(recipient, agentId === caller.id || (projectId !== null && operates(caller, projectId)))
+  }
+}
+
+function named({ handle, projectId: _, wake, ...recipient }: AgentRecipient, isOwn: boolean): NamedRecipient {
+  const evidence = wake === null ? null : visibleEvidence(JSON.parse(wake) as WakeEvidence, isOwn)
+  return { ...recipient, agent: identityFrom(recipient.agentId, handle), wake: evidence }
 }

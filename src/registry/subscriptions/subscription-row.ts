@@ -40,6 +40,7 @@ export interface SubscriptionRow {
   generationAt: number
   resumeWithDigest: number
   announcesWaiting: number
+  announcesHeld: number
   windowUntil: number
   dueAt: number | null
   leaseOwner: string | null
@@ -61,7 +62,7 @@ export const subscriptionColumns =
   last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
-  announces_waiting as "announcesWaiting", stream_id as "streamId", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
+  announces_waiting as "announcesWaiting", announces_held as "announcesHeld", stream_id as "streamId", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
   session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
 export function subscriptionFromRow(row: SubscriptionRow): Subscription {
@@ -134,6 +135,7 @@ const noWake = {
   previousKeyUntil: null,
   resumeWithDigest: 0,
   announcesWaiting: 0,
+  announcesHeld: 0,
   streamId: null,
   streamGateway: null,
   streamCapabilities: '[]',

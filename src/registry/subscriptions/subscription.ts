@@ -91,6 +91,10 @@ export interface WakeSubscription extends CommonFields {
   readonly resumeWithDigest: boolean
   /** The next digest also has the unread mail and the open tasks from before the cursor. Source: D29. */
   readonly announcesWaiting: boolean
+  /**
+   * The generation in which what presence held was released: the next digest has it too. 0: nothing was. Source: S1-10…S1-13.
+   */
+  readonly announcesHeld: number
   /** The stream that its wakes are written to; null: none is connected. */
   readonly streamId: string | null
   /** The gateway of that stream: no other one sends for it. */
@@ -136,6 +140,7 @@ export const initialWakeState = {
   previousKeyUntil: null,
   resumeWithDigest: false,
   announcesWaiting: false,
+  announcesHeld: 0,
   streamId: null,
   streamGateway: null,
   streamCapabilities: [],

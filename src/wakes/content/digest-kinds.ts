@@ -16,7 +16,7 @@ interface Kind {
   readonly describe: (latest: JsonObject) => string
 }
 
-/** How each kind appears in a digest, in the order of the summary. Source: S1-40; the last two kinds are ours. */
+/** How each kind appears in a digest, in the order of the summary. Source: S1-40; the last three kinds are ours. */
 export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
   SENT_TO_ME: {
     count: 'newMessages',
@@ -45,6 +45,13 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     isAlwaysThere: false,
     many: 'message statuses',
     describe: ({ subject, status, recipient }) => `"${subject}" ${status} by ${recipient}`,
+  },
+  WAKE_RECEIPT: {
+    count: 'wakeReceipts',
+    latest: 'latestWakeReceipt',
+    isAlwaysThere: false,
+    many: 'wake receipts',
+    describe: ({ step, messageId, recipient }) => `${step} by ${recipient} for ${messageId}`,
   },
   SIGNAL: {
     count: 'signals',

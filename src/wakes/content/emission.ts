@@ -22,6 +22,8 @@ export interface Emission {
   readonly payload: JsonObject
   /** The mail that it is about: once it is acknowledged, no other route delivers that. */
   readonly messageIds: readonly string[]
+  /** It has what presence held until this generation of its subscription. */
+  readonly releasedIn?: number
   /** Sent again on request: the receiver's watermark stays where it is. */
   readonly replayed?: true
   /** The event itself, unless it is a digest. */

@@ -11,6 +11,7 @@ export type WakeEventType =
   | 'wake/task_state_changed'
   | 'wake/permission_granted'
   | 'wake/message_status_changed'
+  | 'wake/receipt'
   | 'wake/digest'
   | 'wake/subscription_degraded'
   | 'wake/subscription_recovered'
@@ -111,6 +112,20 @@ const shapes: Record<WakingEvent, Shape> = {
   'message.acked': statusChanged,
   'message.resolved': statusChanged,
   'message.superseded': statusChanged,
+  'wake.reported': {
+    eventType: 'wake/receipt',
+    payload: ({ messageId, taskId, threadId, recipient, step, source, at, detail, messageCount }) => ({
+      messageId,
+      ...(taskId === undefined ? {} : { taskId }),
+      threadId,
+      recipient,
+      step,
+      source,
+      at,
+      ...(detail === undefined ? {} : { detail }),
+      ...(messageCount === undefined ? {} : { messageCount }),
+    }),
+  },
   'subscription.degraded': {
     eventType: 'wake/subscription_degraded',
     payload: ({ subscriptionId, agent, reason }) => ({ subscriptionId, agent, reason }),

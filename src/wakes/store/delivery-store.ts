@@ -6,6 +6,7 @@ import { limited, p, type SqlValue, sql, statement } from '../../storage/stateme
 import type { Attempt } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { ReceiptStep } from '../rules/receipts.ts'
+import { noHistory, type WakeHistory, type WakeStep } from '../rules/wake-history.ts'
 
 export type DeliveryOutcome = 'pending' | Arrival | 'failed' | 'rejected'
 /** How an emission left the gateway: its receiver took it, or it was written to a connection and no more is known. Source: D14. */
@@ -23,17 +24,20 @@ export interface Delivery {
   readonly nextAttemptAt: number | null
   /** The highest step that the receiver has reported; null: none. */
   readonly step: ReceiptStep | null
+  /** What the receiver has reported, the oldest first. */
+  readonly steps: readonly WakeStep[]
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-interface DeliveryRow extends Omit<Delivery, 'attempts'> {
+interface DeliveryRow extends Omit<Delivery, 'attempts' | 'steps'> {
   attempts: string
+  history: string | null
 }
 
 const columns =
   sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
-  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, created_at as "createdAt", updated_at as "updatedAt"`)
+  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, history, created_at as "createdAt", updated_at as "updatedAt"`)
 // Columns in the order of the table. Not for a subscription that was removed meanwhile. What a receipt has decided is not open again.
 const upsert = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
@@ -154,6 +158,7 @@ export async function pruneDeliveries(db: Database, beforeMs: number, signal: Ab
   return pruned
 }
 
-function fromRow(row: DeliveryRow): Delivery {
-  return { ...row, attempts: JSON.parse(row.attempts) as Attempt[] }
+function fromRow({ history, ...row }: DeliveryRow): Delivery {
+  const { steps } = history === null ? noHistory : (JSON.parse(history) as WakeHistory)
+  return { ...row, attempts: JSON.parse(row.attempts) as Attempt[], steps }
 }

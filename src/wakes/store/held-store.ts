@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { Decision } from '../rules/policy.ts'
 
 /** An event that was held: a subscription matched it, and it was decided not to wake. */
@@ -38,10 +38,12 @@ const newestFirst = statement<
 >(sql`select e.project_id as "projectId",
     e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
-  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} order by h.log_id desc ${limited}`)
+  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} and ${lateFilter(sql`h.released = 0`)}
+  order by h.log_id desc ${limited}`)
 const within = statement<{ subscriptionId: string; after: number; upTo: number }, { logId: number }>(
   sql`select log_id as "logId" from held_wake
-    where subscription_id = ${p('subscriptionId')} and log_id > ${p('after')} and log_id <= ${p('upTo')}`,
+    where subscription_id = ${p('subscriptionId')} and log_id > ${p('after')} and log_id <= ${p('upTo')}
+      and ${lateFilter(sql`released = 0`)}`,
 )
 const anyBefore = statement<{ before: number }, { one: number }>(
   sql`select 1 as "one" from held_wake where created_at < ${p('before')} limit 1`,
@@ -63,7 +65,7 @@ export async function insertHeld(
   await tx.run(insert, { subscriptionId, projectId, logId, action, reason, presence, now: tx.now })
 }
 
-/** Returns the held events of a subscription before a logId, newest first. */
+/** Returns the held events of a subscription before a logId, newest first. What was released since is not among them. */
 export async function listHeld(db: Reader, subscriptionId: string, before: number, limit: number): Promise<HeldWake[]> {
   return (await db.all(newestFirst, { subscriptionId, before, limit })).map(({ action, reason, presence, ...row }) => ({
     event: { ...row, trigger: eventTypes[row.type as EventType] ?? null, data: JSON.parse(row.data) as JsonObject },
@@ -73,7 +75,7 @@ export async function listHeld(db: Reader, subscriptionId: string, before: numbe
   }))
 }
 
-/** Returns the logIds in `(after, upTo]` that were held. */
+/** Returns the logIds in `(after, upTo]` that are held. */
 export async function heldWithin(
   db: Reader,
   subscriptionId: string,

@@ -34,6 +34,7 @@ export class Lease implements LeaseKey {
   #progress: Progress
   #isLost = false
   #hasAnnounced = false
+  #hasToldReleased = false
 
   constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
     const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
@@ -74,6 +75,15 @@ export class Lease implements LeaseKey {
 
   announced(): void {
     this.#hasAnnounced = true
+  }
+
+  /** Whether a digest under this lease already has what presence held and no longer holds. */
+  get hasToldReleased(): boolean {
+    return this.#hasToldReleased
+  }
+
+  toldReleased(): void {
+    this.#hasToldReleased = true
   }
 
   /** Whether it has been held long enough for other gateways to take over. */

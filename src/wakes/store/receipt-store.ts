@@ -4,24 +4,32 @@ import { RowsStatement } from '../../storage/rows.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import type { Attempt } from '../channel.ts'
 import type { DeliveryAfter } from '../rules/after-receipt.ts'
+import { messagesMax, noHistory, type WakeHistory } from '../rules/wake-history.ts'
 import type { Delivery } from './delivery-store.ts'
+import type { Unfinished } from './unfinished-store.ts'
 
 /** A delivery that a reader reports about, with its subscription. */
 export interface ReportedDelivery
   extends Pick<Delivery, 'eventId' | 'outcome' | 'step' | 'attempts' | 'nextAttemptAt' | 'updatedAt'> {
   readonly subscriptionId: string
   readonly agentId: string
+  /** The id of the agent whose events it is about. */
+  readonly audience: string
+  readonly history: WakeHistory
   readonly projectId: string
   readonly retryForSeconds: number | undefined
 }
 
-interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds'> {
+interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds' | 'history'> {
   attempts: string
+  history: string | null
+  /** As it was kept; null: it is decided, or a replay. */
+  emission: string | null
   target: string
 }
 
 const columns = sql.raw(`d.subscription_id as "subscriptionId", d.event_id as "eventId", d.outcome, d.step, d.attempts,
-  d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", s.agent_id as "agentId", s.project_id as "projectId", s.target`)
+  d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", d.history, d.emission, s.agent_id as "agentId", s.audience, s.project_id as "projectId", s.target`)
 const open = statement<{ eventId: string }, Row>(
   sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id
     where d.event_id = ${p('eventId')} and d.emission is not null`,
@@ -41,10 +49,11 @@ const save = statement<{
   outcome: string
   step: string | null
   attempts: string
+  history: string
   nextAttemptAt: number | null
   now: number
 }>(sql`update delivery set outcome = ${p('outcome')}, step = ${p('step')}, attempts = ${p('attempts')},
-    next_attempt_at = ${p('nextAttemptAt')}, updated_at = ${p('now')}
+    history = ${p('history')}, next_attempt_at = ${p('nextAttemptAt')}, updated_at = ${p('now')}
   where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`)
 
 /**
@@ -58,9 +67,21 @@ export async function findReported(
 ): Promise<ReportedDelivery | undefined> {
   const row = (await db.get(open, { eventId })) ?? (await findRecorded(db, eventId, where))
   if (!row) return undefined
-  const { target, attempts, ...rest } = row
+  const { target, attempts, history, emission, ...rest } = row
   const { retryForSeconds } = JSON.parse(target) as WakeTarget
-  return { ...rest, attempts: JSON.parse(attempts) as Attempt[], retryForSeconds }
+  return {
+    ...rest,
+    attempts: JSON.parse(attempts) as Attempt[],
+    history: history === null ? historyOf(emission) : (JSON.parse(history) as WakeHistory),
+    retryForSeconds,
+  }
+}
+
+/** The history of a wake of which nothing was said yet. */
+function historyOf(emission: string | null): WakeHistory {
+  if (emission === null) return noHistory
+  const { messageIds } = (JSON.parse(emission) as Unfinished).emission
+  return { ...noHistory, messageIds: messageIds.slice(-messagesMax) }
 }
 
 async function findRecorded(
@@ -82,7 +103,8 @@ export async function saveReceipt(
   tx: Transaction,
   { subscriptionId, eventId }: Pick<ReportedDelivery, 'subscriptionId' | 'eventId'>,
   { outcome, step, attempts, nextAttemptAt }: DeliveryAfter,
+  history: WakeHistory,
 ): Promise<void> {
-  const row = { subscriptionId, eventId, outcome, step, nextAttemptAt }
+  const row = { subscriptionId, eventId, outcome, step, nextAttemptAt, history: JSON.stringify(history) }
   await tx.run(save, { ...row, attempts: JSON.stringify(attempts), now: tx.now })
 }

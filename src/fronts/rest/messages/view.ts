@@ -1,3 +1,4 @@
+import type { VisibleEvidence } from '../../../mailbox/delivery/wake-evidence.ts'
 import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/messages/message.ts'
 import { isDelivered, type MessageStatus, type Receipt, receiptOf } from '../../../mailbox/messages/status.ts'
 import type { InboxMail } from '../../../mailbox/reading/inbox.ts'
@@ -46,6 +47,8 @@ export interface ProgressView {
 
 export interface RecipientView extends ProgressView {
   readonly agent: string
+  /** The strongest step of the newest wake that a stream brought it: to the sender without what is the reader's own. */
+  readonly wake?: VisibleEvidence
   readonly updatedAt: string
 }
 
@@ -130,7 +133,8 @@ function messageFields(message: MailMessage, from: string): MessageFields {
 }
 
 function recipientView(recipient: NamedRecipient): RecipientView {
-  return { agent: recipient.agent, ...progressView(recipient), updatedAt: instant(recipient.updatedAt) }
+  const { agent, wake, updatedAt } = recipient
+  return { agent, ...progressView(recipient), ...(wake ? { wake } : {}), updatedAt: instant(updatedAt) }
 }
 
 function progressView(recipient: Recipient): ProgressView {

@@ -2,6 +2,7 @@ import { pageLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { createFindDelivered } from '../../../mailbox/delivery/already-delivered.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
+import { type Caller, operates } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import type { SubscriptionContext } from '../../../subscriptions/context.ts'
 import { listOwnSubscriptions, requireSubscription } from '../../../subscriptions/read.ts'
@@ -35,6 +36,7 @@ import {
   type SubscriptionView,
   subscriptionView,
   type TestView,
+  testView,
 } from './view.ts'
 
 const recordsDefault = 50
@@ -136,8 +138,10 @@ export const wakeSubscriptionRoutes = [
     what: 'test a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
     rate: 'testsPerMinute',
-    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> =>
-      sendTest(subscriptions, caller, params.id),
+    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> => {
+      const { agentId } = await requireSubscription(subscriptions.db, caller, params.id)
+      return testView(await sendTest(subscriptions, caller, params.id), isOwn(caller, agentId))
+    },
   }),
   route('GET /v1/wake-subscriptions/:id/deliveries', {
     name: 'subscription.deliveries',
@@ -145,11 +149,14 @@ export const wakeSubscriptionRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: deliveryQuery,
     handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
-      const { id } = await requireSubscription(db, caller, params.id)
+      const { id, agentId } = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken = '' } = query
       const found = await listDeliveries(db, id, pageToken, limit + 1)
       const { items, nextPageToken } = pageOf(found, limit, ({ eventId }) => eventId)
-      return { deliveries: items.map((delivery) => deliveryView(delivery, caller)), nextPageToken }
+      return {
+        deliveries: items.map((delivery) => deliveryView(delivery, caller, isOwn(caller, agentId))),
+        nextPageToken,
+      }
     },
   }),
   route('GET /v1/wake-subscriptions/:id/held', {
@@ -165,6 +172,11 @@ export const wakeSubscriptionRoutes = [
     },
   }),
 ] as const
+
+/** Whether what the reader of a stream says in its own words is for a caller: the agent itself, or its operator. */
+function isOwn(caller: Caller, agentId: string): boolean {
+  return caller.id === agentId || operates(caller, caller.projectId)
+}
 
 async function view({ db, clock }: SubscriptionContext, subscription: WakeSubscription): Promise<SubscriptionView> {
   const { prunedTo } = await logBounds(db, subscription.projectId)

@@ -9,9 +9,13 @@ import {
   type WakeTarget,
 } from '../../../registry/subscriptions/subscription.ts'
 import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
+import type { TestedWake } from '../../../subscriptions/send-test.ts'
 import { type Attempt, attemptFor } from '../../../wakes/channel.ts'
 import type { Untold } from '../../../wakes/read/non-wakes.ts'
 import { messageIdOf } from '../../../wakes/rules/match.ts'
+import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
+import { reasonIn, sourceKind } from '../../../wakes/rules/told-steps.ts'
+import type { WakeStep } from '../../../wakes/rules/wake-history.ts'
 import type { Delivery, DeliveryOutcome } from '../../../wakes/store/delivery-store.ts'
 import { instant } from '../instant.ts'
 
@@ -28,6 +32,8 @@ export interface SubscriptionView {
   readonly status: SubscriptionStatus
   readonly reason: string | null
   readonly sessionId?: string
+  /** What the reader of its stream says that it can do. */
+  readonly streamCapabilities?: readonly string[]
   readonly failedInARow: number
   readonly cursorLogId: number
   /** Present if events after the cursor were pruned: events up to this logId are no longer kept. */
@@ -70,6 +76,21 @@ export type AttemptView = Omit<Attempt, 'isWithheld'>
 export interface TestView {
   readonly eventId: string
   readonly attempt: AttemptView
+  /** The strongest step that the reader of a stream has reported; null: none in time. Absent: another channel. */
+  readonly reported?: WakeStepView | null
+  /** How long the gateway waits for it at most, in seconds. */
+  readonly waitsSeconds?: number
+}
+
+/** One thing that the reader of a stream said about a wake. Instants are ISO 8601. */
+export interface WakeStepView {
+  readonly step: ReceiptStep
+  /** Where the answer's reader is not the agent itself or its operator: only the kind. */
+  readonly source: string | null
+  readonly reportedBy: string
+  readonly at: string
+  readonly detail?: string
+  readonly repeats?: number
 }
 
 /** The record of one wake. */
@@ -82,6 +103,10 @@ export interface DeliveryView {
   readonly attempts: readonly AttemptView[]
   readonly outcome: DeliveryOutcome
   readonly nextAttemptAt?: string
+  /** The highest step that the reader of a stream has reported; null: none. */
+  readonly step: ReceiptStep | null
+  /** What it has reported, the oldest first. */
+  readonly steps?: readonly WakeStepView[]
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -116,6 +141,7 @@ export function subscriptionView(
     status: subscription.status,
     reason: subscription.reason,
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
+    ...(subscription.streamCapabilities.length === 0 ? {} : { streamCapabilities: subscription.streamCapabilities }),
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
     ...(isOvertaken(subscription, logTail) ? { earliestLogId: logTail } : {}),
@@ -128,16 +154,27 @@ export function subscriptionView(
   }
 }
 
-export function deliveryView(delivery: Delivery, reader: Caller): DeliveryView {
-  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, attempts, ...rest } = delivery
+/** @param isOwn whether the reader is the agent whose events it is about, or its operator */
+export function deliveryView(delivery: Delivery, reader: Caller, isOwn: boolean): DeliveryView {
+  const { fromLogId, toLogId, nextAttemptAt, createdAt, updatedAt, attempts, steps, ...rest } = delivery
   return {
     ...rest,
     attempts: attempts.map((attempt) => ({ ...attemptFor(reader, attempt) })),
     logIds: fromLogId === toLogId ? [toLogId] : [fromLogId, toLogId],
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: instant(nextAttemptAt) }),
+    ...(steps.length === 0 ? {} : { steps: steps.map((step) => stepView(step, isOwn)) }),
     createdAt: instant(createdAt),
     updatedAt: instant(updatedAt),
   }
+}
+
+export function testView({ reported, ...tested }: TestedWake, isOwn: boolean): TestView {
+  return { ...tested, ...(reported === undefined ? {} : { reported: reported && stepView(reported, isOwn) }) }
+}
+
+function stepView({ detail, source, ...rest }: WakeStep, isOwn: boolean): WakeStepView {
+  const shown = isOwn ? detail : reasonIn(detail)
+  return { ...rest, source: isOwn ? source : sourceKind(source), ...(shown ? { detail: shown } : {}) }
 }
 
 export function heldView({ event, action, reason, presence }: Untold): HeldView {

@@ -1,0 +1,42 @@
+import type { Sweep } from '../lib/sweeper.ts'
+import { presenceOf } from '../registry/sessions/presence.ts'
+import { newestLiveSession } from '../registry/sessions/session-store.ts'
+import type { Database } from '../storage/database.ts'
+import { letsThrough } from './rules/presence-edge.ts'
+import { listHolding } from './store/released-store.ts'
+import { retryHeldOf } from './store/retry-held.ts'
+
+interface MissedEdgeContext {
+  readonly db: Database
+  readonly clock: { now(): number }
+  /** Notifies the engine, here and on the other gateways, that a subscription has changed. */
+  readonly changed: (subscriptionId: string) => void
+}
+
+const everyMs = 60_000
+const pageMax = 100
+
+/**
+ * Finds what presence held and no longer holds although no report said so: the last report has become old, or an event was appended
+ * while its report was on the way. Source: S1-10…S1-13.
+ */
+export function missedEdgeSweep({ db, clock, changed }: MissedEdgeContext): Sweep {
+  return {
+    name: 'held_wakes',
+    everyMs,
+    firstAfterMs: everyMs,
+    async run(signal) {
+      for (let after = ''; !signal.aborted; ) {
+        const holding = await listHolding(db, after, pageMax)
+        for (const subscription of holding) {
+          const presence = presenceOf(await newestLiveSession(db, subscription.audience), clock.now())
+          if (!letsThrough(subscription, presence)) continue
+          if (await db.transaction((tx) => retryHeldOf(tx, subscription.id))) changed(subscription.id)
+        }
+        if (holding.length < pageMax) break
+        after = holding.at(-1)!.id
+      }
+      return false
+    },
+  }
+}

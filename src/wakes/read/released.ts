@@ -1,0 +1,41 @@
+import type { LogEvent } from '../../log/event.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { Reader } from '../../storage/database.ts'
+import { matches, messageIdOf } from '../rules/match.ts'
+import { listReleased } from '../store/released-store.ts'
+import { type FindDelivered, pageMax, withoutDelivered } from './pending.ts'
+import type { Waiting } from './waiting.ts'
+
+/** How many pages of released events one digest has: what is older than the newest of them is in the inbox. */
+const pagesMax = 50
+
+/**
+ * Returns what presence held for a subscription up to a cursor, and no longer holds, in log order: not mail that its agent has read, or was
+ * handed by another route, meanwhile.
+ */
+export async function readReleasedEvents(
+  db: Reader,
+  subscription: WakeSubscription,
+  {
+    findDelivered,
+    unread,
+  }: { readonly findDelivered: FindDelivered | undefined; readonly unread: Waiting | undefined },
+  upTo: number,
+): Promise<readonly LogEvent[]> {
+  const found: LogEvent[] = []
+  let after = 0
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const page = await listReleased(db, subscription.id, { after, upTo, limit: pageMax })
+    const matching = page.filter((event) => matches(subscription, event) && isUnread(event))
+    found.push(...(await withoutDelivered(findDelivered, subscription, matching)))
+    if (page.length < pageMax) break
+    after = page.at(-1)!.logId
+    await new Promise(setImmediate)
+  }
+  return found
+
+  function isUnread(event: LogEvent): boolean {
+    const messageId = messageIdOf(event)
+    return messageId === undefined || unread === undefined || unread.messageIds.has(messageId)
+  }
+}
