@@ -71,9 +71,10 @@ function byIdOrPlace(known: KnownSession, own: readonly HarnessSession[]): reado
 function chooseOnly(target: Target, conversations: readonly HarnessSession[]): Choice {
   const { others = [] } = target
   const free = conversations.filter((session) => !others.some((other) => isOf(other, session)))
-  // What is only kept, and runs nowhere, speaks for nobody.
-  const live = free.filter(({ route, state }) => route !== undefined || state !== 'unknown')
-  if (live.length > 0) return narrowed(target, live)
+  // What is only kept, and runs nowhere, speaks for nobody while another one runs.
+  const live = free.filter(({ process, state }) => process !== undefined || state !== 'unknown')
+  const reachable = live.length > 0 ? live : free.filter(({ route }) => route !== undefined)
+  if (reachable.length > 0) return narrowed(target, reachable)
   const where = target.directories.join(', ')
   const taken = conversations.length > free.length ? '; those that run there speak for other agents' : ''
   return { kind: 'none', reason: `no conversation of ${target.harnesses.join(', ')} runs in ${where}${taken}` }

@@ -54,6 +54,16 @@ describe('a wake goes to', () => {
       'codex a',
     ],
     [
+      'the one that runs, although a wake could open another one',
+      { sessions: [session('a', { state: 'unknown', process }), session('b', { state: 'unknown', route: 'resume' })] },
+      'codex a',
+    ],
+    [
+      'the only one that a wake can open, where none runs',
+      { sessions: [session('a', { state: 'unknown', route: undefined as never }), session('b', { state: 'unknown' })] },
+      'codex b',
+    ],
+    [
       'the one of the process that the gateway knows',
       {
         known: known(process),
