@@ -38,6 +38,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'session', load: async () => (await import('./commands/session.ts')).registerSession },
   { name: 'mcp', load: async () => (await import('./commands/mcp.ts')).registerMcp },
   { name: 'hook', load: async () => (await import('./commands/hook.ts')).registerHook, neverFails: true },
+  { name: 'bridge', load: async () => (await import('./commands/bridge.ts')).registerBridge },
   { name: 'presence', load: async () => (await import('./commands/presence.ts')).registerPresence },
   { name: 'claim', load: async () => (await import('./commands/claim.ts')).registerClaim },
   { name: 'grant', load: async () => (await import('./commands/permission.ts')).registerGrant },

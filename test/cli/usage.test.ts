@@ -51,6 +51,7 @@ test.each([
   ['presence', ['set', 'show']],
   ['wake', ['test']],
   ['profile', ['list', 'use']],
+  ['bridge', ['attach', 'wait']],
   ['project', ['add', 'limits', 'list']],
   ['admin-key', ['rotate']],
   ['card-key', ['rotate']],

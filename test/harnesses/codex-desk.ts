@@ -46,6 +46,7 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
     note: (text) => notes.push(text),
     clients: {
       attached: () => [],
+      told: () => [],
       onChange: () => () => {},
       reported: async (_id, _isEnough, signal) => {
         await untilAborted(signal)

@@ -5,6 +5,7 @@ import { harnessProcess } from '../harness-process.ts'
 import { harnesses } from '../hook/harness-events.ts'
 import { readInput } from '../hook/read-input.ts'
 import { runHook } from '../hook/run-hook.ts'
+import { tellBridge } from '../hook/tell-bridge.ts'
 import type { Io } from '../io.ts'
 import { quickFetch } from '../quick-fetch.ts'
 import { plain } from '../terminal-text.ts'
@@ -24,27 +25,29 @@ export function registerHook(program: Command, io: Io): void {
     .allowExcessArguments()
     .action(async (harness: string | undefined, event: string | undefined, _options: unknown, command: Command) => {
       const signal = AbortSignal.any([AbortSignal.timeout(hookMaxMs), ...(io.signal ? [io.signal] : [])])
+      const input = await readInput(io.input)
+      const hook = {
+        harness: harness ?? '',
+        event: event ?? String(input.hook_event_name ?? ''),
+        input,
+        process: harnessProcess(io.env, process.ppid),
+        env: io.env,
+      }
+      const told = tellBridge(hook)
       try {
-        const input = await readInput(io.input)
         let waiting = 0
         const { gateway } = connect(
           { ...io, fetch: io.fetch ?? quickFetch, signal },
           command,
           (count) => (waiting = count),
         )
-        const hook = {
-          harness: harness ?? '',
-          event: event ?? String(input.hook_event_name ?? ''),
-          input,
-          process: harnessProcess(io.env, process.ppid),
-          env: io.env,
-        }
         const output = await runHook(hook, { gateway, waiting: () => waiting })
         if (output) io.stdout(`${JSON.stringify(output)}\n`)
       } catch (error) {
         const reason = signal.aborted ? `no answer within ${hookMaxMs / 1000} s` : reasonOf(error)
         io.stderr(`rouse hook: ${plain(reason)}\n`)
       }
+      await told
     })
 }
 

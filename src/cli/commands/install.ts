@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { clientCommand, commonOptions, connect } from '../client-command.ts'
 import { UsageError } from '../failure.ts'
-import { harnessIds } from '../install/harness.ts'
+import { bridgeWays, harnessIds } from '../install/harness.ts'
 import { oneHarness } from '../install/harness-names.ts'
 import { listHarnesses } from '../install/list-harnesses.ts'
 import { type InstallOptions, runInstall } from '../install/run-install.ts'
@@ -20,6 +20,7 @@ export function registerInstall(program: Command, io: Io): void {
       'rouse install codex --profile donna             # with a profile of rouse login',
       'rouse install claude --agent @donna             # with the operator’s key: makes a key and a profile for donna',
       'rouse install cursor --scope project',
+      'rouse install claude --bridge                   # its sessions take the wakes of rouse bridge',
       'rouse install --bridge                          # runs the bridge in the background, from each login on',
     ],
   )
@@ -31,12 +32,18 @@ export function registerInstall(program: Command, io: Io): void {
     .option('--http', 'the harness calls the gateway itself, with the key from its environment (ROUSE_KEY)')
     .option('--approve-tools', 'the harness may call the tools without asking each time')
     .option('--no-approve-tools', 'the harness asks each time again')
-    .option('--bridge', 'have rouse bridge run as a service of this user (systemd, launchd)')
+    .option(
+      '--bridge',
+      'with a harness: its sessions take the wakes of rouse bridge; without: rouse bridge runs as a service of this user (systemd, launchd)',
+    )
+    .option('--no-bridge', 'with a harness: its sessions take no wakes of rouse bridge any more')
+    .addOption(
+      new Option('--bridge-way <way>', 'with --bridge, where a harness has more than one way').choices([...bridgeWays]),
+    )
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
-      const options = { ...commonOptions(command), ...command.opts<InstallOptions & { readonly bridge?: true }>() }
+      const options = { ...commonOptions(command), ...command.opts<InstallOptions>() }
       if (options.dryRun && options.json) throw new UsageError('--dry-run prints a diff: without --json.')
-      if (options.bridge) {
-        if (name !== undefined) throw new UsageError('--bridge is for all harnesses: without the name of one.')
+      if (options.bridge && name === undefined) {
         return installBridge(io, createPrinter(io, options.json === true), options.dryRun === true)
       }
       const { gateway, print } = connect(io, command)

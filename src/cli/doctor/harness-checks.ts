@@ -55,11 +55,12 @@ function checkFile(harness: Harness, path: string, record: FileRecord): Check[] 
   const missing = record.written.filter((one) => !hasPiece(document, one))
   if (missing.length > 0) {
     const names = [...new Set(missing.map((one) => one.path.join('.')))].join(', ')
-    return [broken('file', `${path}: ${names} is missing or was changed`, mend)]
+    return [broken('file', `${path}: ${names || 'the file'} is missing or was changed`, mend)]
   }
   const holds = [
     ...(record.written.some(isServer) ? ['MCP server'] : []),
     ...(hooks.length > 0 ? [`${hooks.length} hooks`] : []),
+    ...(record.format === 'whole' ? ['for rouse bridge'] : []),
   ]
   return [ok('file', `${path}: ${holds.join(', ')}`)]
 }

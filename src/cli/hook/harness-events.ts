@@ -92,7 +92,16 @@ export const harnesses: Readonly<Record<string, Harness>> = {
 /** What follows from an event; of an unknown harness or event, nothing. Pure. Source: S1-8, S1-15. */
 export function actOf(harness: string, event: string, input: JsonObject): HookAct {
   const events = Object.hasOwn(harnesses, harness) ? harnesses[harness]!.events : {}
-  const name = event.toLowerCase().replace(/[^a-z]/g, '')
+  const name = bareName(event)
   const act = Object.hasOwn(events, name) ? events[name]! : nothing
   return typeof act === 'function' ? act(input) : act
+}
+
+/** Whether the event is that of a prompt, which its harness is about to give to the model. Pure. */
+export function beginsTurn(event: string): boolean {
+  return ['userpromptsubmit', 'userpromptsubmitted', 'beforesubmitprompt', 'beforeagent'].includes(bareName(event))
+}
+
+function bareName(event: string): string {
+  return event.toLowerCase().replace(/[^a-z]/g, '')
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
-import { conversation } from '../conversation.ts'
 import { Refused } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import type { HarnessProcess } from '../harness-process.ts'
 import type { Io } from '../io.ts'
 import { actOf, type HookAct, harnesses } from './harness-events.ts'
+import { conversationOf, isUnattended, turnOf } from './harness-input.ts'
 import { countText, mailText } from './mail-text.ts'
 
 export interface Hook {
@@ -39,11 +39,6 @@ export async function runHook(hook: Hook, { gateway, waiting }: HookGateway): Pr
   const text = isUnattended(hook.env) ? await countMail(act, gateway, waiting) : await report(hook, act, gateway)
   const { contextOutput } = harnesses[harness]!
   return text === undefined ? undefined : contextOutput(String(input.hook_event_name ?? event), text)
-}
-
-/** Claude Code tells its hooks whether a person is at the terminal. */
-function isUnattended({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }: Io['env']): boolean {
-  return attended === '0' || (attended === undefined && entry?.startsWith('sdk') === true)
 }
 
 async function countMail(
@@ -80,18 +75,8 @@ async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise
   return signals.length === 0 ? undefined : mailText(signals)
 }
 
-/** Claude Code and its like say `session_id`, Copilot `sessionId`, Cursor `conversation_id`. */
-function conversationOf({ cwd, session_id: id, sessionId, conversation_id: conversationId }: JsonObject) {
-  return conversation(cwd, id ?? sessionId ?? conversationId)
-}
-
 function isWithoutSession(error: unknown): boolean {
   return error instanceof Refused && error.problem.code === 'session-not-found'
-}
-
-function turnOf({ turn_id: turn, prompt_id: prompt }: JsonObject): { activeTurnId?: string } {
-  const id = turn ?? prompt
-  return typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) ? { activeTurnId: id } : {}
 }
 
 /** The end of a conversation is reported under the id of one that may live on in another process, so the process decides. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { claudePlugin, claudeWaiters, copilotExtension } from './bridge-files.ts'
 import {
   bearer,
   claudeEvents,
@@ -29,6 +30,8 @@ const claude: Harness = {
   events: claudeEvents,
   http: true,
   approval: 'adds mcp__rouse to permissions.allow',
+  // Claude Code loads no monitor of a plugin that belongs to a project.
+  bridgeWays: (scope) => (scope === 'user' ? ['plugin', 'hooks'] : ['hooks']),
   next: ['Sessions of Claude Code that run already do not have it: start a new one.'],
   files: (scope, wanted) => {
     const { env, cwd } = wanted.place
@@ -38,7 +41,8 @@ const claude: Harness = {
       ? { type: 'http', url: wanted.url, headers: bearer(`\${${keyVariable}}`) }
       : { type: 'stdio', ...serverWords(wanted) }
     const allow = { kind: 'element', path: ['permissions', 'allow'], value: 'mcp__rouse' } as const
-    const own = hooks('claude', claudeEvents, wanted, grouped({ timeout: hookSeconds }))
+    const waiters = wanted.bridge === 'hooks' ? claudeWaiters(wanted) : []
+    const own = [...hooks('claude', claudeEvents, wanted, grouped({ timeout: hookSeconds })), ...waiters]
     return [
       json(scope === 'user' ? mcp : join(cwd, '.mcp.json'), 'MCP server', [server(['mcpServers'], entry)]),
       json(
@@ -46,6 +50,7 @@ const claude: Harness = {
         wanted.approve ? 'hooks, permission' : 'hooks',
         [...own, ...(wanted.approve ? [allow] : [])],
       ),
+      ...(wanted.bridge === 'plugin' ? claudePlugin(user, wanted) : []),
     ]
   },
 }
@@ -133,6 +138,7 @@ const copilot: Harness = {
   scopes: ['user'],
   events: copilotEvents,
   http: false,
+  bridgeWays: () => ['extension'],
   next: ['Sessions that run already do not have it: start a new one.'],
   files: (_scope, wanted) => {
     const directory = directoryOf(wanted.place, 'COPILOT_HOME', '.copilot')
@@ -142,6 +148,7 @@ const copilot: Harness = {
     return [
       json(join(directory, 'mcp-config.json'), 'MCP server', [server(['mcpServers'], entry)]),
       json(join(directory, 'hooks/rouse.json'), 'hooks', [version, ...hooks('copilot', copilotEvents, wanted, form)]),
+      ...(wanted.bridge === 'extension' ? copilotExtension(directory, wanted) : []),
     ]
   },
 }

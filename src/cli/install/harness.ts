@@ -5,6 +5,10 @@ import type { Place, Scope } from './places.ts'
 export const harnessIds = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'qwen', 'copilot'] as const
 export type HarnessId = (typeof harnessIds)[number]
 
+/** What takes the wakes of `rouse bridge` in a session of a harness. */
+export const bridgeWays = ['plugin', 'hooks', 'extension'] as const
+export type BridgeWay = (typeof bridgeWays)[number]
+
 /** What the entries of a harness have to say. */
 export interface Wanted {
   /** The words that start `rouse mcp` and `rouse hook`; the command itself is appended. */
@@ -15,6 +19,8 @@ export interface Wanted {
   readonly url?: string | undefined
   /** Whether the harness may call our tools without asking the user. */
   readonly approve: boolean
+  /** What takes the wakes of the bridge; undefined: nothing does. */
+  readonly bridge?: BridgeWay | undefined
   readonly place: Place
 }
 
@@ -43,6 +49,8 @@ export interface Harness {
   readonly http: boolean
   /** What `--approve-tools` does; undefined: it asks nobody anyway. */
   readonly approval?: string
+  /** What can take the wakes of the bridge in its sessions, the usual one first; undefined: nothing of ours has to. */
+  readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
   /** What to do after the installation. */
   readonly next: readonly string[]
 }

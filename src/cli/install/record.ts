@@ -5,13 +5,14 @@ import type { Io } from '../io.ts'
 import { profilePath } from '../profiles/profile-file.ts'
 import { readConfigFile, replaceFile } from './config-file.ts'
 import type { Written } from './document.ts'
+import type { FormatName } from './formats.ts'
 import type { Scope } from './places.ts'
 
 /** What was written into one file, so that exactly that can be removed. */
 export interface FileRecord {
   readonly harness: string
   readonly scope: Scope
-  readonly format: 'json' | 'toml'
+  readonly format: FormatName
   readonly written: readonly Written[]
   /** Whether there was no file before. */
   readonly created: boolean
@@ -50,7 +51,7 @@ const written = z.object({
 const fileRecord = z.object({
   harness: z.string(),
   scope: z.enum(['user', 'project']),
-  format: z.enum(['json', 'toml']),
+  format: z.enum(['json', 'toml', 'whole']),
   written: z.array(written),
   created: z.boolean(),
   directories: z.array(z.string()),

@@ -4,8 +4,9 @@ import type { Io } from '../io.ts'
 import type { Printer } from '../printer.ts'
 import { chooseProfile, makeProfile, noProfile, profileToMake } from './choose-profile.ts'
 import { sameValue, type Value } from './document.ts'
+import { earlierWay } from './earlier-way.ts'
 import { keyVariable } from './entries.ts'
-import type { Harness, HarnessFile, Wanted } from './harness.ts'
+import type { BridgeWay, Harness, HarnessFile, Wanted } from './harness.ts'
 import { applyInstall, planInstall } from './install-files.ts'
 import { isTemporary, launchOf } from './launch.ts'
 import type { Scope } from './places.ts'
@@ -20,6 +21,8 @@ export interface InstallOptions {
   readonly scope: Scope
   readonly http?: boolean
   readonly approveTools?: boolean
+  readonly bridge?: boolean
+  readonly bridgeWay?: BridgeWay
 }
 
 /** Writes the configuration of one harness, or prints what would be written. Errors: `UsageError`; then nothing was changed. */
@@ -60,19 +63,31 @@ export async function runInstall(
   })
 }
 
-function requirePossible({ title, scopes, http }: Harness, options: InstallOptions): void {
+function requirePossible({ title, scopes, http, bridgeWays }: Harness, options: InstallOptions): void {
   if (!scopes.includes(options.scope)) throw new UsageError(`${title} has no servers of a project: --scope user.`)
   if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
+  const ways = bridgeWays?.(options.scope) ?? []
+  if (options.bridge && ways.length === 0)
+    throw new UsageError(`${title} needs nothing for rouse bridge in its configuration: without --bridge.`)
+  if (options.bridgeWay && !ways.includes(options.bridgeWay))
+    throw new UsageError(`--bridge-way: ${title} has ${ways.join(', ') || 'none'} with --scope ${options.scope}.`)
 }
 
 /** The files with or without the permission to call the tools: as the option says, else as an earlier installation did it. */
 async function chosenFiles(
   io: Io,
   harness: Harness,
-  { scope, approveTools }: InstallOptions,
-  wanted: Omit<Wanted, 'approve'>,
+  { scope, approveTools, bridge, bridgeWay }: InstallOptions,
+  wanted: Omit<Wanted, 'approve' | 'bridge'>,
 ): Promise<readonly HarnessFile[]> {
-  const files = (approve: boolean) => harness.files(scope, { ...wanted, approve })
+  const ways = harness.bridgeWays?.(scope) ?? []
+  const earlier = earlierWay(
+    ways,
+    (way) => harness.files(scope, { ...wanted, approve: false, bridge: way }),
+    readRecords(io.env),
+  )
+  const way = bridge === false ? undefined : (bridgeWay ?? earlier ?? (bridge ? ways[0] : undefined))
+  const files = (approve: boolean) => harness.files(scope, { ...wanted, approve, bridge: way })
   if (harness.approval === undefined) return files(false)
   const approve = approveTools ?? wasApproved(io, files(true), files(false))
   return files(approve)

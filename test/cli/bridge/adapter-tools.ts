@@ -49,6 +49,10 @@ export class FakeClients implements LocalClients {
     for (const changed of this.#changed) changed()
   }
 
+  told(): readonly [] {
+    return []
+  }
+
   attached(harness: string): AttachedClient[] {
     return this.clients.filter((client) => client.harness === harness)
   }

@@ -7,4 +7,6 @@ export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterR
   qwen: async () => (await import('./qwen/qwen-adapter.ts')).qwenRow,
   tmux: async () => (await import('./tmux/tmux-adapter.ts')).tmuxRow,
   exec: async () => (await import('./exec/exec-adapter.ts')).execRow,
+  claude: async () => (await import('./claude/row.ts')).claudeRow,
+  copilot: async () => (await import('./copilot/row.ts')).copilotRow,
 }

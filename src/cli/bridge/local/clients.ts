@@ -4,6 +4,9 @@ import type { Io } from '../../io.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { OutgoingWake } from '../wake-text.ts'
 
+/** A client has said that it does not take a wake: it is not in its harness. */
+export class WakeDeclined extends Error {}
+
 /**
  * A program of ours inside a harness that has called this bridge, and takes wakes for one conversation: a monitor of a plugin, a
  * waiting hook, an extension, a proxy.
@@ -20,7 +23,7 @@ export interface AttachedClient {
   readonly activeTurnId?: string
   /** ISO 8601: from then on it does not listen any more. */
   readonly until?: string
-  /** Resolves when the client has said that it has the wake. Errors: it is gone, or does not answer. */
+  /** Resolves when the client has said that it has the wake. Errors: `WakeDeclined`; else it is gone, or does not answer, and may have it. */
   send(wake: OutgoingWake): Promise<void>
 }
 
@@ -34,11 +37,32 @@ export interface LocalReport {
   readonly turnId?: string
 }
 
+/** What the hooks of a harness have said last about one conversation. */
+export interface ToldConversation {
+  /** As `rouse hook` calls it: `claude`, `gemini`. */
+  readonly harness: string
+  readonly conversationId: string
+  readonly cwd?: string
+  readonly process?: { readonly pid: number; readonly startedAt?: string }
+  /** The event: `UserPromptSubmit`. */
+  readonly event: string
+  /** Since the last event that says it. */
+  readonly state?: PresenceState
+  readonly activeTurnId?: string
+  /** As the harness calls it: `plan`, `bypassPermissions`. */
+  readonly permissionMode?: string
+  /** ms since the epoch */
+  readonly at: number
+}
+
 /** The programs that have called this bridge. */
 export interface LocalClients {
+  /** Those that listen now, the newest first. */
   attached(harness: AdapterId): readonly AttachedClient[]
-  /** Calls back when a client of a harness comes, goes or changes its state. Returns what ends that. */
-  onChange(harness: AdapterId, changed: () => void): () => void
+  /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed tells no end. */
+  told(harness: string): readonly ToldConversation[]
+  /** Calls back when a client of a harness comes, goes or changes its state, and when a hook has called. Returns what ends that. */
+  onChange(harness: string, changed: () => void): () => void
   /** Resolves with the next report about a wake that `isEnough`; undefined when the signal aborts. A report that came shortly before counts. */
   reported(
     wakeId: string,

@@ -37,6 +37,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
     note: (text) => notes.push(text),
     clients: {
       attached: () => [],
+      told: () => [],
       onChange: () => () => {},
       reported: async (wakeId, isEnough, signal) => {
         const report = await Promise.race([told, untilAborted(signal)])

@@ -1,0 +1,48 @@
+import type { AttachedClient, ToldConversation } from '../../local/clients.ts'
+import type { ClaudeSession } from './registry.ts'
+
+/** The way that a wake would take into a session now. */
+export type Route =
+  | { readonly kind: 'monitor' | 'rewake'; readonly client: AttachedClient }
+  | { readonly kind: 'inbox'; readonly path: string }
+  /** `remark`: why there is none, and what mends it. */
+  | { readonly kind: 'none'; readonly remark: string }
+
+export interface RouteFacts {
+  readonly session: ClaudeSession
+  /** Programs of ours in sessions of Claude Code, the newest first. */
+  readonly clients: readonly AttachedClient[]
+  /** What the hooks of this conversation have said last. */
+  readonly told: ToldConversation | undefined
+  /** Whether the user has allowed the inbox socket. */
+  readonly isInboxAllowed: boolean
+}
+
+/** The modes in which Claude Code delivers what comes to its inbox. In others it holds it, and drops it after five minutes in silence. */
+const deliveringModes = ['default', 'auto', 'acceptEdits', 'plan']
+/** The only version of the inbox whose lines were tried. */
+const inboxProtocol = 1
+
+/**
+ * The best way into a session: a monitor, which lives as long as the session; else a waiting hook of this very conversation; else,
+ * where its user has allowed it, the inbox. Pure.
+ */
+export function chooseRoute({ session, clients, told, isInboxAllowed }: RouteFacts): Route {
+  const own = clients.filter((client) => client.process?.pid === session.pid)
+  // A monitor lives through /clear, and then speaks to the new conversation; its own environment has the old id.
+  const monitor = own.find(({ route }) => route === 'monitor')
+  if (monitor) return { kind: 'monitor', client: monitor }
+  const waiter = own.find(({ route, conversationId }) => route === 'rewake' && conversationId === session.sessionId)
+  if (waiter) return { kind: 'rewake', client: waiter }
+  if (!isInboxAllowed) return { kind: 'none', remark: noClient }
+  const { inboxPath, version = 'unknown' } = session
+  if (inboxPath === undefined) return { kind: 'none', remark: `Version ${version} has no inbox. ${noClient}` }
+  if (session.inboxProtocol !== inboxProtocol)
+    return { kind: 'none', remark: `The inbox of version ${version} is not one that this bridge knows. ${noClient}` }
+  const mode = told?.permissionMode
+  if (mode !== undefined && deliveringModes.includes(mode)) return { kind: 'inbox', path: inboxPath }
+  const why = mode === undefined ? 'its hooks have not said its permission mode yet' : `its permission mode is ${mode}`
+  return { kind: 'none', remark: `Its inbox is not used: ${why}. ${noClient}` }
+}
+
+const noClient = 'Nothing of Rouse listens in this session: rouse install claude --bridge, and start a new session.'

@@ -1,0 +1,31 @@
+/** What both ends of the local socket keep to. One JSON object a line, in both directions. */
+export const localLimits = {
+  /** The longest line, with its end. */
+  lineBytes: 65_536,
+  connections: 1_000,
+  /** How long a connection may go without a complete line before it has attached. */
+  firstLineMs: 10_000,
+  /** How often the bridge asks who is attached whether it lives. */
+  pingMs: 30_000,
+  /** An end that has said nothing for this long is gone. */
+  silenceMs: 90_000,
+  /** How long a client may take to say that it has a wake. */
+  takenMs: 10_000,
+} as const
+
+/** What the bridge says to its clients. */
+export type BridgeMessage =
+  | { readonly type: 'attached' }
+  | { readonly type: 'ping' }
+  | {
+      readonly type: 'wake'
+      readonly wake: { readonly id: string; readonly text: string; readonly lines: string }
+    }
+  | { readonly type: 'status'; readonly status: unknown }
+  /** The line was not understood. The connection ends. */
+  | { readonly type: 'error'; readonly error: string }
+
+/** One message as its line. */
+export function lineOf(message: object): string {
+  return `${JSON.stringify(message)}\n`
+}

@@ -1,0 +1,57 @@
+import type { ToldConversation } from './clients.ts'
+import type { MessageOf } from './messages.ts'
+
+const conversationsMax = 1_000
+
+/** What hooks have said about conversations. */
+export class ToldConversations {
+  readonly #byKey = new Map<string, ToldConversation>()
+
+  /** Notes an event. One without a conversation says nothing about any. */
+  note(hook: MessageOf<'hook'>, at: number): void {
+    const { harness, conversationId } = hook
+    if (conversationId === undefined) return
+    const key = `${harness} ${conversationId}`
+    const before = this.#byKey.get(key)
+    // The end of `claude -p --resume` is told under the id of a conversation that may live on in a terminal.
+    if (hook.ends === true && before?.process?.pid !== hook.process?.pid) return
+    // Again at the end of the map: its order is that of the last events.
+    this.#byKey.delete(key)
+    if (hook.ends === true) return
+    this.#byKey.set(key, after(before, { ...hook, conversationId }, at))
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#byKey.size <= conversationsMax) break
+      this.#byKey.delete(oldest)
+    }
+  }
+
+  of(harness: string): readonly ToldConversation[] {
+    return [...this.#byKey.values()].filter((one) => one.harness === harness).reverse()
+  }
+}
+
+/** What is known of a conversation after an event. Pure. */
+function after(
+  before: ToldConversation | undefined,
+  hook: MessageOf<'hook'> & { readonly conversationId: string },
+  at: number,
+): ToldConversation {
+  const { harness, conversationId, event, cwd, process, state, turnId, permissionMode } = hook
+  const turn =
+    state === undefined ? before?.activeTurnId : state === 'idle' ? undefined : (turnId ?? before?.activeTurnId)
+  return {
+    harness,
+    conversationId,
+    event,
+    at,
+    ...given('cwd', cwd ?? before?.cwd),
+    ...given('process', process ?? before?.process),
+    ...given('state', state ?? before?.state),
+    ...given('activeTurnId', turn),
+    ...given('permissionMode', permissionMode ?? before?.permissionMode),
+  }
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [name in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: Value }
+}

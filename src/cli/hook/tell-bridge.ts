@@ -1,0 +1,44 @@
+import { callBridge } from '../bridge/local/call-bridge.ts'
+import type { MessageOf } from '../bridge/local/messages.ts'
+import { wakeIdsIn } from '../bridge/wake-text.ts'
+import { actOf, beginsTurn, harnesses } from './harness-events.ts'
+import { conversationOf, isUnattended, turnOf } from './harness-input.ts'
+import type { Hook } from './run-hook.ts'
+
+/**
+ * Tells the bridge of this user what a harness does, and which wakes began a turn: no route into Claude Code answers, so this is its
+ * proof. Without a bridge it is over at once. Never rejects.
+ */
+export async function tellBridge(hook: Hook): Promise<void> {
+  const message = bridgeMessage(hook)
+  if (message) await callBridge(hook.env, message)
+}
+
+/** What the bridge is told of an event; undefined: nothing that concerns it. Pure. */
+export function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
+  if (!Object.hasOwn(harnesses, harness) || !/^\w[\w -]{0,99}$/.test(event)) return undefined
+  const { cwd, sessionId } = conversationOf(input).harness ?? {}
+  const { activeTurnId: turnId } = turnOf(input)
+  const wakeIds = beginsTurn(event) && typeof input.prompt === 'string' ? wakeIdsIn(input.prompt) : []
+  const said = {
+    type: 'hook' as const,
+    harness,
+    event,
+    ...(sessionId === undefined ? {} : { conversationId: sessionId }),
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(wakeIds.length === 0 ? {} : { wakeIds }),
+  }
+  // `claude -p --resume` speaks under the id of a conversation that may be open in a terminal.
+  if (isUnattended(env)) return wakeIds.length === 0 ? undefined : said
+  const mode = input.permission_mode
+  const { state, ends } = actOf(harness, event, input)
+  if (state === undefined && !ends && wakeIds.length === 0) return undefined
+  return {
+    ...said,
+    ...(cwd === undefined ? {} : { cwd }),
+    process,
+    ...(state === undefined ? {} : { state }),
+    ...(typeof mode === 'string' && /^[A-Za-z]{1,40}$/.test(mode) ? { permissionMode: mode } : {}),
+    ...(ends ? { ends } : {}),
+  }
+}
