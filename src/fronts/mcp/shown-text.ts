@@ -53,12 +53,14 @@ function shown(value: unknown, state: State, textBytes: number): unknown {
 }
 
 function shownString(value: string, state: State, textBytes: number): string {
-  const whole = shownText(value)
-  const { text, isCut } = cutToBytes(whole, Math.min(textBytes, Math.max(state.left, 0)))
-  state.left -= Buffer.byteLength(text)
-  if (!isCut) return text
+  const room = Math.min(textBytes, Math.max(state.left, 0))
+  // A text of so many bytes has no more characters than that. What is looked at counts, seen or not.
+  const head = value.slice(0, room)
+  const { text, isCut } = cutToBytes(shownText(head), room)
+  state.left -= Math.max(head.length, Buffer.byteLength(text))
+  if (!isCut && head.length === value.length) return text
   state.isCut = true
-  return `${text}… [cut: ${whole.length} characters in all]`
+  return `${text}… [cut: ${value.length} characters in all]`
 }
 
 function shownList(list: readonly unknown[], state: State, textBytes: number): unknown[] {
@@ -77,9 +79,10 @@ function shownList(list: readonly unknown[], state: State, textBytes: number): u
 const nameBytes = 200
 
 function shownName(name: string, state: State): string {
-  const { text, isCut } = cutToBytes(shownText(name), nameBytes)
-  state.left -= Buffer.byteLength(text)
-  if (!isCut) return text
+  const head = name.slice(0, nameBytes)
+  const { text, isCut } = cutToBytes(shownText(head), nameBytes)
+  state.left -= Math.max(head.length, Buffer.byteLength(text))
+  if (!isCut && head.length === name.length) return text
   state.isCut = true
   return `${text}…`
 }

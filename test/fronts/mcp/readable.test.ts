@@ -26,3 +26,12 @@ test('plain names and texts are as they are', () => {
     'from: @mike\npayload:\n  a.b: 1\n  größe: 2\ntaggedConcepts:\n  - billing\n  - web:@donna',
   )
 })
+
+test('characters that nobody sees are looked through no further than what may be shown, and count', () => {
+  const unseen = '\u200b'.repeat(8_000)
+  const { value, isCut } = shownJson({ texts: Array(100).fill(`${unseen}x`) }, { textBytes: 9_000, bytes: 20_000 })
+  expect(isCut).toBe(true)
+  expect(value.texts).toEqual(['x', 'x', '… [cut: 8001 characters in all]'])
+  const long = shownJson({ text: `${unseen}x` }, { textBytes: 1_000, bytes: 20_000 })
+  expect(long).toEqual({ value: { text: '… [cut: 8001 characters in all]' }, isCut: true })
+})
