@@ -4,6 +4,7 @@
 import { Agent, get } from 'node:http'
 import { runIfMain, say } from './lib/command.mjs'
 import { liftRates, startGateway } from './lib/gateway.mjs'
+import { inTurn } from './lib/in-turn.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { residentMemory } from './lib/proc.mjs'
 import { makeDirectory, removeDirectory } from './lib/processes.mjs'
@@ -175,20 +176,6 @@ async function wake(gateway, agent, subject) {
   const sentAt = performance.now()
   await send(gateway, agent, subject)
   return (await agent.heard(`"${subject}"`)) - sentAt
-}
-
-/** Does `count` things, so many at a time. Returns their results in order. */
-async function inTurn(atOnce, count, act) {
-  const results = new Array(count)
-  let next = 0
-  const work = async () => {
-    while (next < count) {
-      const index = next++
-      results[index] = await act(index)
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
-  return results
 }
 
 await runIfMain(import.meta, { title, defaults, quick, measure })

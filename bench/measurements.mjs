@@ -1,3 +1,4 @@
+import * as bridge from './bridge.mjs'
 import * as delivery from './delivery.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
@@ -8,4 +9,4 @@ import * as trouble from './trouble.mjs'
 import * as wakeLatency from './wake-latency.mjs'
 
 /** Every measurement of a gateway, in the order of docs/benchmarks.md. */
-export const measurements = { delivery, sendMessage, wakeLatency, latency, trouble, memory, mcp, growth }
+export const measurements = { delivery, sendMessage, wakeLatency, latency, trouble, memory, mcp, bridge, growth }

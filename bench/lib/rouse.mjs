@@ -1,7 +1,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** The build that is measured; another one can be put beside it to compare the two. */
-const build = process.env.ROUSE_BENCH_BUILD
+export const build = process.env.ROUSE_BENCH_BUILD
   ? pathToFileURL(`${process.env.ROUSE_BENCH_BUILD}/`)
   : new URL('../../dist/', import.meta.url)
 const load = (path) => import(new URL(path, build))
