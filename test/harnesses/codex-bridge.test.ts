@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { startBridge } from '../cli/bridge/run/bridge-desk.ts'
+import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { handOver, openDesk, screens } from './codex-desk.ts'
 import { program } from './programs.ts'
@@ -102,7 +104,7 @@ describe.skipIf(!canRun)('Codex in a terminal on a server that listens', () => {
     await terminal.type('after the stop')
     expect(await stopped.ended).toMatchObject({ step: 'turn_started' })
     tell('busy, interrupted, then a prompt of its user', await stopped.ended)
-    for (const one of [idle, busy, approved, refused, stopped]) expect(desk.turnsWith(one.id)).toBe(1)
+    for (const one of [idle, busy, approved, refused, stopped]) expect(await desk.turnsOnceWith(one.id)).toBe(1)
   })
 
   test('two conversations in one directory are told apart', async () => {
@@ -191,7 +193,7 @@ describe.skipIf(!canRun)('Codex in a terminal of its own', () => {
     expect(await wake.ended).toMatchObject({ step: 'turn_started' })
     await again.shows(wake.id)
     tell('no server: opened again', await wake.ended)
-    for (const one of [idle, busy, wake]) expect(desk.turnsWith(one.id)).toBe(1)
+    for (const one of [idle, busy, wake]) expect(await desk.turnsOnceWith(one.id)).toBe(1)
   })
 
   test('a terminal that is closed with a wake in its queue gives it back', async () => {
@@ -221,8 +223,64 @@ describe.skipIf(!canRun)('Codex in a terminal of its own', () => {
     expect(closed).toMatchObject({ conversationId: session.conversationId, route: 'resume' })
     const wake = handOver(desk.adapter, closed)
     expect(await wake.ended).toMatchObject({ step: 'turn_started' })
-    await until(() => desk.turnsWith(wake.id), Boolean)
     tell('closed, resumeClosed', await wake.ended)
-    expect(desk.turnsWith(wake.id)).toBe(1)
+    expect(await desk.turnsOnceWith(wake.id)).toBe(1)
+
+    // Nobody is there to answer: the turn ends, and its conversation is free again.
+    const asking = handOver(desk.adapter, await desk.onlySession(), 'ASK')
+    expect(await asking.ended).toMatchObject({ step: 'turn_started' })
+    const [note] = await until(
+      () => desk.notes,
+      ({ length }) => length > 0,
+    )
+    expect(note).toContain('asked its user')
+    await using again = await desk.openTerminal('resume', session.conversationId)
+    await again.shows(asking.id)
+    expect(desk.turnsWith(asking.id)).toBe(1)
+  })
+})
+
+describe.skipIf(!canRun)('A bridge with Codex', () => {
+  test('mail wakes the conversation; a bridge that stops and starts again hands each wake over once', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('@donna')
+    await using desk = await openDesk(codex!)
+    await desk.listen()
+    await using terminal = await desk.openTerminal('--remote', `unix://${desk.socket}`)
+    await terminal.type('first prompt')
+    const { conversationId } = await desk.onlySession()
+    await until(
+      () => desk.stateOf(conversationId),
+      (state) => state === 'idle',
+    )
+    const office = { gateway, agents: [donna], rows: [desk.row], home: desk.directory }
+    {
+      await using bridge = await startBridge(office)
+      const sentAt = performance.now()
+      await gateway.send('@donna', 'Please review PR 7')
+      const began = await bridge.step('turn_started')
+      console.log(`mail → ${began.step} (${began.source}) after ${Math.round(performance.now() - sentAt)} ms`)
+      await terminal.shows('Please review PR 7')
+
+      await terminal.type('HOLD on')
+      await until(
+        () => desk.stateOf(conversationId),
+        (state) => state === 'active',
+      )
+      await gateway.send('@donna', 'Please look at PR 8')
+      await until(
+        () => bridge.receipts.map(({ detail }) => detail),
+        (details) => details.some((detail) => /a turn runs/.test(detail ?? '')),
+      )
+    }
+    await using again = await startBridge(office)
+    await until(
+      () => again.receipts.map(({ detail }) => detail),
+      (details) => details.some((detail) => /a turn runs/.test(detail ?? '')),
+    )
+    desk.release()
+    await again.step('turn_started')
+    await terminal.shows('Please look at PR 8')
+    expect([await desk.turnsOnceWith('PR 7'), await desk.turnsOnceWith('PR 8')]).toEqual([1, 1])
   })
 })

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HarnessSession, OutgoingWake } from '../../src/cli/bridge/adapter.ts'
+import type { AdapterContext, HarnessSession, OutgoingWake } from '../../src/cli/bridge/adapter.ts'
 import { CodexAdapter } from '../../src/cli/bridge/adapters/codex/adapter.ts'
+import { codex as row } from '../../src/cli/bridge/adapters/codex/row.ts'
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts'
 import { untilAborted } from '../../src/lib/until-aborted.ts'
 import { until } from '../support/until.ts'
@@ -18,11 +19,8 @@ export const screens = { ready: 'Ask Codex to do anything', approval: 'Would you
 export async function openDesk(codex: string, settings: Record<string, unknown> = {}) {
   mkdirSync(cacheDirectory, { recursive: true })
   const directory = mkdtempSync(join(cacheDirectory, 'desk-'))
-  const [home, project, tmp] = ['home', 'project', 'tmp'].map((name) => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ]
+  // The bridge of the tests has its conversations in `app`.
+  const [home, project, tmp] = ['home', 'app', 'tmp'].map((name) => join(directory, name)) as [string, string, string]
   for (const path of [home, project, tmp]) mkdirSync(path)
   let release: () => void = () => {}
   let released = new Promise<void>((resolve) => (release = resolve))
@@ -38,9 +36,9 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
   const servers: ChildProcess[] = []
   const terminals: Terminal[] = []
   const notes: string[] = []
+  const own = { env, settings: { program: codex, sockets: [socket], ...settings } }
   const adapter = new CodexAdapter({
-    env,
-    settings: { program: codex, sockets: [socket], ...settings },
+    ...own,
     directories: [project],
     now: Date.now,
     note: (text) => notes.push(text),
@@ -55,9 +53,18 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
     },
   })
   const never = new AbortController().signal
+  /** In how many turns the model was told a text. */
+  const turnsWith = (text: string) =>
+    model.requests.filter(({ body }) => {
+      const last = lastPrompt(body)
+      return last.text.includes(text) && !last.hasResult
+    }).length
   const sessions = async () => (await adapter.probe(never)).sessions
   return {
+    directory,
     adapter,
+    /** The same adapter for a bridge. */
+    row: { ...row, create: (context: AdapterContext) => row.create({ ...context, ...own }) },
     notes,
     socket,
     project,
@@ -94,12 +101,9 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
       release()
       released = new Promise((resolve) => (release = resolve))
     },
-    /** In how many turns the model was told a text. */
-    turnsWith: (text: string) =>
-      model.requests.filter(({ body }) => {
-        const last = lastPrompt(body)
-        return last.text.includes(text) && !last.hasResult
-      }).length,
+    turnsWith,
+    /** Resolves once a text has begun a turn, with the number of such turns. The model is asked shortly after the beginning of a turn. */
+    turnsOnceWith: (text: string) => until(() => turnsWith(text), Boolean),
     async [Symbol.asyncDispose]() {
       release()
       await adapter[Symbol.asyncDispose]()
@@ -122,11 +126,11 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
 
 let last = 0
 
-/** Hands a wake to a conversation. `line`: a row of the table that the tests print. */
-export function handOver(adapter: CodexAdapter, session: HarnessSession) {
+/** Hands a wake to a conversation. `word`: what steers the model. */
+export function handOver(adapter: CodexAdapter, session: HarnessSession, word = '') {
   last += 1
   const id = `01J0000000000000000000${String(last).padStart(4, '0')}`
-  const wake: OutgoingWake = { id, text: `[Rouse ${id}] New message.`, lines: '' }
+  const wake: OutgoingWake = { id, text: `[Rouse ${id}] New message. ${word}`, lines: '' }
   const steps: string[] = []
   const stopping = new AbortController()
   const startedAt = performance.now()

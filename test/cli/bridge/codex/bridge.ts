@@ -9,6 +9,7 @@ const shortTimes: WakeTimes = {
   pausedMs: 200,
   slowMs: 500,
   goneMs: 400,
+  nearMs: 20,
   lookMs: 50,
   lookLaterMs: 100,
   serverLookMs: 300,

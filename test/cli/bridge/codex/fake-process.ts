@@ -155,7 +155,14 @@ export class FakeProcess {
         const told = ({ status }: { status: string }) =>
           status === 'inProgress' && thread.owner !== this ? 'interrupted' : status
         const turns = thread.turns.slice(0, Number(params.limit ?? 20))
-        return { data: turns.map((turn) => ({ ...turn, status: told(turn), itemsView: 'full' })), nextCursor: null }
+        const { itemsView = 'summary' } = params
+        const data = turns.map((turn) => ({
+          ...turn,
+          items: itemsView === 'full' ? turn.items : turn.items.slice(0, 1),
+          status: told(turn),
+          itemsView,
+        }))
+        return { data, nextCursor: null }
       }
       case 'turn/steer': {
         const running = thread.owner === this ? thread.running : undefined

@@ -19,6 +19,12 @@ export interface Turn {
   readonly items: readonly { readonly type: string; readonly clientId?: string | null | undefined }[]
 }
 
+/** How many turns to read. `summary`: with the prompt of each; `full`: with all that came into them, which may be much. */
+export interface TurnsLook {
+  readonly limit: number
+  readonly itemsView: 'summary' | 'full'
+}
+
 const answers = {
   initialize: z.object({ userAgent: z.string().max(500).default(''), codexHome: z.string().max(4096).optional() }),
   threads: z.object({ data: z.array(codexThread) }),
@@ -91,9 +97,9 @@ export class AppServer implements AsyncDisposable {
     return threads
   }
 
-  /** The newest threads on the disk, whoever has them open. */
+  /** The threads on the disk that were used last, whoever has them open. */
   async storedThreads(): Promise<CodexThread[]> {
-    return answers.threads.parse(await this.#call('thread/list', { limit: listedMax })).data
+    return answers.threads.parse(await this.#call('thread/list', { limit: listedMax, sortKey: 'updated_at' })).data
   }
 
   /** undefined: this server knows no such thread. */
@@ -106,8 +112,8 @@ export class AppServer implements AsyncDisposable {
     }
   }
 
-  /** From then on this connection is told of the turns of a loaded thread. One that is closed is loaded, and its queue runs. */
-  async subscribe(threadId: string): Promise<void> {
+  /** Loads a closed thread here: its queue runs, and this connection is told of its turns. Errors: another process has it open. */
+  async load(threadId: string): Promise<void> {
     await this.#call('thread/resume', { threadId, excludeTurns: true })
   }
 
@@ -127,8 +133,8 @@ export class AppServer implements AsyncDisposable {
   }
 
   /** The newest turns, the newest first. */
-  async turns(threadId: string, limit: number): Promise<Turn[]> {
-    return answers.turns.parse(await this.#call('thread/turns/list', { threadId, limit })).data
+  async turns(threadId: string, { limit, itemsView }: TurnsLook): Promise<Turn[]> {
+    return answers.turns.parse(await this.#call('thread/turns/list', { threadId, limit, itemsView })).data
   }
 
   /** Puts a text into the turn that runs. Errors: another turn runs, or none. */

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { programPath } from '../../../install/program-path.ts'
 import type { AdapterContext, SettingMeaning } from '../../adapter.ts'
+import type { TurnsLook } from './app-server.ts'
 
 /** What the user's configuration may say about Codex. */
 export const settingMeanings = {
@@ -44,3 +45,10 @@ export function codexSettings({ settings, env }: Pick<AdapterContext, 'settings'
     resumeClosed: resumeClosed === true,
   }
 }
+
+/** Returns which turns may have a wake: as their prompt, or where a wake may join a turn, anywhere in them. Pure. */
+export function turnsToLook({ steer }: Pick<CodexSettings, 'steer'>, limit: number): TurnsLook {
+  return steer ? { limit: fullTurnsMax, itemsView: 'full' } : { limit, itemsView: 'summary' }
+}
+
+const fullTurnsMax = 5

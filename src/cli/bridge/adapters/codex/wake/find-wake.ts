@@ -1,5 +1,6 @@
 import type { CodexAccess } from '../access.ts'
 import { isOpenSomewhere, locateThread } from '../locate.ts'
+import { turnsToLook } from '../settings.ts'
 import { anyOf } from './pause.ts'
 import { findIn, labelOf } from './seen.ts'
 
@@ -36,7 +37,11 @@ async function lookOnce(access: CodexAccess, threadId: string, label: string): P
   await using server = located.kind === 'loaded' ? located.server : await access.ofHome(located.home)
   // First the queue: what leaves it between the two looks is in a turn.
   const queue = await server.queued(threadId)
-  const { turnId, queuedId } = findIn(label, queue, await server.turns(threadId, turnsLooked))
+  const { turnId, queuedId } = findIn(
+    label,
+    queue,
+    await server.turns(threadId, turnsToLook(access.settings, turnsLooked)),
+  )
   if (turnId !== undefined) return 'turn_started'
   if (queuedId === undefined) return 'absent'
   const isClosed = located.kind === 'stored' && (await isOpenSomewhere(located.home, threadId)) === false

@@ -43,7 +43,8 @@ export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'c
     if (verdict === 'closed') return 'closed'
     if (verdict !== 'wait') tell(handed, verdict.held)
     if (tools.signal.aborted) return takeBack(way, handed, seen)
-    await way.changed(elapsed.sinceMs, wakeUp)
+    const intervalMs = way.intervalMs(elapsed.sinceMs)
+    await way.changed(isQueued ? intervalMs : Math.min(intervalMs, times.nearMs), wakeUp)
   }
 }
 

@@ -3,6 +3,7 @@ import type { CodexAccess } from '../access.ts'
 import { isAllowed } from '../allowed.ts'
 import { isOpenSomewhere, type Located, locateThread } from '../locate.ts'
 import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
+import { turnsToLook } from '../settings.ts'
 import { follow, type HandedWake, takeBack } from './follow.ts'
 import { type HookTurn, listenForHook } from './hook-turn.ts'
 import type { HostedTurns } from './hosted-turns.ts'
@@ -20,7 +21,7 @@ import {
   type WakeTimes,
   whyNot,
 } from './verdict.ts'
-import type { Way } from './way.ts'
+import type { Way, WayOptions } from './way.ts'
 
 /** What handing over needs. */
 export interface HandOverOptions {
@@ -30,6 +31,7 @@ export interface HandOverOptions {
   readonly times: WakeTimes
 }
 
+const turnsLooked = 20
 const reconnectMaxMs = 30_000
 /** To take the wake back where its connection is lost just then. */
 const attemptsAfterAbort = 2
@@ -95,7 +97,7 @@ class OneHandOver {
       if (located.kind === 'loaded') await located.server[Symbol.asyncDispose]()
       return { step: 'misaddressed', detail: `the conversation works in ${cwd}, which is not allowed` }
     }
-    await using way = await this.#open(located)
+    await using way = this.#open(located)
     const end = (await this.#handOnce(way)) ?? (await follow(way, this.#handed!))
     if (end !== 'closed') return end
     return await this.#whileClosed(way, located)
@@ -113,24 +115,20 @@ class OneHandOver {
     throw error
   }
 
-  async #open(located: Located): Promise<Way> {
+  #open(located: Located): Way {
+    if (located.kind === 'loaded') return new ServerWay(located.server, this.#wayOptions())
+    const { home } = located
+    return new StoredWay({
+      ...this.#wayOptions(),
+      openServer: () => this.#options.access.ofHome(home),
+      isOpen: async () => this.#isOpenElsewhere || (await isOpenSomewhere(home, this.#threadId)),
+    })
+  }
+
+  #wayOptions(): WayOptions {
     const { access, times } = this.#options
-    if (located.kind === 'stored') {
-      const { home } = located
-      return new StoredWay({
-        openServer: () => access.ofHome(home),
-        isOpen: async () => this.#isOpenElsewhere || (await isOpenSomewhere(home, this.#threadId)),
-        threadId: this.#threadId,
-        label: this.#label,
-        times,
-      })
-    }
-    try {
-      return await ServerWay.open(located.server, this.#threadId, this.#label, times)
-    } catch (error) {
-      await located.server[Symbol.asyncDispose]()
-      throw error
-    }
+    const turns = turnsToLook(access.settings, turnsLooked)
+    return { threadId: this.#threadId, label: this.#label, times, turns }
   }
 
   /** Looks whether Codex has it, and hands it over where it has not. Returns the end of a wake that was not handed over. */
@@ -186,13 +184,14 @@ class OneHandOver {
 
   /** Loads the conversation, in a server that listens or in a process of ours. Its queue then runs, so nothing else may be in it. */
   async #resume(home: string): Promise<WakeEnd | 'held back' | undefined> {
-    const { access, hosted, times } = this.#options
+    const { access, hosted } = this.#options
     const server = await access.ofHome(home)
     let isHosted = false
     try {
       const queue = await server.queued(this.#threadId)
       if (queue.some(({ clientUserMessageId }) => clientUserMessageId !== this.#label)) return 'held back'
-      const way = await ServerWay.open(server, this.#threadId, this.#label, times)
+      const way = new ServerWay(server, this.#wayOptions())
+      await server.load(this.#threadId)
       const end = await follow(way, this.#handed!)
       isHosted = server.isOwn && end !== 'closed'
       if (isHosted) hosted.keep(server, this.#threadId)

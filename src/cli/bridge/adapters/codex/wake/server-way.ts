@@ -1,42 +1,39 @@
-import type { AppServer } from '../app-server.ts'
+import type { AppServer, TurnsLook } from '../app-server.ts'
 import type { Said } from '../rpc/connection.ts'
 import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
 import { isLoaded, stateOf } from '../thread.ts'
 import { anyOf } from './pause.ts'
 import { findIn, type Seen } from './seen.ts'
 import type { WakeTimes } from './verdict.ts'
-import type { Way } from './way.ts'
+import type { Way, WayOptions } from './way.ts'
 
-const turnsLooked = 20
 /** The messages after which a look is worth it. */
 const telling = /^(thread\/(queue|status)\/changed|thread\/closed|turn\/(started|completed))$/
 
-/** The way through the server that has the thread loaded: it tells every step. The server ends with it. */
+/**
+ * The way through the server that has the thread loaded. It does not subscribe to the thread: that would keep it loaded after its user
+ * has closed it. The server tells the state of each thread to everybody, and the rest is looked up. The server's connection ends with it.
+ */
 export class ServerWay implements Way {
   readonly name = 'app-server'
   readonly server: AppServer
   readonly #threadId: string
   readonly #label: string
   readonly #times: WakeTimes
+  readonly #turns: TurnsLook
   readonly #stopListening: () => void
   #turnId: string | undefined
   #changed: () => void = () => {}
   #hasChanged = false
 
-  private constructor(server: AppServer, threadId: string, label: string, times: WakeTimes) {
+  constructor(server: AppServer, { threadId, label, times, turns }: WayOptions) {
     this.server = server
     this.#threadId = threadId
     this.#label = label
     this.#times = times
+    this.#turns = turns
     this.#stopListening = server.connection.listen((said) => this.#hear(said))
     void server.connection.closed.then(() => this.#note())
-  }
-
-  /** Errors: as `AppServer.subscribe`. */
-  static async open(server: AppServer, threadId: string, label: string, times: WakeTimes): Promise<ServerWay> {
-    const way = new ServerWay(server, threadId, label, times)
-    await server.subscribe(threadId)
-    return way
   }
 
   async look(): Promise<Seen> {
@@ -46,7 +43,7 @@ export class ServerWay implements Way {
     if (this.#turnId !== undefined) return { turnId: this.#turnId, state }
     const queue = await this.server.queued(this.#threadId)
     const isQueued = findIn(this.#label, queue, []).queuedId !== undefined
-    const turns = isQueued ? [] : await this.server.turns(this.#threadId, turnsLooked)
+    const turns = isQueued ? [] : await this.server.turns(this.#threadId, this.#turns)
     return { ...findIn(this.#label, queue, turns), state }
   }
 
@@ -55,7 +52,7 @@ export class ServerWay implements Way {
   }
 
   async steer(text: string): Promise<boolean> {
-    const [turn] = await this.server.turns(this.#threadId, 1)
+    const [turn] = await this.server.turns(this.#threadId, { limit: 1, itemsView: 'summary' })
     if (turn?.status !== 'inProgress') return false
     try {
       await this.server.steer(this.#threadId, turn.id, text, this.#label)
@@ -70,13 +67,17 @@ export class ServerWay implements Way {
     return this.server.dequeue(this.#threadId, queuedId)
   }
 
-  async changed(sinceMs: number, signal: AbortSignal): Promise<void> {
+  intervalMs(sinceMs: number): number {
+    const { serverLookMs, pausedMs } = this.#times
+    return sinceMs < serverLookMs ? pausedMs / 2 : serverLookMs
+  }
+
+  async changed(maxMs: number, signal: AbortSignal): Promise<void> {
     if (!this.#hasChanged) {
       const change = new Promise<void>((resolve) => {
         this.#changed = resolve
       })
-      const { serverLookMs, pausedMs } = this.#times
-      await anyOf(signal, [change], sinceMs < serverLookMs ? pausedMs / 2 : serverLookMs)
+      await anyOf(signal, [change], maxMs)
     }
     this.#hasChanged = false
   }

@@ -1,19 +1,13 @@
 import type { AppServer } from '../app-server.ts'
 import { anyOf } from './pause.ts'
 import { findIn, type Seen } from './seen.ts'
-import type { WakeTimes } from './verdict.ts'
-import type { Way } from './way.ts'
+import type { Way, WayOptions } from './way.ts'
 
-const turnsLooked = 20
-
-interface StoredWayOptions {
+interface StoredWayOptions extends WayOptions {
   /** Opens an app-server with the home of the thread: one that runs, else a process of ours. */
   readonly openServer: () => Promise<AppServer>
   /** Whether some process has the thread open; undefined: it cannot be told. */
   readonly isOpen: () => Promise<boolean | undefined>
-  readonly threadId: string
-  readonly label: string
-  readonly times: WakeTimes
 }
 
 /**
@@ -35,7 +29,7 @@ export class StoredWay implements Way {
       const open = await isOpen()
       const queue = await server.queued(threadId)
       const isQueued = findIn(label, queue, []).queuedId !== undefined
-      const turns = isQueued ? [] : await server.turns(threadId, turnsLooked)
+      const turns = isQueued ? [] : await server.turns(threadId, this.#options.turns)
       const state = open === false ? ('closed' as const) : ('unknown' as const)
       return { ...findIn(label, queue, turns), state, maybeClosed: open === undefined }
     })
@@ -55,11 +49,14 @@ export class StoredWay implements Way {
     return this.#with((server) => server.dequeue(this.#options.threadId, queuedId))
   }
 
-  async changed(sinceMs: number, signal: AbortSignal): Promise<void> {
+  intervalMs(sinceMs: number): number {
     const { lookMs, lookLaterMs, slowMs } = this.#options.times
-    const isEarly = sinceMs <= slowMs + lookMs
-    if (!isEarly) await this.#close()
-    await anyOf(signal, [], isEarly ? lookMs : lookLaterMs)
+    return sinceMs <= slowMs + lookMs ? lookMs : lookLaterMs
+  }
+
+  async changed(maxMs: number, signal: AbortSignal): Promise<void> {
+    if (maxMs > this.#options.times.lookMs) await this.#close()
+    await anyOf(signal, [], maxMs)
   }
 
   async #with<T>(work: (server: AppServer) => Promise<T>): Promise<T> {

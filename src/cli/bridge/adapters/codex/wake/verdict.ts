@@ -10,6 +10,8 @@ export interface WakeTimes {
   readonly slowMs: number
   /** What has left the queue, and is in no turn after that, is lost. */
   readonly goneMs: number
+  /** Between the queue and its turn. */
+  readonly nearMs: number
   /** How often is looked where nothing is told, at first and later. */
   readonly lookMs: number
   readonly lookLaterMs: number
@@ -23,6 +25,7 @@ export const wakeTimes: WakeTimes = {
   pausedMs: 2_000,
   slowMs: 12_000,
   goneMs: 15_000,
+  nearMs: 100,
   lookMs: 1_000,
   lookLaterMs: 20_000,
   serverLookMs: 5_000,
@@ -33,7 +36,7 @@ const retryMs = { soon: 5_000, later: 15_000, closed: 30_000 } as const
 
 /** Returns why a wake is not put into the queue of a thread; undefined: it may be. Pure. Source: S1-11…S1-13, S1-17. */
 export function whyNot({ state }: Seen, mayResume: boolean): WakeEnd | undefined {
-  // The queue would wait for the end of that turn too. But a user who refuses stops the queue, and what is in it.
+  // Nothing would disturb the question. But what is not queued gathers with what follows, and a user who refuses stops the queue.
   if (state === 'waitingOnApproval') {
     return { step: 'held', detail: 'the session waits for an answer of its user', retryAfterMs: retryMs.soon }
   }

@@ -1,4 +1,16 @@
+import type { TurnsLook } from '../app-server.ts'
 import type { Seen } from './seen.ts'
+import type { WakeTimes } from './verdict.ts'
+
+/** One wake in one thread. */
+export interface WayOptions {
+  readonly threadId: string
+  /** Its name in Codex. */
+  readonly label: string
+  readonly times: WakeTimes
+  /** Which turns may have it. */
+  readonly turns: TurnsLook
+}
 
 /** One way to a thread, and to one wake in it. Errors of each call: `RpcError`; `ConnectionLost`: look for another way. */
 export interface Way extends AsyncDisposable {
@@ -11,6 +23,8 @@ export interface Way extends AsyncDisposable {
   steer(text: string): Promise<boolean>
   /** Whether it was still in the queue: then it is in it no more. */
   takeBack(queuedId: string): Promise<boolean>
-  /** Resolves when something has changed, and after a while. `sinceMs`: since the wake was handed over. */
-  changed(sinceMs: number, signal: AbortSignal): Promise<void>
+  /** How often to look, where nothing tells a change. `sinceMs`: since the wake was handed over. */
+  intervalMs(sinceMs: number): number
+  /** Resolves when something has changed, and after a while. */
+  changed(maxMs: number, signal: AbortSignal): Promise<void>
 }
