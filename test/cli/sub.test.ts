@@ -115,6 +115,24 @@ test('sub resync, test, deliveries and rm', async () => {
   expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
 })
 
+test('sub test and sub deliveries show what the reader of a stream says', async () => {
+  const at = '2026-04-26T10:00:00.000Z'
+  const step = { step: 'held', source: 'codex', reportedBy: '@donna', at, detail: 'turn_active' } as const
+  await using gateway = await startStubGateway({
+    'POST /v1/wake-subscriptions/:id/test': {
+      json: { eventId: '01H', attempt: attempt({ status: null, error: 'held' }), reported: step, waitsSeconds: 50 },
+    },
+    'GET /v1/wake-subscriptions/:id/deliveries': {
+      json: { deliveries: [delivery({ step: 'held', steps: [step] })], nextPageToken: '' },
+    },
+  })
+  const url = ['--url', gateway.url]
+  expect((await run(['sub', 'test', id, ...url])).stdout).toMatch(/says: held by codex.*turn_active/)
+  expect((await run(['sub', 'deliveries', id, ...url])).stdout).toMatch(
+    /delivered +held +1 +held by codex.*turn_active/,
+  )
+})
+
 test('sub held shows why no wake was sent', async () => {
   const event = { logId: 42, type: 'message.sent', createdAt: '2026-04-26T10:00:00.000Z' } as const
   const held = [{ ...event, action: 'hold_for_next_turn', reason: 'no_route', messageId: 'MESSAGE:1' }] as const

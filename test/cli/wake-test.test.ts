@@ -4,6 +4,7 @@ import { atTestEnd } from '../support/ends.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { readWakes } from '../support/wake-reader.ts'
 import { run, start } from './terminal.ts'
 
 const env = (gateway: TestGateway, key = gateway.adminKey) => ({ ROUSE_URL: gateway.url, ROUSE_KEY: key })
@@ -33,6 +34,24 @@ describe('rouse wake test', () => {
     await listener.until(/Listening to/)
     const { stdout } = await run(['wake', 'test', '@donna', '--wait', '1', '--json'], env(gateway))
     expect(JSON.parse(stdout).routes).toMatchObject([{ route: 'stream', step: 'delivered' }])
+  })
+
+  test('a stream whose reader holds the wake says so, with the reason, the source and the time', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const request = {
+      trigger: 'SENT_TO_ME',
+      harnessTarget: 'bridge-daemon',
+      harnessTargetMetadata: { coalesceWindow: 0 },
+    }
+    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: donna.key })
+    await using reader = await readWakes(gateway, donna, [body.subscriptionId], ['append-only'])
+    const testing = start(['wake', 'test', '@donna', '--wait', '2'], env(gateway))
+    const [wake] = await reader.waitFor(1)
+    await reader.report(wake!.eventId, 'held', 'turn_active: it works', { source: 'codex: thread/status' })
+    expect(await testing.code).toBe(0)
+    expect(testing.stdout()).toMatch(/stream +WAKE_SUB:\S+ +held +codex: thread\/status .*turn_active: it works/)
+    expect(testing.stdout()).toMatch(/wake: +held by codex: thread\/status at /)
   })
 
   test('it ends at once when the agent has acknowledged', async () => {

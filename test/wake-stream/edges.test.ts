@@ -135,6 +135,41 @@ describe('what presence held', () => {
     expect(first.wakes).toEqual([])
   })
 
+  // D29
+  test('is in the digest of a session that starts, and not told again with its first report', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const id = await subscribe(gateway, donna)
+    await using reader = await readWakes(gateway, donna, [id], ['turn/start'])
+    const held = await mail(gateway, 'nobody is there')
+    await begin(gateway, donna, { drain: false })
+    const [digest] = await reader.waitFor(1)
+    expect(refsOf(digest!)).toEqual([held])
+    await reader.report(digest!.eventId, 'turn_started')
+    await say(gateway, donna, idle)
+    await mail(gateway, 'next')
+    const [, next] = await reader.waitFor(2)
+    expect(next!.body).toMatchObject({ eventType: 'wake/sent_to_me', payload: { subject: 'next' } })
+  })
+
+  // D9
+  test('is told once, where two subscriptions of a target held the mail and the task that it began', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const ids = [await subscribe(gateway, donna), await subscribe(gateway, donna, { trigger: 'TASK_STATE_CHANGED' })]
+    await using reader = await readWakes(gateway, donna, ids, ['turn/start'])
+    await begin(gateway, donna)
+    await say(gateway, donna, active)
+    await gateway.send('donna', 'work')
+    await say(gateway, donna, idle)
+    const [digest] = await reader.waitFor(1)
+    expect(digest!.body).toMatchObject({ subscriptionId: ids[0], payload: { eventCount: 1, newMessages: 1 } })
+    await reader.report(digest!.eventId, 'turn_started')
+    await mail(gateway, 'next')
+    const [, next] = await reader.waitFor(2)
+    expect(next!.body.payload.subject).toBe('next')
+  })
+
   test('is found by the sweep where no report says that it may go: the last one has become old', async () => {
     const clock = new FakeClock()
     await using gateway = await startGateway({ overrides: { clock } })
@@ -146,7 +181,7 @@ describe('what presence held', () => {
     const held = await mail(gateway, 'she typed, and left')
     const wakes = await until(
       () => {
-        clock.advance(20_000)
+        clock.advance(5_000)
         return reader.wakes
       },
       ({ length }) => length > 0,

@@ -204,6 +204,26 @@ describe('the sender is woken by them', () => {
     expect(body.events.filter(({ type }: Json) => type === 'wake.reported').length).toBe(1)
   })
 
+  test('also an operator, and the originator of a task by the mail of it', async () => {
+    await using scene = await office()
+    await using receiver = await startReceiver()
+    const { gateway, reader } = scene
+    const operator = {
+      trigger: 'WAKE_RECEIPT',
+      harnessTarget: 'a2a-webhook',
+      harnessTargetMetadata: { url: receiver.url, coalesceWindow: 0 },
+    }
+    expect((await gateway.call('POST', '/v1/wake-subscriptions', operator)).status).toBe(201)
+    const task = await gateway.send('donna', 'work')
+    const [wake] = await reader.waitFor(1)
+    await reader.report(wake!.eventId, 'held', 'turn_active')
+    const [told] = await receiver.waitFor(1)
+    expect(told!.body).toMatchObject({
+      agentIdentity: '@operator',
+      payload: { taskId: task.id, step: 'held', detail: 'turn_active' },
+    })
+  })
+
   test('once for each sender of a digest', async () => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()

@@ -99,7 +99,7 @@ async function withoutHeld(
 }
 
 /** Without the task events whose message wakes the same target through another subscription. Source: D9. */
-async function withoutDuplicates(
+export async function withoutDuplicates(
   db: Reader,
   subscription: Subscription,
   events: readonly LogEvent[],

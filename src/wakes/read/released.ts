@@ -3,7 +3,7 @@ import type { WakeSubscription } from '../../registry/subscriptions/subscription
 import type { Reader } from '../../storage/database.ts'
 import { matches, messageIdOf } from '../rules/match.ts'
 import { listReleased } from '../store/released-store.ts'
-import { type FindDelivered, pageMax, withoutDelivered } from './pending.ts'
+import { type FindDelivered, pageMax, withoutDelivered, withoutDuplicates } from './pending.ts'
 import type { Waiting } from './waiting.ts'
 
 /** How many pages of released events one digest has: what is older than the newest of them is in the inbox. */
@@ -27,7 +27,8 @@ export async function readReleasedEvents(
   for (let pages = 0; pages < pagesMax; pages++) {
     const page = await listReleased(db, subscription.id, { after, upTo, limit: pageMax })
     const matching = page.filter((event) => matches(subscription, event) && isUnread(event))
-    found.push(...(await withoutDelivered(findDelivered, subscription, matching)))
+    const single = await withoutDuplicates(db, subscription, matching)
+    found.push(...(await withoutDelivered(findDelivered, subscription, single)))
     if (page.length < pageMax) break
     after = page.at(-1)!.logId
     await new Promise(setImmediate)

@@ -4,6 +4,7 @@ import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { announcers } from '../rules/announcers.ts'
 import { isCalled } from './arrivals.ts'
+import { releaseWithDigest } from './released-store.ts'
 
 // A run that is under way ends: its next one sends the digest.
 const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
@@ -19,10 +20,11 @@ const announceNone = statement<{ id: string }>(
 )
 
 /**
- * Has a subscription send one digest of what waits for its agent: at `dueAt` (ms since the epoch), or when its channel connects.
+ * Has a subscription send one digest of what waits for its agent, and of what presence held for it: at `dueAt` (ms since the epoch), or when its channel connects.
  * Source: D29.
  */
 export async function announceWaiting(tx: Transaction, id: string, dueAt: number): Promise<void> {
+  await releaseWithDigest(tx, id)
   if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) === 0) await tx.run(announceLater, { id, now: tx.now })
 }
 

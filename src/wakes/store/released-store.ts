@@ -38,13 +38,18 @@ const forget = statement<{ id: string }>(sql`delete from held_wake where subscri
 const release = statement<{ id: string }>(sql`update held_wake set released = 1
   where subscription_id = ${p('id')} and presence is not null and released = 0`)
 // An idle subscription has looked at everything: the digest begins before its cursor. What another one has still to look at joins it.
+const joins =
+  sql.raw(`resume_with_digest = case when status <> 'active' or due_at is null then resume_with_digest else 1 end,
+    cursor_log_id = case when status = 'active' and due_at is null
+      then (select log_head from project where project.id = subscription.project_id) else cursor_log_id end`)
 // A run that is under way ends: its next one sends the digest.
 const announce = statement<{ id: string; now: number }>(sql`update subscription
-  set announces_held = generation + 1, resume_with_digest = case when due_at is null then resume_with_digest else 1 end,
-    cursor_log_id = case when due_at is null
-      then (select log_head from project where project.id = subscription.project_id) else cursor_log_id end, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('now')},
+  set announces_held = generation + 1, ${joins}, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('now')},
     lease_owner = null, claimed_to_log_id = null, updated_at = ${p('now')}
   where id = ${p('id')} and status = 'active'`)
+const join = statement<{ id: string }>(
+  sql`update subscription set announces_held = generation + 1, ${joins} where id = ${p('id')}`,
+)
 const released = statement<
   { subscriptionId: string; after: number; upTo: number; limit: number },
   Omit<LogEvent, 'data' | 'trigger'> & { data: string }
@@ -75,6 +80,12 @@ export async function listHolding(db: Reader, after: string, limit: number): Pro
 export async function releaseHeld(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(announce, { id, now: tx.now })) === 0) return false
   return (await tx.run(release, { id })) > 0
+}
+
+/** Releases what presence holds for a subscription into the digest that it is to send anyway: nothing of it is told again at the next edge. */
+export async function releaseWithDigest(tx: Transaction, id: string): Promise<void> {
+  await forgetReleased(tx, id)
+  if ((await tx.run(release, { id })) > 0) await tx.run(join, { id })
 }
 
 /** Forgets what an earlier release has told. Call it before `releaseHeld`. */
