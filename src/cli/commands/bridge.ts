@@ -1,9 +1,71 @@
 import type { Command } from 'commander'
+import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
 import type { Io } from '../io.ts'
+import { createPrinter, type Printer } from '../printer.ts'
+import { bridgeText } from '../views/bridge-view.ts'
 import { registerBridgeClients } from './bridge-clients.ts'
 
-/** `rouse bridge …`: hands the wakes of agents to the harnesses of this machine. */
-export function registerBridge(program: Command, io: Io): void {
-  const bridge = program.command('bridge').description('hand the wakes of agents to the harnesses of this machine')
-  registerBridgeClients(bridge, io)
+interface ConfigOption {
+  config?: string
 }
+
+/** `rouse bridge`: hands wakes to the conversations of harnesses on this machine. */
+export function registerBridge(parent: Command, io: Io): void {
+  const bridge = parent.command('bridge').description('hand wakes to the conversations of harnesses on this machine')
+  withExamples(bridge, [
+    'rouse bridge init      # write a first configuration',
+    'rouse bridge           # run it in this terminal',
+    'rouse bridge status    # what it does, and what it waits for',
+  ])
+  addOptions(bridge)
+    .addHelpText('after', `\n${help}`)
+    .action(async ({ config }: ConfigOption, command: Command) => {
+      const { startBridge } = await import('../bridge/run/start-bridge.ts')
+      await startBridge(io, config, printerOf(io, command))
+    })
+
+  registerBridgeClients(bridge, io)
+
+  const status = bridge.command('status').description('show the agents, the conversations, and the wakes that are held')
+  withExamples(status, ['rouse bridge status', 'rouse bridge status --json'])
+  addOptions(status).action(async (_options: unknown, command: Command) => {
+    const { readStatus } = await import('../bridge/run/read-status.ts')
+    const found = await readStatus(io, configOf(command))
+    printerOf(io, command).result(found, () => bridgeText(io, found))
+  })
+
+  const init = bridge
+    .command('init')
+    .description('write a first configuration: the agents of your profiles, the harnesses here, this directory')
+  withExamples(init, ['rouse bridge init', 'rouse bridge init --directory ~/src/app'])
+  addOptions(init)
+    .option('--directory <directory>', 'the directory whose conversations may be woken', '.')
+    .action(async ({ directory }: { directory: string }, command: Command) => {
+      const { initBridge } = await import('../bridge/run/init-bridge.ts')
+      const { path, config } = await initBridge(io, configOf(command), directory)
+      const agents = config.agents.map(({ profile, harnesses }) => `  ${profile}: ${harnesses.join(', ')}\n`).join('')
+      const text = () => `Wrote ${path}. Look at it, and start the bridge with: rouse bridge\n${agents}`
+      printerOf(io, command).result({ path, ...config }, text)
+    })
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option(
+      '--config <file>',
+      'the configuration (default: $ROUSE_BRIDGE_CONFIG, else bridge.json beside the profiles)',
+    )
+    .addOption(jsonOption())
+}
+
+/** The option of the command itself, or of `rouse bridge` before its name. */
+function configOf(command: Command): string | undefined {
+  return command.opts<ConfigOption>().config ?? command.parent?.opts<ConfigOption>().config
+}
+
+function printerOf(io: Io, command: Command): Printer {
+  return createPrinter(io, commonOptions(command).json === true || command.parent?.opts().json === true)
+}
+
+const help = `The configuration names the agents (profiles of rouse login), and for each the harnesses and the directories whose conversations its
+wakes may go to. Nothing else is woken. One bridge of a user runs on a machine.`

@@ -148,7 +148,7 @@ describe('rouse bridge', () => {
       expect.stringContaining('This is a test of how you are woken'),
     ])
     harness.set({ cwd: workplace(home.path), state: 'userTyping' })
-    expect(await tried()).toMatchObject({ attempt: { error: 'failed' } })
+    expect(await tried()).toMatchObject({ attempt: { error: 'refused' } })
     expect(await bridge.step('refused')).toMatchObject({ detail: 'it is userTyping' })
     const { agents } = await bridge.status()
     expect(agents[0]?.held).toBeUndefined()
