@@ -14,6 +14,7 @@ const shortTimes: WakeTimes = {
   lookLaterMs: 100,
   serverLookMs: 300,
   reconnectMs: 20,
+  reconnectMaxMs: 40,
 }
 
 interface Options {

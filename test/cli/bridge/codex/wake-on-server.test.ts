@@ -173,6 +173,20 @@ test('a server that comes back with the conversation has the wake still, and run
   expect(codex.count('thread/queue/add')).toBe(1)
 })
 
+test('a conversation that is deleted with a wake in its queue does not keep the others waiting', async () => {
+  const { codex, server, thread, adapter } = await openOffice()
+  thread.answers = false
+  thread.prompt('work')
+  const { ended } = handOver(adapter, thread.id)
+  await until(
+    () => thread.queue.length,
+    (length) => length > 0,
+  )
+  codex.threads.splice(0)
+  codex.kill(server)
+  expect(await ended).toMatchObject({ step: 'unknown', detail: expect.stringContaining('cannot be asked') })
+})
+
 test('an answer that never comes is not a reason to send it twice', async () => {
   const { codex, thread, adapter } = await openOffice()
   const waits = handOver(adapter, thread.id)

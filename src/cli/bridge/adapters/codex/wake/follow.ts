@@ -12,6 +12,8 @@ export interface HandedWake {
   readonly isSteered: boolean
   /** What the gateway was told last. */
   told: string
+  /** How many looks have told where it is. */
+  looks: number
   readonly hook: HookTurn
   readonly tools: WakeTools
   readonly times: WakeTimes
@@ -31,6 +33,7 @@ export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'c
   for (;;) {
     if (hook.turnId !== undefined) return began(handed, hook.turnId, 'its hook UserPromptSubmit has run')
     const seen = await way.look()
+    handed.looks++
     const now = performance.now()
     const isQueued = seen.queuedId !== undefined
     idleSince = isQueued && seen.state === 'idle' ? (idleSince ?? now) : undefined

@@ -32,7 +32,8 @@ export interface HandOverOptions {
 }
 
 const turnsLooked = 20
-const reconnectMaxMs = 30_000
+/** A quarter of an hour: then other wakes have their turn. */
+const failuresMax = 30
 /** To take the wake back where its connection is lost just then. */
 const attemptsAfterAbort = 2
 
@@ -49,7 +50,8 @@ export async function handOver(
 ): Promise<WakeEnd> {
   using hook = listenForHook(options.context.clients, wake.id, threadId)
   const one = new OneHandOver(options, threadId, wake, tools, hook)
-  for (let attempt = 0, attemptsLeft = attemptsAfterAbort; attemptsLeft > 0; attempt++) {
+  for (let failures = 0, attemptsLeft = attemptsAfterAbort; attemptsLeft > 0 && failures < failuresMax; failures++) {
+    const { looks } = one
     try {
       const end = await one.attempt()
       if (end) return end
@@ -57,8 +59,10 @@ export async function handOver(
       const end = one.endAfter(error)
       if (end) return end
     }
+    const { reconnectMs, reconnectMaxMs } = options.times
+    if (one.looks > looks) failures = 0
     if (tools.signal.aborted) attemptsLeft--
-    await anyOf(tools.signal, [], Math.min(options.times.reconnectMs * 2 ** attempt, reconnectMaxMs))
+    await anyOf(tools.signal, [], Math.min(reconnectMs * 2 ** failures, reconnectMaxMs))
   }
   return cannotBeAsked
 }
@@ -82,6 +86,11 @@ class OneHandOver {
     this.#tools = tools
     this.#hook = hook
     this.#label = labelOf(wake.id)
+  }
+
+  /** How many looks have told where the wake is. */
+  get looks(): number {
+    return this.#handed?.looks ?? 0
   }
 
   /** undefined: look again. Errors: `endAfter` says what they mean. */
@@ -164,7 +173,7 @@ class OneHandOver {
 
   #handedBy(isSteered: boolean): HandedWake {
     const { times } = this.#options
-    return { handedAt: performance.now(), isSteered, told: '', hook: this.#hook, tools: this.#tools, times }
+    return { handedAt: performance.now(), isSteered, told: '', looks: 0, hook: this.#hook, tools: this.#tools, times }
   }
 
   /** Takes the wake back from a closed conversation; or opens that, where its user has allowed it. undefined: look again. */

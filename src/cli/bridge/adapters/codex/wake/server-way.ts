@@ -16,7 +16,7 @@ const telling = /^(thread\/(queue|status)\/changed|thread\/closed|turn\/(started
  */
 export class ServerWay implements Way {
   readonly name = 'app-server'
-  readonly server: AppServer
+  readonly #server: AppServer
   readonly #threadId: string
   readonly #label: string
   readonly #times: WakeTimes
@@ -27,7 +27,7 @@ export class ServerWay implements Way {
   #hasChanged = false
 
   constructor(server: AppServer, { threadId, label, times, turns }: WayOptions) {
-    this.server = server
+    this.#server = server
     this.#threadId = threadId
     this.#label = label
     this.#times = times
@@ -37,25 +37,25 @@ export class ServerWay implements Way {
   }
 
   async look(): Promise<Seen> {
-    const thread = await this.server.readThread(this.#threadId)
+    const thread = await this.#server.readThread(this.#threadId)
     if (!thread || !isLoaded(thread.status)) throw new ConnectionLost('the server has the thread no more')
     const state = stateOf(thread.status)
     if (this.#turnId !== undefined) return { turnId: this.#turnId, state }
-    const queue = await this.server.queued(this.#threadId)
+    const queue = await this.#server.queued(this.#threadId)
     const isQueued = findIn(this.#label, queue, []).queuedId !== undefined
-    const turns = isQueued ? [] : await this.server.turns(this.#threadId, this.#turns)
+    const turns = isQueued ? [] : await this.#server.turns(this.#threadId, this.#turns)
     return { ...findIn(this.#label, queue, turns), state }
   }
 
   async enqueue(text: string): Promise<void> {
-    await this.server.enqueue(this.#threadId, text, this.#label)
+    await this.#server.enqueue(this.#threadId, text, this.#label)
   }
 
   async steer(text: string): Promise<boolean> {
-    const [turn] = await this.server.turns(this.#threadId, { limit: 1, itemsView: 'summary' })
+    const [turn] = await this.#server.turns(this.#threadId, { limit: 1, itemsView: 'summary' })
     if (turn?.status !== 'inProgress') return false
     try {
-      await this.server.steer(this.#threadId, turn.id, text, this.#label)
+      await this.#server.steer(this.#threadId, turn.id, text, this.#label)
       return true
     } catch (error) {
       if (refusalOf(error) === undefined) throw error
@@ -64,7 +64,7 @@ export class ServerWay implements Way {
   }
 
   takeBack(queuedId: string): Promise<boolean> {
-    return this.server.dequeue(this.#threadId, queuedId)
+    return this.#server.dequeue(this.#threadId, queuedId)
   }
 
   intervalMs(sinceMs: number): number {
@@ -99,6 +99,6 @@ export class ServerWay implements Way {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening()
-    await this.server[Symbol.asyncDispose]()
+    await this.#server[Symbol.asyncDispose]()
   }
 }

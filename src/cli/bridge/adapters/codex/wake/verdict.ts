@@ -17,8 +17,9 @@ export interface WakeTimes {
   readonly lookLaterMs: number
   /** A backstop: a server tells its changes. */
   readonly serverLookMs: number
-  /** Before a connection is tried again. */
+  /** Before a connection is tried again: at first, and at most. */
   readonly reconnectMs: number
+  readonly reconnectMaxMs: number
 }
 
 export const wakeTimes: WakeTimes = {
@@ -30,6 +31,7 @@ export const wakeTimes: WakeTimes = {
   lookLaterMs: 20_000,
   serverLookMs: 5_000,
   reconnectMs: 1_000,
+  reconnectMaxMs: 30_000,
 }
 
 const retryMs = { soon: 5_000, later: 15_000, closed: 30_000 } as const
