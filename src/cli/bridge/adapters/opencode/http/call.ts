@@ -1,0 +1,68 @@
+import { quickFetch } from '../../../../quick-fetch.ts'
+
+/** An HTTP server of OpenCode on this machine. */
+export interface ServerAddress {
+  /** `http://127.0.0.1:4096` */
+  readonly url: string
+  /** The header that its password makes; absent: it wants none. */
+  readonly authorization?: string
+}
+
+export interface Answer {
+  readonly status: number
+  /** The JSON of the answer; undefined where it is none. */
+  readonly body: unknown
+}
+
+/** A request that arrives while OpenCode boots may stay without an answer for good, so it is given up, and sent again. */
+const getMaxMs = 2_500
+const getTries = 2
+/** What changes something is sent once. */
+const changeMaxMs = 10_000
+
+/** Reads from OpenCode. Errors: no answer after two tries of 2.5 s; the signal aborts. */
+export async function getFrom(server: ServerAddress, path: string, signal: AbortSignal): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    signal.throwIfAborted()
+    try {
+      return await request(server, 'GET', path, undefined, AbortSignal.any([signal, AbortSignal.timeout(getMaxMs)]))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (tries === getTries || !isTimeout(error)) throw error
+    }
+  }
+}
+
+/** Sends a change once. Errors: no answer within 10 s, after which it is open whether OpenCode has it. */
+export function sendTo(server: ServerAddress, method: 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
+  return request(server, method, path, body, AbortSignal.timeout(changeMaxMs))
+}
+
+async function request(
+  { url, authorization }: ServerAddress,
+  method: string,
+  path: string,
+  body: object | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const headers = {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  }
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const answer = await quickFetch(`${url}${path}`, { method, headers, signal, ...sent })
+  return { status: answer.status, body: asJson(await answer.text()) }
+}
+
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  const names = [(error as Error).name, ((error as Error).cause as Error | undefined)?.name]
+  return names.includes('AbortError') || names.includes('TimeoutError')
+}

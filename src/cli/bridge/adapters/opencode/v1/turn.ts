@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WakeEnd, WakeTools } from '../../../adapter.ts'
+import type { HarnessEvent } from '../http/event-feed.ts'
+import { readActivity, stateOf } from './activity.ts'
+import type { V1Api } from './api.ts'
+import { progressOf } from './progress.ts'
+
+/** Whether the events of a server have proven the turn of one prompt, and a way to wait for the next event. */
+export class TurnSignal {
+  readonly #id: string
+  #hasBegun = false
+  #noteEvent = () => {}
+
+  constructor(messageId: string) {
+    this.#id = messageId
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  take({ type, properties }: HarnessEvent): void {
+    const info = properties.info as { role?: unknown; parentID?: unknown } | undefined
+    if (type === 'message.updated' && info?.role === 'assistant' && info.parentID === this.#id) this.#hasBegun = true
+    else if (!telling.test(type)) return
+    this.#noteEvent()
+  }
+
+  /** Resolves with the next event that may tell something, and after a while without. */
+  async next(waitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#hasBegun) return
+    const waited = new AbortController()
+    const event = new Promise<void>((resolve) => {
+      this.#noteEvent = resolve
+    })
+    const options = { signal: AbortSignal.any([signal, waited.signal]) }
+    await Promise.race([event, delay(waitMs, undefined, options).catch(() => {})])
+    waited.abort()
+  }
+}
+
+const telling = /^(session\.(status|idle|error)|permission\.|question\.|message\.removed)/
+
+export interface Prompted {
+  readonly conversationId: string
+  /** Of the prompt. */
+  readonly id: string
+  readonly turn: TurnSignal
+}
+
+/** Without an event it is looked this often. */
+const lookMs = 1_000
+/** A conversation that is idle for this long with a prompt that has no answer has passed it over. A turn begins within 0.2 s. */
+const idleMaxMs = 3_000
+/** A prompt that is not in the history after this time has never got there. The first one of a process takes up to 7 s. */
+const absentMaxMs = 20_000
+/** How often in a row OpenCode may not answer before it is taken for gone. */
+const failuresMax = 3
+
+/**
+ * Follows a prompt until its turn has begun. A prompt that OpenCode has passed over is taken out of the history, so that it can be
+ * handed over again: else it would wait there for whatever the user writes next. Errors: the signal aborts, OpenCode is gone.
+ */
+export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTools): Promise<WakeEnd> {
+  const { conversationId, id, turn } = prompted
+  const since = { start: performance.now(), idle: undefined as number | undefined }
+  let saidHeld = false
+  for (let failures = 0; ; ) {
+    await turn.next(lookMs, tools.signal)
+    tools.signal.throwIfAborted()
+    if (turn.hasBegun) return began(id)
+    try {
+      const activity = await readActivity(api, tools.signal)
+      const progress = progressOf(await api.messages(conversationId, tools.signal), id)
+      failures = 0
+      if (progress === 'turn_started') return began(id)
+      if (progress === 'carried') return { step: 'delivered', detail: 'The turn of a later prompt had it in its context.' }
+      const now = performance.now()
+      if (progress === 'absent') {
+        if (now - since.start < absentMaxMs) continue
+        return { step: 'unknown', detail: 'OpenCode took the prompt, and it is not in the conversation.' }
+      }
+      if (stateOf(conversationId, activity) !== 'idle') {
+        since.idle = undefined
+        if (!saidHeld) tools.report('held', 'It stands in the conversation, behind a turn that runs.')
+        saidHeld = true
+        continue
+      }
+      since.idle ??= now
+      if (now - since.idle >= idleMaxMs && (await isTakenBack(api, prompted))) {
+        return { step: 'held', detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.' }
+      }
+    } catch (error) {
+      tools.signal.throwIfAborted()
+      failures += 1
+      if (failures >= failuresMax) throw error
+    }
+  }
+}
+
+function began(id: string): WakeEnd {
+  return { step: 'turn_started', detail: `message.updated: an answer to ${id}` }
+}
+
+/** Whether the prompt is out of the history. OpenCode refuses that while a turn runs. */
+async function isTakenBack(api: V1Api, { conversationId, id }: Prompted): Promise<boolean> {
+  const { status } = await api.removeMessage(conversationId, id)
+  return status === 200
+}
