@@ -1,5 +1,5 @@
 import type { HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
-import type { AttachedClient, LocalClients, LocalReport } from '../../../local/clients.ts'
+import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined } from '../../../local/clients.ts'
 import { reasonToHold } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
 
@@ -54,14 +54,11 @@ export async function wakeByPlugin(
     tools.report('accepted', 'The plugin has handed it to OpenCode. That proves no turn.')
   } catch (error) {
     tools.signal.throwIfAborted()
-    const { message } = error as Error
-    // Said by the plugin itself: OpenCode does not have it. Else the plugin is asked again when it is back.
-    if (message.startsWith(declined)) return { step: 'held', detail: message }
+    if (error instanceof WakeDeclined) return { step: 'held', detail: error.message }
+    // It may have it: the plugin tells when it is back.
   }
   return followReports(clients, session, { wakeId: wake.id, sentAt }, tools)
 }
-
-const declined = 'It does not take the wake'
 
 interface Sent {
   readonly wakeId: string

@@ -34,7 +34,7 @@ export const Rouse = async (/** @type {Input} */ { client, directory }) => {
   endings.get(directory)?.()
   const conversation = new Conversation(client, directory)
   endings.set(directory, () => conversation.end())
-  void conversation.findShown()
+  conversation.findShown().catch(() => {})
   return {
     event: async (/** @type {{ event: HarnessEvent }} */ { event }) => conversation.note(event),
     'chat.message': async (/** @type {{ sessionID: string }} */ { sessionID }) => conversation.prompted(sessionID),
@@ -55,6 +55,8 @@ class Conversation {
   #busy = new Set()
   /** The conversation of each approval and question that is open. @type {Map<string, string>} */
   #asks = new Map()
+  /** The conversations and approvals that events have told of: what was asked before is older. @type {Set<string>} */
+  #told = new Set()
   /** The prompts that have no turn yet. @type {Set<string>} */
   #waiting = new Set()
   /** Those whose turn an event has proven. @type {Set<string>} */
@@ -98,8 +100,12 @@ class Conversation {
     if (type === 'session.created') this.#parents.set(info.id, info.parentID)
     if (type === 'session.status') this.#noteBusy(sessionID, status?.type !== 'idle')
     if (type === 'session.idle') this.#noteBusy(sessionID, false)
+    if (/^session\.(status|idle)$/.test(type)) this.#told.add(sessionID)
     if (/^(permission|question)\.asked$/.test(type)) this.#asks.set(id, sessionID)
-    if (/^(permission|question)\.(replied|rejected)$/.test(type)) this.#asks.delete(requestID ?? permissionID ?? id)
+    if (/^(permission|question)\.(replied|rejected)$/.test(type)) {
+      this.#asks.delete(requestID ?? permissionID ?? id)
+      this.#told.add(requestID ?? permissionID ?? id)
+    }
     if (type === 'message.updated' && info?.role === 'assistant' && this.#waiting.has(info.parentID)) {
       this.#begin(info.parentID, info.id)
     }
@@ -118,10 +124,13 @@ class Conversation {
   /** What began before this plugin. */
   async #readState() {
     const { data } = await this.#client.session.status().catch(() => ({ data: undefined }))
-    for (const [id, status] of Object.entries(data ?? {})) this.#noteBusy(id, status?.type !== 'idle')
+    for (const [id, status] of Object.entries(data ?? {})) {
+      if (!this.#told.has(id)) this.#noteBusy(id, status?.type !== 'idle')
+    }
     for (const path of ['/permission', '/question']) {
       const answer = await this.#call('get', path).catch(() => undefined)
-      for (const ask of Array.isArray(answer?.data) ? answer.data : []) this.#asks.set(ask.id, ask.sessionID)
+      const asks = Array.isArray(answer?.data) ? answer.data : []
+      for (const ask of asks) if (!this.#told.has(ask.id)) this.#asks.set(ask.id, ask.sessionID)
     }
   }
 
