@@ -1,35 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
+import { opencodeConfig, opencodeQuiet } from './opencode-config.ts'
 import { program } from './programs.ts'
 
 const opencode = program('opencode')
-
-/** With a comment, as its users write them, and with the schema: OpenCode adds it where it is missing. */
-const config = (model: string) => `{
-  "$schema": "https://opencode.ai/config.json",
-  // the user's own
-  "autoupdate": false,
-  "share": "disabled",
-  "model": "mock/mock-model",
-  "small_model": "mock/mock-model",
-  "enabled_providers": ["mock"],
-  "provider": {
-    "mock": {
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "Mock",
-      "options": { "baseURL": "${model}", "apiKey": "x" },
-      "models": { "mock-model": { "name": "Mock", "limit": { "context": 100000, "output": 4096 } } },
-    },
-  },
-}
-`
-
-const quiet = {
-  OPENCODE_DISABLE_AUTOUPDATE: '1',
-  OPENCODE_DISABLE_MODELS_FETCH: '1',
-  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-}
 
 describe.skipIf(opencode === undefined)('OpenCode', () => {
   test('its model calls our tools, and gets the mail that waits with their answers', async () => {
@@ -37,8 +12,8 @@ describe.skipIf(opencode === undefined)('OpenCode', () => {
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'rouse_whoami', input: {} } : { text: `answer ${number}` },
     )
-    Object.assign(office.env, quiet)
-    const original = config(model.url)
+    Object.assign(office.env, opencodeQuiet)
+    const original = opencodeConfig(model.url)
     office.write('.config/opencode/opencode.jsonc', original)
     const install = await office.rouse('install', 'opencode', '--profile', office.profile)
     expect([install.code, install.stderr]).toEqual([0, ''])
@@ -62,8 +37,8 @@ describe.skipIf(opencode === undefined)('OpenCode', () => {
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'rouse_whoami', input: {} } : { text: `answer ${number}` },
     )
-    Object.assign(office.env, { ...quiet, ROUSE_KEY: office.agent.key })
-    office.write('.config/opencode/opencode.jsonc', config(model.url))
+    Object.assign(office.env, { ...opencodeQuiet, ROUSE_KEY: office.agent.key })
+    office.write('.config/opencode/opencode.jsonc', opencodeConfig(model.url))
     await office.rouse('install', 'opencode', '--profile', office.profile, '--http')
 
     const { code, ms } = await office.run(opencode!, ['run', 'Who are you?'])

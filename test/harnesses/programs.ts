@@ -19,7 +19,12 @@ const programs = {
     version: '0.169.0',
     binary: ['@openai', /^codex-/, 'vendor', /./, 'bin', 'codex'],
   },
-  opencode: { package: 'opencode-ai', version: '1.18.33', binary: ['opencode-ai', 'bin', 'opencode.exe'] },
+  opencode: {
+    package: 'opencode-ai',
+    version: '1.18.33',
+    // The one for every processor: which other one fits is found out by a script of the package, and no script runs here.
+    binary: [/^opencode-(darwin|linux|windows)-(arm64|x64-baseline)$/, 'bin', /^opencode/],
+  },
   // A script of Node's.
   qwen: { package: '@qwen-code/qwen-code', version: '0.24.4', binary: ['@qwen-code', 'qwen-code', 'cli.js'] },
 } as const

@@ -35,6 +35,8 @@ const longest = [
   'access/mcp-walk',
   'cli/bridge/run/trouble',
   'cli/bridge/run/bridge',
+  'cli/bridge/opencode/port',
+  'cli/bridge/opencode/plugin',
 ]
 
 /**

@@ -42,4 +42,4 @@ export function makeTools(more: Partial<WakeTools> = {}) {
   return { tools, done, stop: () => stop.abort(new Error('stopped')) }
 }
 
-export const never = new AbortController().signal
+export const never: AbortSignal = new AbortController().signal

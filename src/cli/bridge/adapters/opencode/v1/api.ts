@@ -19,7 +19,7 @@ const message = z.object({
     time: z.object({ created: z.number() }),
     agent: z.string().nullish(),
     model: z.object({ providerID: z.string(), modelID: z.string() }).nullish(),
-    error: z.unknown(),
+    error: z.unknown().optional(),
   }),
 })
 export type V1Message = z.infer<typeof message>['info']

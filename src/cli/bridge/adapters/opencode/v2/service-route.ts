@@ -77,7 +77,7 @@ export async function wakeByService(
   if (status === 409) return { step: 'written', detail: 'OpenCode has admitted it before (ConflictError).' }
   if (status >= 400) return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.` }
   tools.report('accepted', 'OpenCode has put it into the inbox.')
-  return steps.end(tools.signal)
+  return await steps.end(tools.signal)
 }
 
 /** What the events of the service prove about one prompt. */
