@@ -59,7 +59,9 @@ describe.skipIf(opencode === undefined || !hasTerminal())('OpenCode and the brid
 
   test.skipIf(!hasRegistry())('by the plugin, without a port: every state of its terminal', async () => {
     await using desk = await openOpencodeDesk(opencode!)
-    desk.installPlugin()
+    const original = desk.office.read('.config/opencode/opencode.jsonc')
+    const install = await desk.office.rouse('install', 'opencode', '--profile', desk.office.profile, '--bridge')
+    expect([install.code, install.stderr]).toEqual([0, ''])
     const startedAt = performance.now()
     const terminal = await desk.open()
     await terminal.shows(ready, bootMaxMs)
@@ -90,6 +92,9 @@ describe.skipIf(opencode === undefined || !hasTerminal())('OpenCode and the brid
     await desk.session()
     expect([desk.turnsOf(wake), desk.turnsOf(last)]).toEqual([1, 1])
     tell('plugin', 'opened again', opened)
+    expect(await desk.office.rouse('uninstall', 'opencode')).toMatchObject({ code: 0 })
+    expect(desk.office.read('.config/opencode/opencode.jsonc')).toBe(original)
+    expect(existsSync(desk.office.at('.config/opencode/plugins'))).toBe(false)
   })
 })
 

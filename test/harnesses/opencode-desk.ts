@@ -1,7 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { pluginText } from '../../src/cli/bridge/adapters/opencode/plugin/plugin-text.ts'
-import { row } from '../../src/cli/bridge/adapters/opencode/row.ts'
 import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../src/cli/bridge/adapter.ts'
+import { row } from '../../src/cli/bridge/adapters/opencode/row.ts'
 import { startLocalServer } from '../../src/cli/bridge/local/server.ts'
 import { newUlid } from '../../src/lib/ids.ts'
 import { until } from '../support/until.ts'
@@ -69,7 +68,6 @@ export async function openOpencodeDesk(opencode: string) {
         () => seen,
         (all) => all.some((last) => last.includes(text)),
       ),
-    installPlugin: () => office.write('.config/opencode/plugins/rouse.js', pluginText({ env: office.env })),
     /** OpenCode in a terminal. */
     open: async (...argv: string[]): Promise<Terminal> => {
       const terminal = new Terminal([opencode, ...argv], office.at('project'), office.env)

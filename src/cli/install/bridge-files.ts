@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { rewakeSeconds } from '../bridge/adapters/claude/inside/rewake-seconds.ts'
 import { extensionText } from '../bridge/adapters/copilot/extension-text.ts'
+import { pluginText } from '../bridge/adapters/opencode/plugin/plugin-text.ts'
 import { localAddress, thisMachine } from '../bridge/local/address.ts'
 import { UsageError } from '../failure.ts'
 import type { Piece } from './document.ts'
@@ -44,6 +45,13 @@ export function copilotExtension(directory: string, { place }: Wanted): HarnessF
   const address = localAddress(place.env, thisMachine())
   if (address === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
   return [ownFile(join(directory, 'extensions/rouse/extension.mjs'), 'extension', extensionText(address))]
+}
+
+/** The plugin of OpenCode, which loads every `.js` of that folder. */
+export function opencodePlugin(directory: string, { place }: Wanted): HarnessFile[] {
+  const address = localAddress(place.env, thisMachine())
+  if (address === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
+  return [ownFile(join(directory, 'plugins/rouse.js'), 'plugin', pluginText(address))]
 }
 
 /** A file that nobody else writes. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { claudePlugin, claudeWaiters, copilotExtension } from './bridge-files.ts'
+import { claudePlugin, claudeWaiters, copilotExtension, opencodePlugin } from './bridge-files.ts'
 import {
   bearer,
   claudeEvents,
@@ -120,13 +120,18 @@ const opencode: Harness = {
   scopes: ['user', 'project'],
   events: [],
   http: true,
+  bridgeWays: (scope) => (scope === 'user' ? ['plugin'] : []),
+  bridgeNext: [
+    'Start OpenCode anew: it loads the plugin then. With its first plugin it installs a package of its own from npm, so that start takes 10 to 40 s more.',
+  ],
   next: ['OpenCode has no hooks: mail comes with the answers of our tools, and a running session is told nothing.'],
   files: (scope, wanted) => {
     const [command, args] = [serverWords(wanted).command, serverWords(wanted).args]
     const entry: Entry = wanted.url
       ? { type: 'remote', url: wanted.url, headers: bearer(`{env:${keyVariable}}`), enabled: true }
       : { type: 'local', command: [command, ...args], enabled: true }
-    return [json(opencodeFile(scope, wanted.place), 'MCP server', [server(['mcp'], entry)])]
+    const mcp = json(opencodeFile(scope, wanted.place), 'MCP server', [server(['mcp'], entry)])
+    return wanted.bridge === undefined ? [mcp] : [mcp, ...opencodePlugin(opencodeHome(wanted.place), wanted)]
   },
 }
 
@@ -174,11 +179,14 @@ function tablesLast(entry: Entry): Entry {
   return Object.fromEntries([...entries.filter((one) => !isTable(one)), ...entries.filter(isTable)])
 }
 
+function opencodeHome(place: Place): string {
+  return place.env.OPENCODE_CONFIG_DIR || join(xdgConfig(place), 'opencode')
+}
+
 /** The file that is there; OpenCode reads both names. */
 function opencodeFile(scope: Scope, place: Place): string {
   if (scope === 'user' && place.env.OPENCODE_CONFIG) return place.env.OPENCODE_CONFIG
-  const directory =
-    scope === 'project' ? place.cwd : place.env.OPENCODE_CONFIG_DIR || join(xdgConfig(place), 'opencode')
+  const directory = scope === 'project' ? place.cwd : opencodeHome(place)
   const withComments = join(directory, 'opencode.jsonc')
   return existsSync(withComments) ? withComments : join(directory, 'opencode.json')
 }

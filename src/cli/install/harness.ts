@@ -51,6 +51,8 @@ export interface Harness {
   readonly approval?: string
   /** What can take the wakes of the bridge in its sessions, the usual one first; undefined: nothing of ours has to. */
   readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
+  /** What to do after an installation with one of those. */
+  readonly bridgeNext?: readonly string[]
   /** What to do after the installation. */
   readonly next: readonly string[]
 }

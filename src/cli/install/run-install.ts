@@ -124,9 +124,14 @@ function isTable(value: Value): value is { readonly [name: string]: Value } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function nextSteps({ title, next, approval }: Harness, options: InstallOptions, isInCache: boolean): string[] {
+function nextSteps(
+  { title, next, approval, bridgeNext = [] }: Harness,
+  options: InstallOptions,
+  isInCache: boolean,
+): string[] {
   return [
     ...next,
+    ...(options.bridge ? bridgeNext : []),
     ...(approval && !options.approveTools
       ? [`${title} asks before it calls a tool: --approve-tools ${approval}.`]
       : []),

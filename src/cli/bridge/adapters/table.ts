@@ -7,6 +7,7 @@ export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterR
   qwen: async () => (await import('./qwen/qwen-adapter.ts')).qwenRow,
   tmux: async () => (await import('./tmux/tmux-adapter.ts')).tmuxRow,
   exec: async () => (await import('./exec/exec-adapter.ts')).execRow,
+  opencode: async () => (await import('./opencode/row.ts')).row,
   claude: async () => (await import('./claude/row.ts')).claudeRow,
   copilot: async () => (await import('./copilot/row.ts')).copilotRow,
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { row } from '../../../../src/cli/bridge/adapters/opencode/row.ts'
 import type { Adapter, AdapterContext, OutgoingWake, WakeTools } from '../../../../src/cli/bridge/adapter.ts'
+import { row } from '../../../../src/cli/bridge/adapters/opencode/row.ts'
 import type { LocalClients } from '../../../../src/cli/bridge/local/clients.ts'
 import { newUlid } from '../../../../src/lib/ids.ts'
 

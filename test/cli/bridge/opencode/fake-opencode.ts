@@ -114,8 +114,8 @@ export class FakeOpencode implements AsyncDisposable {
   /** The turn that runs ends, and those that wait get one each. */
   finish(sessionId: string): void {
     const waiting = this.#unanswered(sessionId).at(-1)
-    if (waiting) return this.#begin(sessionId, waiting)
-    this.#setBusy(sessionId, false)
+    if (waiting) this.#begin(sessionId, waiting)
+    else this.#setBusy(sessionId, false)
   }
 
   /** Esc, or a refused approval: what waits behind the turn is passed over. */
@@ -216,7 +216,13 @@ export class FakeOpencode implements AsyncDisposable {
     this.#setBusy(sessionId, true)
     this.turns.push({ sessionId, parentId: info.id, agent: info.agent })
     const time = { created: this.#now() }
-    const answer = { id: `msg_${this.#next()}`, role: 'assistant' as const, sessionID: sessionId, parentID: info.id, time }
+    const answer = {
+      id: `msg_${this.#next()}`,
+      role: 'assistant' as const,
+      sessionID: sessionId,
+      parentID: info.id,
+      time,
+    }
     this.messages.get(sessionId)!.push({ info: answer, parts: [] })
     this.emit('message.updated', { sessionID: sessionId, info: answer })
     if (!this.holdsTurns) this.finish(sessionId)

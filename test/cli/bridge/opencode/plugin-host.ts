@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { pluginText } from '../../../../src/cli/bridge/adapters/opencode/plugin/plugin-text.ts'
+import { localAddress, thisMachine } from '../../../../src/cli/bridge/local/address.ts'
 import type { FakeOpencode } from './fake-opencode.ts'
 
 interface Hooks {
@@ -10,10 +11,14 @@ interface Hooks {
 }
 
 /** Loads our plugin into a fake, as OpenCode does: with its client, its events and its hooks. Returns how to end it. */
-export async function loadPlugin(fake: FakeOpencode, env: Record<string, string>, directory: string): Promise<() => void> {
+export async function loadPlugin(
+  fake: FakeOpencode,
+  env: Record<string, string>,
+  directory: string,
+): Promise<() => void> {
   // A file of its own for each: a module is loaded once.
   const path = join(mkdtempSync(join(directory, 'plugin-')), 'rouse.mjs')
-  writeFileSync(path, pluginText({ env }))
+  writeFileSync(path, pluginText(localAddress(env, thisMachine())!))
   const { Rouse } = (await import(pathToFileURL(path).href)) as { Rouse: (input: object) => Promise<Hooks> }
   const hooks = await Rouse({ client: clientOf(fake), directory })
   const listener = (type: string, properties: object) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { HarnessSession } from '../../../../src/cli/bridge/adapter.ts'
 import { messageIdOf } from '../../../../src/cli/bridge/adapters/opencode/message-id.ts'
 import { startLocalServer } from '../../../../src/cli/bridge/local/server.ts'
-import type { HarnessSession } from '../../../../src/cli/bridge/adapter.ts'
 import { dataDirectory } from '../../../support/data-directory.ts'
 import { until } from '../../../support/until.ts'
 import { makeAdapter, makeTools, makeWake, never } from './bench.ts'
@@ -116,7 +116,10 @@ test('a wake that OpenCode passes over is taken back, and gets its one turn when
     },
   })
   const waking = desk.adapter.wake(session, wake, tools)
-  await until(() => done, (steps) => steps.includes('accepted'))
+  await until(
+    () => done,
+    (steps) => steps.includes('accepted'),
+  )
   desk.fake.stop('ses_1')
   expect(await waking).toMatchObject({ step: 'held', detail: expect.stringContaining('taken back') })
   desk.fake.holdsTurns = false
@@ -157,7 +160,10 @@ test('an OpenCode that ends before the turn leaves the truth: unknown', async ()
   desk.fake.isSilent = true
   const { tools, done } = makeTools()
   const waking = desk.adapter.wake(session, makeWake(), tools)
-  await until(() => done, (steps) => steps.includes('accepted'))
+  await until(
+    () => done,
+    (steps) => steps.includes('accepted'),
+  )
   desk.endPlugin()
   expect(await waking).toMatchObject({ step: 'unknown' })
 })

@@ -36,7 +36,12 @@ test('an idle conversation gets one turn, and the event proves it', async () => 
   const wake = makeWake()
   const { tools, done } = makeTools()
   const session = await desk.session()
-  expect(session).toMatchObject({ conversationId: 'ses_1', state: 'idle', route: 'port', process: { pid: process.pid } })
+  expect(session).toMatchObject({
+    conversationId: 'ses_1',
+    state: 'idle',
+    route: 'port',
+    process: { pid: process.pid },
+  })
   const end = await desk.adapter.wake(session, wake, tools)
   expect(end).toEqual({ step: 'turn_started', detail: expect.stringContaining(messageIdOf(wake.id)) })
   expect(done).toEqual(['handing over: port', 'accepted'])
@@ -65,7 +70,10 @@ test('a running turn and an open approval hold a wake, and nothing is sent', asy
   desk.fake.type('ses_1', 'work')
   const { tools, done } = makeTools()
   const session = await desk.session()
-  expect(await desk.adapter.wake(session, makeWake(), tools)).toMatchObject({ step: 'held', detail: 'A turn is running.' })
+  expect(await desk.adapter.wake(session, makeWake(), tools)).toMatchObject({
+    step: 'held',
+    detail: 'A turn is running.',
+  })
   desk.fake.ask('ses_1')
   expect((await desk.session()).state).toBe('waitingOnApproval')
   expect(await desk.adapter.wake(session, makeWake(), tools)).toMatchObject({
@@ -92,7 +100,10 @@ test('a wake that falls behind a turn waits for it, and gets a turn of its own',
   // The user writes between the look and the act.
   const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
   const waking = desk.adapter.wake(session, wake, tools)
-  await until(() => done, (steps) => steps.includes('held'))
+  await until(
+    () => done,
+    (steps) => steps.includes('held'),
+  )
   expect(turnsOf(desk.fake, wake.id)).toHaveLength(0)
   desk.fake.finish('ses_1')
   expect(await waking).toMatchObject({ step: 'turn_started' })
@@ -106,7 +117,10 @@ test('a wake that OpenCode passes over is taken back, and gets its one turn when
   const session = await desk.session()
   const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
   const waking = desk.adapter.wake(session, wake, tools)
-  await until(() => done, (steps) => steps.includes('held'))
+  await until(
+    () => done,
+    (steps) => steps.includes('held'),
+  )
   desk.fake.reply(desk.fake.ask('ses_1'), 'reject')
   expect(await waking).toMatchObject({ step: 'held', detail: expect.stringContaining('taken back') })
   expect(desk.fake.messages.get('ses_1')!.some(({ info }) => info.id === messageIdOf(wake.id))).toBe(false)
@@ -122,7 +136,10 @@ test('a wake that a later prompt has taken along is delivered, and no turn of it
   const session = await desk.session()
   const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
   const waking = desk.adapter.wake(session, wake, tools)
-  await until(() => done, (steps) => steps.includes('held'))
+  await until(
+    () => done,
+    (steps) => steps.includes('held'),
+  )
   desk.fake.stop('ses_1')
   desk.fake.type('ses_1', 'go on')
   expect(await waking).toMatchObject({ step: 'delivered' })
@@ -173,7 +190,10 @@ test('a bridge that stops leaves a wake that waits, and the next one finds it', 
   const session = await desk.session()
   const { tools, done, stop } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
   const waking = desk.adapter.wake(session, wake, tools)
-  await until(() => done, (steps) => steps.includes('held'))
+  await until(
+    () => done,
+    (steps) => steps.includes('held'),
+  )
   stop()
   await expect(waking).rejects.toThrow('stopped')
   expect(await desk.adapter.find(session, wake.id, never)).toBe('waits')
@@ -226,37 +246,52 @@ test('the states are told as they change', async () => {
   const told: string[] = []
   const stop = new AbortController()
   const watching = desk.adapter.watch!(({ state }) => void told.push(state), stop.signal)
-  await until(() => told, (states) => states.includes('idle'))
+  await until(
+    () => told,
+    (states) => states.includes('idle'),
+  )
   desk.fake.type('ses_1', 'work')
-  await until(() => told, (states) => states.at(-1) === 'active')
+  await until(
+    () => told,
+    (states) => states.at(-1) === 'active',
+  )
   desk.fake.dropEvents()
   const id = desk.fake.ask('ses_1')
-  await until(() => told, (states) => states.at(-1) === 'waitingOnApproval')
+  await until(
+    () => told,
+    (states) => states.at(-1) === 'waitingOnApproval',
+  )
   desk.fake.reply(id, 'once')
-  await until(() => told, (states) => states.at(-1) === 'idle')
+  await until(
+    () => told,
+    (states) => states.at(-1) === 'idle',
+  )
   stop.abort()
   await watching
 })
 
-test.runIf(process.platform === 'linux')('a wake goes to the process of its conversation, and to no other', async () => {
-  await using desk = await openDesk()
-  using links = dataDirectory()
-  const other = await spawnOpencode(links.path, desk.directory, 'ses_1')
-  try {
-    const { sessions } = await desk.adapter.probe(never)
-    // The same conversation in two processes: only their events can tell whose it is.
-    expect(sessions.map((session) => session.process?.pid).sort()).toEqual([process.pid, other.pid].sort())
-    const own = sessions.find((session) => session.process?.pid === process.pid)!
-    expect(await desk.adapter.wake(own, makeWake(), makeTools().tools)).toMatchObject({ step: 'turn_started' })
-    expect(await other.prompts()).toEqual([])
-    const theirs = sessions.find((session) => session.process?.pid === other.pid)!
-    expect(await desk.adapter.wake(theirs, makeWake(), makeTools().tools)).toMatchObject({ step: 'turn_started' })
-    expect(await other.prompts()).toHaveLength(1)
+test.runIf(process.platform === 'linux')(
+  'a wake goes to the process of its conversation, and to no other',
+  async () => {
+    await using desk = await openDesk()
+    using links = dataDirectory()
+    const other = await spawnOpencode(links.path, desk.directory, 'ses_1')
+    try {
+      const { sessions } = await desk.adapter.probe(never)
+      // The same conversation in two processes: only their events can tell whose it is.
+      expect(sessions.map((session) => session.process?.pid).sort()).toEqual([process.pid, other.pid].sort())
+      const own = sessions.find((session) => session.process?.pid === process.pid)!
+      expect(await desk.adapter.wake(own, makeWake(), makeTools().tools)).toMatchObject({ step: 'turn_started' })
+      expect(await other.prompts()).toEqual([])
+      const theirs = sessions.find((session) => session.process?.pid === other.pid)!
+      expect(await desk.adapter.wake(theirs, makeWake(), makeTools().tools)).toMatchObject({ step: 'turn_started' })
+      expect(await other.prompts()).toHaveLength(1)
+      expect(desk.fake.prompts()).toHaveLength(1)
+    } finally {
+      await other[Symbol.asyncDispose]()
+    }
+    const gone = { ...(await desk.session()), process: { pid: other.pid } }
+    expect(await desk.adapter.wake(gone, makeWake(), makeTools().tools)).toMatchObject({ step: 'held' })
     expect(desk.fake.prompts()).toHaveLength(1)
-  } finally {
-    await other[Symbol.asyncDispose]()
-  }
-  const gone = { ...(await desk.session()), process: { pid: other.pid } }
-  expect(await desk.adapter.wake(gone, makeWake(), makeTools().tools)).toMatchObject({ step: 'held' })
-  expect(desk.fake.prompts()).toHaveLength(1)
-})
+  },
+)

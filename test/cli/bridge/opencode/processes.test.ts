@@ -22,7 +22,8 @@ test('of the sockets of the kernel those count that listen, on loopback or every
 })
 
 test('of the sockets of lsof those count that are of OpenCode, or have the port that is named', () => {
-  const text = 'p10\ncopencode\nf20\nn127.0.0.1:4096\nf21\nn192.168.1.1:4098\np11\ncnode\nf3\nn*:5000\nf4\nn[::1]:5001\n'
+  const text =
+    'p10\ncopencode\nf20\nn127.0.0.1:4096\nf21\nn192.168.1.1:4098\np11\ncnode\nf3\nn*:5000\nf4\nn[::1]:5001\n'
   expect(listenersOfLsof(text, {})).toEqual([{ pid: 10, port: 4096, host: '127.0.0.1' }])
   expect(listenersOfLsof(text, { port: 5001 })).toEqual([
     { pid: 10, port: 4096, host: '127.0.0.1' },

@@ -1,20 +1,12 @@
-import type {
-  Adapter,
-  AdapterContext,
-  HarnessSession,
-  OutgoingWake,
-  Probe,
-  WakeEnd,
-  WakeTools,
-} from '../../adapter.ts'
+import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
 import { isAllowed, realPath } from './allowed.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
+import { isUsedHere } from './used-here.ts'
 import { conversationsOf } from './v1/conversations.ts'
 import { findByPort } from './v1/find.ts'
 import { findServers, type V1Server } from './v1/servers.ts'
 import { wakeByPort } from './v1/wake.ts'
 import { watchServers } from './v1/watch.ts'
-import { isUsedHere } from './used-here.ts'
 import { findService, type V2Service } from './v2/service.ts'
 import { findByService, serviceRoute, serviceSessions, wakeByService } from './v2/service-route.ts'
 

@@ -28,7 +28,10 @@ function sessionOf({ conversationId, cwd, process, state }: AttachedClient): Har
 }
 
 /** The plugin that serves a conversation; undefined: none has called. */
-export function pluginOf(clients: LocalClients, { conversationId, process }: HarnessSession): AttachedClient | undefined {
+export function pluginOf(
+  clients: LocalClients,
+  { conversationId, process }: HarnessSession,
+): AttachedClient | undefined {
   const own = clients.attached('opencode').filter((client) => client.conversationId === conversationId)
   return own.find((client) => process === undefined || client.process?.pid === process.pid)
 }
@@ -75,7 +78,11 @@ async function followReports(
   let saidHeld = false
   for (let seenAt = Date.now(); ; ) {
     const isEnough = (report: LocalReport) => endOf(report, sentAt) !== undefined || (!saidHeld && isBehind(report))
-    const report = await clients.reported(wakeId, isEnough, AbortSignal.any([tools.signal, AbortSignal.timeout(goneMs / 4)]))
+    const report = await clients.reported(
+      wakeId,
+      isEnough,
+      AbortSignal.any([tools.signal, AbortSignal.timeout(goneMs / 4)]),
+    )
     tools.signal.throwIfAborted()
     const end = report && endOf(report, sentAt)
     if (end) return end

@@ -30,7 +30,8 @@ export const Rouse = async (/** @type {Input} */ { client, directory }) => {
   const key = Symbol.for('rouse.bridge')
   const all = /** @type {any} */ (globalThis)
   /** @type {Map<string, () => void>} */
-  const endings = (all[key] ??= new Map())
+  const endings = all[key] ?? new Map()
+  all[key] = endings
   endings.get(directory)?.()
   const conversation = new Conversation(client, directory)
   endings.set(directory, () => conversation.end())
@@ -65,7 +66,10 @@ class Conversation {
   constructor(/** @type {any} */ client, /** @type {string} */ directory) {
     this.#client = client
     this.#directory = directory
-    this.#bridge = new Bridge((wake) => this.#take(wake), () => void this.#tellHistory())
+    this.#bridge = new Bridge(
+      (wake) => this.#take(wake),
+      () => void this.#tellHistory(),
+    )
   }
 
   end() {

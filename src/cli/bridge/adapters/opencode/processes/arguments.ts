@@ -14,7 +14,11 @@ export function openedWith(pid: number): OpenedWith {
   try {
     if (process.platform === 'linux') return openedBy(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
     const options = { env: { PATH: '/bin:/usr/bin' }, timeout: 500, encoding: 'utf8' } as const
-    return openedBy(execFileSync('ps', ['-o', 'args=', '-p', String(pid)], options).trim().split(/\s+/))
+    return openedBy(
+      execFileSync('ps', ['-o', 'args=', '-p', String(pid)], options)
+        .trim()
+        .split(/\s+/),
+    )
   } catch {
     return {}
   }

@@ -1,6 +1,6 @@
 import type { PresenceState } from '../../../../../registry/sessions/presence.ts'
 import type { HarnessSession } from '../../../adapter.ts'
-import { openedWith, type OpenedWith } from '../processes/arguments.ts'
+import { type OpenedWith, openedWith } from '../processes/arguments.ts'
 import { type Activity, readActivity, stateOf } from './activity.ts'
 import type { V1Session } from './api.ts'
 import type { V1Server } from './servers.ts'
@@ -10,7 +10,11 @@ import { portRoute } from './wake.ts'
 export type Owners = ReadonlyMap<string, number>
 
 /** The conversations that a process may show now. Errors: it does not answer. */
-export async function conversationsOf(server: V1Server, owners: Owners, signal: AbortSignal): Promise<HarnessSession[]> {
+export async function conversationsOf(
+  server: V1Server,
+  owners: Owners,
+  signal: AbortSignal,
+): Promise<HarnessSession[]> {
   const { api, directory, pid } = server
   const [all, activity] = await Promise.all([api.sessions(directory, signal), readActivity(api, signal)])
   const startedAt = server.startedAt === undefined ? undefined : Date.parse(server.startedAt)

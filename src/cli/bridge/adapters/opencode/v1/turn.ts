@@ -74,7 +74,8 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       const progress = progressOf(await api.messages(conversationId, tools.signal), id)
       failures = 0
       if (progress === 'turn_started') return began(id)
-      if (progress === 'carried') return { step: 'delivered', detail: 'The turn of a later prompt had it in its context.' }
+      if (progress === 'carried')
+        return { step: 'delivered', detail: 'The turn of a later prompt had it in its context.' }
       const now = performance.now()
       if (progress === 'absent') {
         if (now - since.start < absentMaxMs) continue
@@ -88,7 +89,10 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       }
       since.idle ??= now
       if (now - since.idle >= idleMaxMs && (await isTakenBack(api, prompted))) {
-        return { step: 'held', detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.' }
+        return {
+          step: 'held',
+          detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.',
+        }
       }
     } catch (error) {
       tools.signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import type { OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import { openFeed } from '../http/event-feed.ts'
 import { messageIdOf } from '../message-id.ts'
-import { reasonToHold, readActivity, stateOf } from './activity.ts'
+import { readActivity, reasonToHold, stateOf } from './activity.ts'
 import type { V1Api } from './api.ts'
 import { settingsOfLastPrompt } from './progress.ts'
 import { followTurn, TurnSignal } from './turn.ts'
@@ -47,7 +47,11 @@ async function promptOnce(
     if (reason !== undefined) return { step: 'held', detail: reason }
   } catch (error) {
     tools.signal.throwIfAborted()
-    return { step: 'held', detail: `Its state cannot be read: ${(error as Error).message}.`, retryAfterMs: unreadableMs }
+    return {
+      step: 'held',
+      detail: `Its state cannot be read: ${(error as Error).message}.`,
+      retryAfterMs: unreadableMs,
+    }
   }
   await tools.handingOver(portRoute)
   tools.signal.throwIfAborted()

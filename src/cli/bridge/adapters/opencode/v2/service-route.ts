@@ -72,7 +72,8 @@ export async function wakeByService(
   tools.signal.throwIfAborted()
   const body = { id, text: wake.lines, delivery: 'queue' }
   const { status } = await sendTo(address, 'POST', `/api/session/${encodeURIComponent(conversationId)}/prompt`, body)
-  if (status === 404) return { step: 'misaddressed', detail: `OpenCode has no conversation ${conversationId} any more.` }
+  if (status === 404)
+    return { step: 'misaddressed', detail: `OpenCode has no conversation ${conversationId} any more.` }
   // It was taken before, and what became of it was told then.
   if (status === 409) return { step: 'written', detail: 'OpenCode has admitted it before (ConflictError).' }
   if (status >= 400) return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.` }
