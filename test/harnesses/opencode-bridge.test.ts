@@ -173,6 +173,7 @@ async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal)
     const fifth = wakeOf('WAKE-FIVE')
     const stopped = await behind('HOLD the third', fifth)
     terminal.key('Escape')
+    await terminal.shows('again to interrupt')
     terminal.key('Escape')
     const passed = await stopped.waking
     expect(passed.end).toMatchObject({ step: 'held', detail: expect.stringContaining('taken back') })

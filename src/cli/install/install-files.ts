@@ -87,7 +87,7 @@ function plannedText(format: Format, text: string, pieces: readonly Piece[], rec
     format,
     text,
     pieces,
-    written.filter(({ path }) => path.length > 1),
+    written.filter(({ path }) => path.length !== 1),
   )
 }
 

@@ -22,7 +22,7 @@ test('--bridge writes the plugin with the socket of the bridge, keeps it up to d
   const written = home.read(plugin)
   expect((await home.rouse('install', 'opencode')).stdout).toContain('Nothing had to be changed.')
   expect(home.read(plugin)).toBe(written)
-  expect((await home.rouse('doctor', 'opencode')).stdout).toContain(`${home.at(plugin)}: plugin`)
+  expect((await home.rouse('doctor', 'opencode')).stdout).toContain(`${home.at(plugin)}: for rouse bridge`)
 
   expect(await home.rouse('uninstall', 'opencode')).toMatchObject({ code: 0, stderr: '' })
   expect(contents(home.path)).toEqual(earlier)

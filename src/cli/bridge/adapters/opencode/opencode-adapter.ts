@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../with-timeout.ts'
 import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
 import { isAllowed, realPath } from './allowed.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
@@ -27,10 +28,14 @@ export class OpenCodeAdapter implements Adapter {
     this.#context = context
   }
 
-  async probe(signal: AbortSignal): Promise<Probe> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(probeMaxMs)])
+  probe(outer: AbortSignal): Promise<Probe> {
+    const expired = () => new Error(`no answer within ${probeMaxMs / 1_000} s`)
+    return withTimeout({ signal: outer, timeoutMs: probeMaxMs, expired }, (signal) => this.#probe(signal))
+  }
+
+  async #probe(signal: AbortSignal): Promise<Probe> {
     const plugins = pluginSessions(this.#context.clients)
-    const [byPort, byService] = await Promise.all([this.#byPort(plugins, limited), this.#byService(limited)])
+    const [byPort, byService] = await Promise.all([this.#byPort(plugins, signal), this.#byService(signal)])
     signal.throwIfAborted()
     const sessions = [...plugins, ...byPort.sessions, ...byService.sessions].map(withRealPath)
     const version = byPort.version ?? byService.version

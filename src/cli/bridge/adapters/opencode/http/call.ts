@@ -1,4 +1,5 @@
 import { quickFetch } from '../../../../quick-fetch.ts'
+import { withTimeout } from '../../../../with-timeout.ts'
 
 /** An HTTP server of OpenCode on this machine. */
 export interface ServerAddress {
@@ -25,33 +26,45 @@ export async function getFrom(server: ServerAddress, path: string, signal: Abort
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted()
     try {
-      return await request(server, 'GET', path, undefined, AbortSignal.any([signal, AbortSignal.timeout(getMaxMs)]))
+      return await request(server, { method: 'GET', path, timeoutMs: getMaxMs, signal })
     } catch (error) {
       signal.throwIfAborted()
-      if (tries === getTries || !isTimeout(error)) throw error
+      if (tries === getTries || !(error instanceof NoAnswer)) throw error
     }
   }
 }
 
 /** Sends a change once. Errors: no answer within 10 s, after which it is open whether OpenCode has it. */
 export function sendTo(server: ServerAddress, method: 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
-  return request(server, method, path, body, AbortSignal.timeout(changeMaxMs))
+  return request(server, { method, path, body, timeoutMs: changeMaxMs })
 }
 
-async function request(
-  { url, authorization }: ServerAddress,
-  method: string,
-  path: string,
-  body: object | undefined,
-  signal: AbortSignal,
-): Promise<Answer> {
+interface Request {
+  readonly method: string
+  readonly path: string
+  readonly body?: object | undefined
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+/** Errors: `NoAnswer`. */
+function request({ url, authorization }: ServerAddress, sent: Request): Promise<Answer> {
+  const { method, path, body, timeoutMs, signal: outer } = sent
   const headers = {
     ...(authorization === undefined ? {} : { authorization }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-  const answer = await quickFetch(`${url}${path}`, { method, headers, signal, ...sent })
-  return { status: answer.status, body: asJson(await answer.text()) }
+  const content = body === undefined ? {} : { body: JSON.stringify(body) }
+  const limit = { signal: outer, timeoutMs, expired: () => new NoAnswer(timeoutMs) }
+  return withTimeout(limit, async (signal) => {
+    try {
+      const answer = await quickFetch(`${url}${path}`, { method, headers, signal, ...content })
+      return { status: answer.status, body: asJson(await answer.text()) }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
+  })
 }
 
 function asJson(text: string): unknown {
@@ -62,7 +75,9 @@ function asJson(text: string): unknown {
   }
 }
 
-function isTimeout(error: unknown): boolean {
-  const names = [(error as Error).name, ((error as Error).cause as Error | undefined)?.name]
-  return names.includes('AbortError') || names.includes('TimeoutError')
+/** OpenCode has not answered in time. */
+class NoAnswer extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs / 1_000} s`)
+  }
 }

@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../../with-timeout.ts'
 import type { HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined } from '../../../local/clients.ts'
 import { reasonToHold } from '../v1/activity.ts'
@@ -78,11 +79,7 @@ async function followReports(
   let saidHeld = false
   for (let seenAt = Date.now(); ; ) {
     const isEnough = (report: LocalReport) => endOf(report, sentAt) !== undefined || (!saidHeld && isBehind(report))
-    const report = await clients.reported(
-      wakeId,
-      isEnough,
-      AbortSignal.any([tools.signal, AbortSignal.timeout(goneMs / 4)]),
-    )
+    const report = await reportWithin(clients, wakeId, isEnough, tools.signal, goneMs / 4)
     tools.signal.throwIfAborted()
     const end = report && endOf(report, sentAt)
     if (end) return end
@@ -95,6 +92,18 @@ async function followReports(
       return { step: 'unknown', detail: 'Its OpenCode has ended before it said that a turn began.' }
     }
   }
+}
+
+/** The next report that is enough; undefined: there was none in time. */
+function reportWithin(
+  clients: LocalClients,
+  wakeId: string,
+  isEnough: (report: LocalReport) => boolean,
+  outer: AbortSignal,
+  timeoutMs: number,
+): Promise<LocalReport | undefined> {
+  const limit = { signal: outer, timeoutMs, expired: () => new Error('late') }
+  return withTimeout(limit, (signal) => clients.reported(wakeId, isEnough, signal))
 }
 
 const isBehind = ({ step, proof }: LocalReport): boolean => step === 'held' && takenBackAt(proof) === undefined
@@ -132,8 +141,7 @@ export async function findByPlugin(
   wakeId: string,
   signal: AbortSignal,
 ): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'> {
-  const waited = AbortSignal.any([signal, AbortSignal.timeout(historyMs)])
-  const strongest = await clients.reported(wakeId, ({ step }) => step === 'turn_started', waited)
+  const strongest = await reportWithin(clients, wakeId, ({ step }) => step === 'turn_started', signal, historyMs)
   if (strongest) return 'turn_started'
   const any = await clients.reported(wakeId, () => true, AbortSignal.abort())
   if (any === undefined) return pluginOf(clients, session) ? 'absent' : 'unknown'
