@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { writeProfiles } from '../../../src/cli/profiles/profile-file.ts'
@@ -68,6 +68,25 @@ describe('rouse bridge', () => {
     expect(await terminal.code, terminal.stderr()).toBe(130)
     expect(await statusOf(env)).toMatchObject({ isRunning: false, agents: [{ last: [{ step: 'held' }] }] })
     expect(statSync(join(home.path, '.local/state/rouse/bridge.db')).mode & 0o777).toBe(0o600)
+  })
+
+  test('starts a process for a wake where that is all that its user has allowed', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const env = { ...user(home.path, gateway, donna), PATH: process.env.PATH }
+    const directory = workplace(home.path)
+    configure(home.path, {
+      agents: [{ profile: 'donna', harnesses: ['exec'], directories: [directory], triggers: ['SENT_TO_ME'] }],
+      adapters: { exec: { command: 'printf "%s" "$ROUSE_SUBJECT" > woken' } },
+    })
+    const terminal = start(['bridge', '--json'], env)
+    await terminal.until(/@donna: connected/)
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+    await terminal.until(/"step":"(acked|seen|turn_started|delivered)".*"source":"exec: /)
+    expect(readFileSync(join(directory, 'woken'), 'utf8')).toBe('Review PR 7')
+    terminal.interrupt()
+    expect(await terminal.code, terminal.stderr()).toBe(130)
   })
 
   test('without a configuration, or with a wrong one, says what to do', async () => {
