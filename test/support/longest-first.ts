@@ -28,6 +28,7 @@ const longest = [
   'fronts/outage',
   'contract/contract',
   'cli/listen-recipes',
+  'wake-stream/steps',
   'cli/bridge/tmux/tmux-adapter',
   'cli/bridge/qwen/qwen-adapter',
   'webhooks/outbound',
