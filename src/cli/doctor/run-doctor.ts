@@ -10,6 +10,7 @@ import type { Io } from '../io.ts'
 import { readProfiles } from '../profiles/profile-file.ts'
 import { paint, plain } from '../terminal-text.ts'
 import { broken, type Check } from './check.ts'
+import { checkBridge } from './check-bridge.ts'
 import { checkHarness, type Installed } from './harness-checks.ts'
 import { connectionChecks, type LastConnection, lastConnections } from './last-connection.ts'
 import { checkProfile } from './profile-checks.ts'
@@ -27,6 +28,8 @@ export interface Diagnosis {
 export interface Report {
   readonly profiles: readonly { readonly profile: string; readonly checks: readonly Check[] }[]
   readonly harnesses: readonly Diagnosis[]
+  /** The bridge of this user; empty where there is none. */
+  readonly bridge: readonly Check[]
   /** Whether nothing is broken. */
   readonly ok: boolean
 }
@@ -58,11 +61,12 @@ export async function diagnose(io: Io, only: Harness | undefined): Promise<Repor
       return { profile, checks: known ? await checkProfile(io, profile, known) : lost() }
     }),
   )
-  const checks = [...harnesses, ...profiles].flatMap((one) => one.checks)
+  const bridge = only === undefined ? await checkBridge(io) : []
+  const checks = [...[...harnesses, ...profiles].flatMap((one) => one.checks), ...bridge]
   if (only && !harnesses[0]!.installed) {
     throw new UsageError(`rouse install has written nothing for ${only.title}. See: rouse install ${only.id} --dry-run`)
   }
-  return { profiles, harnesses, ok: checks.every(({ state }) => state !== 'broken') }
+  return { profiles, harnesses, bridge, ok: checks.every(({ state }) => state !== 'broken') }
 }
 
 async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Diagnosis> {
@@ -86,7 +90,7 @@ async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, p
 const marks = { ok: ['green', 'ok'], broken: ['red', 'BROKEN'], unknown: ['dim', '-'] } as const
 
 /** The report for people: what is broken has the command that mends it. */
-export function reportText(io: Io, { profiles, harnesses, ok }: Report): string {
+export function reportText(io: Io, { profiles, harnesses, bridge, ok }: Report): string {
   const part = (title: string, checks: readonly Check[]) =>
     `${paint(io, 'bold', plain(title))}\n${checks.map((check) => checkText(io, check)).join('')}`
   const installed = harnesses.filter((one) => one.installed)
@@ -94,6 +98,7 @@ export function reportText(io: Io, { profiles, harnesses, ok }: Report): string 
   return [
     ...profiles.map(({ profile, checks }) => part(`Profile ${profile}`, checks)),
     ...installed.map(({ title, checks }) => part(title, checks)),
+    ...(bridge.length > 0 ? [part('Bridge', bridge)] : []),
     ...(others.length > 0
       ? [`Here, and without Rouse: ${others.join(', ')}. rouse install <name> sets one up.\n`]
       : []),

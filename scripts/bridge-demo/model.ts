@@ -1,0 +1,13 @@
+// The model of the harness: a script that calls our tools as a model would. It prints when it was asked what.
+
+import { instant } from '../../src/cli/demo/story.ts'
+import { startFakeModel } from '../../test/harnesses/fake-model.ts'
+import { nextReply } from './model-script.ts'
+
+await using model = await startFakeModel(({ body }) => {
+  const { reply, what } = nextReply(body)
+  console.log(JSON.stringify({ asked: what, at: instant() }))
+  return reply
+})
+console.log(JSON.stringify({ url: model.url }))
+await new Promise((resolve) => process.once('SIGTERM', resolve))
