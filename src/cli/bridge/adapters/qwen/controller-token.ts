@@ -5,7 +5,7 @@ import type { AdapterContext } from '../../adapter.ts'
 const pattern = /^qpc_[0-9a-f]{64}$/
 
 export const howToMint =
-  'Qwen Code takes messages of a program that its user trusts: run `qwen sessions controllers add rouse`, put the token into a file of mode 600, and name the file in `controllerTokenFile` of qwen.'
+  'Qwen Code takes messages of a program that its user trusts: run `qwen sessions controllers add --label rouse`, put the token into a file of mode 600, and name the file in `controllerTokenFile` of qwen.'
 
 /** Where the user keeps the token of a controller. */
 export type TokenPlace =
