@@ -3,6 +3,7 @@ import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
 import type { Io } from '../io.ts'
 import { createPrinter, type Printer } from '../printer.ts'
 import { bridgeText } from '../views/bridge-view.ts'
+import { registerBridgeAcp } from './bridge-acp.ts'
 import { registerBridgeClients } from './bridge-clients.ts'
 
 interface ConfigOption {
@@ -25,6 +26,7 @@ export function registerBridge(parent: Command, io: Io): void {
     })
 
   registerBridgeClients(bridge, io)
+  registerBridgeAcp(bridge, io)
 
   const status = bridge.command('status').description('show the agents, the conversations, and the wakes that are held')
   withExamples(status, ['rouse bridge status', 'rouse bridge status --json'])

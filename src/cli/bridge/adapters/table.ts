@@ -5,6 +5,7 @@ import type { AdapterId } from './ids.ts'
 export const adapters: Readonly<Partial<Record<AdapterId, () => Promise<AdapterRow>>>> = {
   codex: async () => (await import('./codex/row.ts')).codex,
   qwen: async () => (await import('./qwen/qwen-adapter.ts')).qwenRow,
+  acp: async () => (await import('./acp/acp-adapter.ts')).acpRow,
   tmux: async () => (await import('./tmux/tmux-adapter.ts')).tmuxRow,
   exec: async () => (await import('./exec/exec-adapter.ts')).execRow,
   opencode: async () => (await import('./opencode/row.ts')).row,

@@ -44,6 +44,13 @@ const cases: [ProgramName, string, readonly string[], string][] = [
   ],
   ['qwen', 'a placeholder', boxed('>   Type your message or @path/to/file'), 'ready'],
   ['qwen', 'a draft', boxed('>   fix it'), 'draft'],
+  [
+    'qwen',
+    'a composer without a frame',
+    [rule, '>   Type your message or @path/to/file', rule, '  Auto mode'],
+    'ready',
+  ],
+  ['qwen', 'a cursor that is no character', [rule, '> \u001b[4m \u200b\u001b[0m', rule], 'ready'],
   ['qwen', 'a question', ['Allow execution of: ls?', '● 1. Yes, allow once', '  2. No'], 'approval'],
   ['gemini', 'a placeholder', ['▄▄▄▄▄▄', ' > Type your message or @path/to/file', '▀▀▀▀▀▀'], 'ready'],
   ['gemini', 'a turn', ['⠏ Looking (esc to cancel, 3s)', ...boxed('>   Type your message or @path/to/file')], 'busy'],

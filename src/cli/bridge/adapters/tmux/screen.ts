@@ -76,5 +76,8 @@ function composerOf(rows: readonly Row[], texts: readonly string[], program: Pro
 function typedIn(row: Row, { edge }: Program): string {
   const typed = row.filter(({ isDim, isInverse }, i) => !isDim && !(isInverse && row[i + 1]?.isDim))
   const text = textOf(typed)
-  return (edge ? text.replace(edge, '') : text).replaceAll('\u00a0', ' ').trim()
+  return (edge ? text.replace(edge, '') : text).replace(invisible, '').replaceAll('\u00a0', ' ').trim()
 }
+
+/** Qwen Code draws its cursor as one. */
+const invisible = /\p{Cf}/gu
