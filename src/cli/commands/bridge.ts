@@ -20,9 +20,12 @@ export function registerBridge(parent: Command, io: Io): void {
   ])
   addOptions(bridge)
     .addHelpText('after', `\n${help}`)
-    .action(async ({ config }: ConfigOption, command: Command) => {
+    .option('--log-file <file>', 'print to a file instead, which becomes <file>.1 at 1 MiB')
+    .action(async ({ config, logFile }: ConfigOption & { logFile?: string }, command: Command) => {
       const { startBridge } = await import('../bridge/run/start-bridge.ts')
-      await startBridge(io, config, printerOf(io, command))
+      if (logFile === undefined) return startBridge(io, config, printerOf(io, command))
+      const { withLogFile } = await import('../service/log-file.ts')
+      await withLogFile(io, logFile, (logged) => startBridge(logged, config, printerOf(logged, command)))
     })
 
   registerBridgeClients(bridge, io)

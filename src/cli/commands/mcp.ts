@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 interface McpCommandOptions {
   channel?: true
   serve?: true
+  bridge?: true
   verbose?: true
 }
 
@@ -16,6 +17,7 @@ export function registerMcp(program: Command, io: Io): void {
   ])
     .option('--channel', 'push new mail through a channel of Claude Code (default: where the client is Claude Code)')
     .option('--serve', 'start a gateway for this user if none answers on this machine; it ends with this command')
+    .option('--bridge', 'start rouse bridge in the background if none of this user runs; it stays')
     .option('--verbose', 'say on standard error what happens')
     .action(async (options: McpCommandOptions, command: Command) => {
       const { startMcp } = await import('../mcp/start-mcp.ts')

@@ -10,22 +10,29 @@ import type { Io } from '../io.ts'
 import { chooseAccess } from '../profiles/choose-access.ts'
 import { readProfiles } from '../profiles/profile-file.ts'
 import { plain } from '../terminal-text.ts'
+import { startOwnBridge } from './own-bridge.ts'
 import { startOwnGateway } from './own-gateway.ts'
 import { serveMcp } from './serve-mcp.ts'
 
 export interface StartOptions {
   readonly channel?: true
   readonly serve?: true
+  readonly bridge?: true
   readonly verbose?: true
 }
 
 /** Serves MCP on the standard streams of this process, until the client closes them or the process is told to end. */
-export async function startMcp({ channel, serve, verbose }: StartOptions, io: Io, command: Command): Promise<void> {
+export async function startMcp(
+  { channel, serve, bridge, verbose }: StartOptions,
+  io: Io,
+  command: Command,
+): Promise<void> {
   const given = commonOptions(command)
   const access = chooseAccess(given, io.env, readProfiles(io))
   const warn = (text: string): void => io.stderr(`rouse mcp: ${plain(text)}\n`)
   const debug = verbose ? warn : () => undefined
   await using _gateway = serve ? await startOwnGateway(access.url, io, warn) : undefined
+  if (bridge) void startOwnBridge(io, warn)
   await serveMcp({
     transport: new StdioServerTransport(process.stdin, process.stdout),
     url: access.url,
