@@ -15,6 +15,14 @@ export interface Child extends AsyncDisposable {
 
 const lineMaxMs = 60_000
 
+const running = new Set<ChildProcess>()
+// Without its programs the demonstration fails, and cleans up behind it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    for (const child of running) child.kill('SIGTERM')
+  })
+}
+
 /** Starts a program. It is stopped when it is disposed. */
 export function startChild(
   [program, ...argv]: readonly [string, ...string[]],
@@ -22,6 +30,8 @@ export function startChild(
   cwd?: string,
 ): Child {
   const child = spawn(program, argv, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('close', () => running.delete(child))
   const lines: string[] = []
   let complaints = ''
   child.stderr.setEncoding('utf8').on('data', (text) => (complaints += text))
