@@ -65,8 +65,8 @@ export async function exchange<Sent>(
   using _flight = session && context.mcp.inFlight.add(session.id, { notify })
   const ended = AbortSignal.any([signal, cancelled.signal])
   const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), ended)
-  if (answered) return send(answered, { held, signal: ended })
-  return signal.aborted ? undefined : send(cancelledAnswer(message), { held, signal })
+  if (answered) return await send(answered, { held, signal: ended })
+  return signal.aborted ? undefined : await send(cancelledAnswer(message), { held, signal })
 }
 
 function isCancellation({ method, params }: JSONRPCNotification, message: JSONRPCMessage): boolean {

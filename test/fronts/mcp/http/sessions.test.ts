@@ -152,3 +152,21 @@ test('what was missed is told to a reader that comes back, and only that', async
     { method: 'notifications/resources/updated', params: { uri: 'rouse://inbox/@donna' } },
   ])
 })
+
+test.each([
+  { method: 'tools/list', result: { tools: expect.any(Array) } },
+  {
+    method: 'tools/call',
+    params: { name: 'wait_for_messages', arguments: { timeoutSeconds: 1 } },
+    result: { structuredContent: { arrived: false } },
+  },
+])('a request that wants progress is answered on its stream: $method', async ({ method, params, result }) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna)
+  const request = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { progressToken: 0 } } }
+  const { status, body } = await post(gateway, donna, request, session)
+  const events = String(body).split('\n\n')
+  const data = events.findLast((event) => event.includes('data: '))?.split('data: ')[1]
+  expect([status, JSON.parse(data ?? '{}')]).toMatchObject([200, { id: 1, result }])
+})
