@@ -145,6 +145,14 @@ test('only main, the command line and the configuration see the process', () => 
   expect(users.filter((file) => !['main.ts', 'cli', 'config.ts'].includes(roomOf(file)))).toEqual([])
 })
 
+test('no time-out is joined with other signals: Node may collect it, and the wait has no end', () => {
+  const joining = files.filter((file) => {
+    const text = readFileSync(resolve(src, file), 'utf8')
+    return /AbortSignal\.any\(/.test(text) && /AbortSignal\.timeout\(\w/.test(text)
+  })
+  expect(joining).toEqual([])
+})
+
 test('a file is not asking to be two', () => {
   const long = files.filter((file) => readFileSync(resolve(src, file), 'utf8').split('\n').length > 300)
   expect(long).toEqual([])

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import { outboundLimits } from '../gateway-limits.ts'
 import { FairGate, type Payer } from '../lib/fair-gate.ts'
+import { within } from '../lib/within.ts'
 import { HostsFile } from './hosts-file.ts'
 import { type AskName, createAskName } from './name-servers.ts'
 import { NameError, OutboundError } from './outbound-error.ts'
@@ -101,8 +102,8 @@ export class NameResolver {
   }
 
   async #askInTurn(name: string, payer: Payer, signal?: AbortSignal): Promise<Addresses | OutboundError> {
-    const impatience = AbortSignal.timeout(this.#lookupWaitMs)
-    const place = await this.#gate.enter(payer, name, signal ? AbortSignal.any([signal, impatience]) : impatience)
+    using late = within(this.#lookupWaitMs, ...(signal ? [signal] : []))
+    const place = await this.#gate.enter(payer, name, late.signal)
     if (!place) return new OutboundError('busy', 'too many names of this agent or project are being looked up')
     const startedAt = this.#now()
     try {

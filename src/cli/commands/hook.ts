@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { within } from '../../lib/within.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { Refused } from '../failure.ts'
 import { harnessProcess } from '../harness-process.ts'
@@ -24,7 +25,8 @@ export function registerHook(program: Command, io: Io): void {
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async (harness: string | undefined, event: string | undefined, _options: unknown, command: Command) => {
-      const signal = AbortSignal.any([AbortSignal.timeout(hookMaxMs), ...(io.signal ? [io.signal] : [])])
+      using late = within(hookMaxMs, ...(io.signal ? [io.signal] : []))
+      const { signal } = late
       const input = await readInput(io.input)
       const hook = {
         harness: harness ?? '',

@@ -1,6 +1,7 @@
 import type { ApiRequest, CallApi } from '../../fronts/mcp/call-api.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { within } from '../../lib/within.ts'
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { HttpApi } from './http-api.ts'
@@ -95,8 +96,8 @@ export class ToolPresence implements Disposable {
     if (id === undefined || id === this.#silentIn || this.#ended.signal.aborted) return
     const body = { presence: { state, source } }
     const headers = { 'rouse-pending-signals': 'none' }
-    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(reportMaxMs)])
-    const answer = await api({ method: 'PUT', path: `/v1/sessions/${id}`, body, headers }, signal)
+    using late = within(reportMaxMs, this.#ended.signal)
+    const answer = await api({ method: 'PUT', path: `/v1/sessions/${id}`, body, headers }, late.signal)
     const { presence } = answer.body
     if (isJsonObject(presence) && presence.source !== source) this.#silentIn = id
   }

@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../lib/clock.ts'
+import { within } from '../../../lib/within.ts'
 import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe } from '../adapter.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { LocalClients } from '../local/clients.ts'
@@ -117,8 +118,8 @@ export class AdapterHost implements AsyncDisposable {
   }
 
   async #look(hosted: Hosted): Promise<Probe> {
-    const late = AbortSignal.timeout(lookMsMax)
-    const signal = AbortSignal.any([late, this.#stopping.signal])
+    using late = within(lookMsMax, this.#stopping.signal)
+    const { signal } = late
     const { title } = hosted.row
     const failed = (why: string): Probe => ({ isThere: false, sessions: [], remarks: [`${title}: ${why}`] })
     const isLate = new Promise<Probe>((resolve) => {

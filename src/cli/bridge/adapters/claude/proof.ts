@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../../lib/clock.ts'
+import { within } from '../../../../lib/within.ts'
 import type { LocalClients, LocalReport } from '../../local/clients.ts'
 import type { ClaudeSession } from './registry.ts'
 import { traceIn } from './transcript.ts'
@@ -23,9 +24,9 @@ const lookEveryMs = 1_000
 /** Waits until a hook or the transcript shows the wake. undefined: nothing does in time, or the signal has aborted. Never rejects. */
 export async function proofOf({ clients, session, wakeId, signal, timeoutMs }: Sought): Promise<Proof | undefined> {
   const done = new AbortController()
-  const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs), done.signal])
-  const reported = clients.reported(wakeId, isProof, either).then((report) => report && ofReport(report))
-  const traced = inTranscript(session, wakeId, either)
+  using either = within(timeoutMs, signal, done.signal)
+  const reported = clients.reported(wakeId, isProof, either.signal).then((report) => report && ofReport(report))
+  const traced = inTranscript(session, wakeId, either.signal)
   const first = await Promise.race([reported, traced])
   done.abort()
   // The loser may have found it at the same instant.

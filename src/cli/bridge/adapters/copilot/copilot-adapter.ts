@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { within } from '../../../../lib/within.ts'
 import { processStart } from '../../../harness-process.ts'
 import { directoryOf } from '../../../install/places.ts'
 import { programPath } from '../../../install/program-path.ts'
@@ -48,15 +49,15 @@ export class CopilotAdapter implements Adapter {
       return error instanceof WakeDeclined ? { step: 'held', detail } : { step: 'unknown', detail }
     }
     tools.report('accepted', 'Copilot CLI: session.send')
-    const late = AbortSignal.any([tools.signal, AbortSignal.timeout(this.#turnMaxMs)])
-    const report = await this.#context.clients.reported(wake.id, isTurn, late)
+    using late = within(this.#turnMaxMs, tools.signal)
+    const report = await this.#context.clients.reported(wake.id, isTurn, late.signal)
     if (report) return { step: 'turn_started', detail: `the event ${report.proof}` }
     return { step: 'written', detail: `no turn has begun within ${Math.round(this.#turnMaxMs / 1_000)} s` }
   }
 
   async find(_target: HarnessSession, wakeId: string, signal: AbortSignal): Promise<'turn_started' | 'unknown'> {
-    const late = AbortSignal.any([signal, AbortSignal.timeout(this.#findMaxMs)])
-    const report = await this.#context.clients.reported(wakeId, isTurn, late)
+    using late = within(this.#findMaxMs, signal)
+    const report = await this.#context.clients.reported(wakeId, isTurn, late.signal)
     return report ? 'turn_started' : 'unknown'
   }
 
