@@ -14,6 +14,8 @@ export interface TargetMetadata {
   /** `leading`, the default: the first event of a quiet spell goes at once and opens the window. `window`: it waits for the window. */
   coalesceMode?: 'window' | 'leading'
   daemonSocketPath?: string
+  /** The program that reads its stream, so that no other takes the subscription for its own. Says nothing to the gateway. */
+  reader?: string
   /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: one after the other. */
   maxInFlight?: number
   /** Wakes the agent for what it did itself too. Default: no. Source: D17. */
@@ -44,11 +46,13 @@ export function requireTarget(
 
 /** Returns what metadata says about the target: the columns of a subscription that hold it. */
 export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
-  const { url, coalesceMode, daemonSocketPath, maxInFlight, includeOwn, retryForSeconds, coalesceWindow } = metadata
+  const { url, coalesceMode, daemonSocketPath, reader, maxInFlight, includeOwn, retryForSeconds, coalesceWindow } =
+    metadata
   const target: WakeTarget = {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
     ...(daemonSocketPath === undefined ? {} : { daemonSocketPath }),
+    ...(reader === undefined ? {} : { reader }),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
     ...(includeOwn === undefined ? {} : { includeOwn }),
     ...(retryForSeconds === undefined ? {} : { retryForSeconds }),

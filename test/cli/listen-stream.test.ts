@@ -49,6 +49,25 @@ describe('rouse listen', () => {
     await stop(terminal)
   })
 
+  test('leaves a subscription alone that names its reader', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const input = {
+      trigger: 'SENT_TO_ME',
+      harnessTarget: 'bridge-daemon',
+      harnessTargetMetadata: { reader: 'rouse bridge' },
+    }
+    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', input, donna)
+    const terminal = listen(gateway, donna)
+    await terminal.until(/Listening to/)
+    const found = await ownOf(gateway, donna)
+    expect(found.map(({ subscriptionId, status }) => [subscriptionId === body.subscriptionId, status]).sort()).toEqual([
+      [false, 'active'],
+      [true, 'waiting'],
+    ])
+    await stop(terminal)
+  })
+
   // D29
   test('that starts after a message was sent is woken by it; one that comes back gets what gathered, once', async () => {
     await using gateway = await startGateway()

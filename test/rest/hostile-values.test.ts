@@ -143,6 +143,7 @@ const metadata: Json = {
   coalesceMode: 'leading',
   maxInFlight: 2,
   daemonSocketPath: '/s',
+  reader: 'rouse bridge',
 }
 const filters: Json = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['donna'], inReplyToFilter: ['m'] }
 

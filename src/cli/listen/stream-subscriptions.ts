@@ -40,13 +40,14 @@ export async function streamSubscriptions(
   return found
 }
 
-/** The subscriptions of the agent that are read as a stream and have no filters: `rouse sub add` makes those that have some. */
+/** The subscriptions of the agent that are read as a stream, by no other program, and have no filters: `rouse sub add` makes those that have some. */
 async function ownStreams(gateway: GatewayClient, agent: string | undefined): Promise<Subscription[]> {
   const read = (pageToken: string | undefined) =>
     gateway.call('GET /v1/wake-subscriptions', { query: { agent, pageToken } })
   const all = await readPages(read, ({ subscriptions }) => subscriptions)
   return all.filter(
-    ({ harnessTarget, filters }) => harnessTarget === 'bridge-daemon' && Object.keys(filters).length === 0,
+    ({ harnessTarget, harnessTargetMetadata: { reader }, filters }) =>
+      harnessTarget === 'bridge-daemon' && reader === undefined && Object.keys(filters).length === 0,
   )
 }
 

@@ -32,6 +32,7 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     'in reply to': filters.inReplyToFilter?.join(', '),
     channel: subscription.harnessTarget,
     target: target.url,
+    reader: target.reader,
     stream: subscription.streamCapabilities?.join(', '),
     window: `${target.coalesceWindow} s`,
     status: statusText(subscription),
@@ -41,14 +42,15 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     updated: whenLong(io, subscription.updatedAt),
   })
   if (subscription.status === 'waiting' && subscription.harnessTarget === 'bridge-daemon') {
-    return `${text}${waitingText(plain(subscription.subscriptionId))}\n`
+    return `${text}${waitingText(plain(subscription.subscriptionId), target.reader)}\n`
   }
   if (subscription.status !== 'degraded') return text
   return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
 }
 
 /** Who fetches the wakes of a subscription that is read as a stream. Source: D28. */
-export function waitingText(id: string): string {
+export function waitingText(id: string, reader?: string): string {
+  if (reader !== undefined) return `It is waiting: it gathers until ${plain(reader)} reads it.`
   return `It is waiting: it gathers, and its wakes are fetched by  rouse listen --subscription ${id}\n(or GET /v1/wake-stream?subscription=${id}).`
 }
 

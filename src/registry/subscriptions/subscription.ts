@@ -18,6 +18,8 @@ export interface WakeTarget {
   /** Default: `leading`. Source: D25. */
   readonly coalesceMode?: 'window' | 'leading'
   readonly daemonSocketPath?: string
+  /** The program that reads its stream, in its own words: `rouse bridge`. */
+  readonly reader?: string
   readonly maxInFlight?: number
   /** Whether its agent is woken by what it did itself too. Source: D17. */
   readonly includeOwn?: boolean

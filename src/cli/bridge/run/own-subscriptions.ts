@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts'
 
 /**
  * The subscriptions that the bridge reads for an agent, one for each trigger: those that it made before, as the journal says, or new
- * ones. Those of `rouse listen` are left to it. Errors: `Refused`, `Unreachable`.
+ * ones. Those of other readers are left to them. Errors: `Refused`, `Unreachable`.
  */
 export async function ownSubscriptions(
   gateway: GatewayClient,
@@ -24,16 +24,22 @@ export async function ownSubscriptions(
   return ids
 }
 
+/** Marks what the bridge has made: `rouse listen` leaves it alone. Source: S1-43. */
+const reader = 'rouse bridge'
 /** The first event goes at once. What follows it within this, and all that comes while a wake is held, is one digest. */
 const windowSeconds = 2
 
-/** undefined: it was removed, or its wakes go elsewhere. One that was paused is active again: its reader has come. */
+/** undefined: it was removed, or its wakes go to another reader. One that was paused is active again: its reader has come. */
 async function stillThere(gateway: GatewayClient, id: string): Promise<string | undefined> {
   try {
     const found = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id }, mail: 'none' })
-    if (found.harnessTarget !== 'bridge-daemon') return undefined
-    if (found.status === 'paused') {
-      const body = { status: 'active' as const }
+    const { harnessTarget, harnessTargetMetadata: known, status } = found
+    if (harnessTarget !== 'bridge-daemon' || (known.reader ?? reader) !== reader) return undefined
+    const body = {
+      ...(known.reader === undefined ? { harnessTargetMetadata: { reader } } : {}),
+      ...(status === 'paused' ? { status: 'active' as const } : {}),
+    }
+    if (Object.keys(body).length > 0) {
       await gateway.call('PATCH /v1/wake-subscriptions/:id', { params: { id }, body, mail: 'none' })
     }
     return id
@@ -44,7 +50,7 @@ async function stillThere(gateway: GatewayClient, id: string): Promise<string | 
 }
 
 async function subscribe(gateway: GatewayClient, trigger: Trigger): Promise<string> {
-  const metadata = { coalesceWindow: windowSeconds }
+  const metadata = { coalesceWindow: windowSeconds, reader }
   const body = { trigger, harnessTarget: 'bridge-daemon' as const, harnessTargetMetadata: metadata }
   return (await gateway.call('POST /v1/wake-subscriptions', { body, mail: 'none' })).subscriptionId
 }

@@ -27,6 +27,7 @@ const targetMetadata = z.strictObject({
     .optional(),
   coalesceMode: oneOf(['window', 'leading']).optional(),
   daemonSocketPath: line(1024).optional(),
+  reader: line(100).min(1).optional(),
   maxInFlight: z.int().min(1, 'must be a number from 1 to 64').max(64, 'must be a number from 1 to 64').optional(),
   includeOwn: z.boolean().optional(),
   retryForSeconds: z

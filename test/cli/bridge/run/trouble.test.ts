@@ -105,6 +105,25 @@ describe('a bridge in trouble', () => {
     expect(found.map(({ status }) => status).sort()).toEqual(['active', 'waiting'])
   })
 
+  test('takes its own again after a restart, one of before it marked them too, and none that another reader has', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const options = { gateway, agents: [donna], rows: [new FakeHarness().row()], home: home.path }
+    const own = async () => {
+      await using _bridge = await startBridge(options)
+      return (await subscriptionsOf(gateway, donna)).find(({ status }) => status === 'active')
+    }
+    const first = await own()
+    expect(first.harnessTargetMetadata.reader).toBe('rouse bridge')
+    expect((await own()).subscriptionId).toBe(first.subscriptionId)
+    const path = `/v1/wake-subscriptions/${first.subscriptionId}`
+    await gateway.call('PATCH', path, { harnessTargetMetadata: { reader: 'another' } }, donna)
+    const second = await own()
+    expect(second.subscriptionId).not.toBe(first.subscriptionId)
+    expect((await gateway.call('GET', path, undefined, donna)).body.status).toBe('waiting')
+  })
+
   test('stops while a harness keeps a wake waiting; the record says that it has it', async () => {
     using home = dataDirectory()
     await using gateway = await startGateway()
