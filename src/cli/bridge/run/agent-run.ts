@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../lib/clock.ts'
+import { meaningOf } from '../../../wakes/rules/receipts.ts'
 import { Refused } from '../../failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../gateway-client.ts'
 import type { Io } from '../../io.ts'
@@ -14,6 +15,7 @@ import { isGone, ownSubscriptions } from './own-subscriptions.ts'
 import { PresenceReport } from './presence-report.ts'
 import { isReadMeanwhile } from './read-meanwhile.ts'
 import { type OutgoingReceipt, ReceiptOutbox } from './receipt-outbox.ts'
+import { Recovery, type RecoveryTimes } from './recovery.ts'
 import { WakeQueue } from './wake-queue.ts'
 
 /** What the run of an agent takes from its bridge. */
@@ -30,6 +32,8 @@ export interface AgentRunParts {
   /** A line for the user about this agent. */
   readonly note: (text: string) => void
   readonly noteReceipt: (receipt: OutgoingReceipt) => void
+  /** For tests. */
+  readonly recoveryTimes?: RecoveryTimes | undefined
 }
 
 export type RunState = 'connecting' | 'connected' | 'left' | 'stopped'
@@ -47,6 +51,7 @@ export class AgentRun {
   readonly #outbox: ReceiptOutbox
   readonly #presence: PresenceReport
   readonly #conversations: Conversations
+  readonly #recovery: Recovery
   readonly #stopping = new AbortController()
   readonly #last: OutgoingReceipt[] = []
   #state: RunState = 'connecting'
@@ -54,7 +59,7 @@ export class AgentRun {
   #running: Promise<void> | undefined
 
   constructor(parts: AgentRunParts) {
-    const { agent, journal, host, io, now, note, noteReceipt } = parts
+    const { agent, journal, host, io, now, note, noteReceipt, recoveryTimes: times } = parts
     const { profile } = agent
     this.agent = agent
     this.#parts = parts
@@ -69,6 +74,7 @@ export class AgentRun {
     this.session = new OwnSession(gateway, now)
     this.#conversations = new Conversations(agent, host, this.session, parts.others)
     this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#refusedReport(error) })
+    this.#recovery = new Recovery({ gateway, now, note, times })
     const told = () => this.#conversations.told()
     this.#presence = new PresenceReport({ gateway, own: this.session, told, now })
     this.queue = new WakeQueue({
@@ -89,12 +95,14 @@ export class AgentRun {
         this.#last.length = Math.min(this.#last.length, lastMax)
         noteReceipt(receipt)
         this.#outbox.add(receipt)
+        if (meaningOf(receipt.step) === 'delivered') this.#recovery.arrived()
       },
     })
   }
 
   get state(): { readonly state: RunState; readonly reason: string } {
-    return { state: this.#state, reason: this.#reason }
+    const { reason = '' } = this.#recovery
+    return { state: this.#state, reason: this.#reason || (this.#state === 'connected' ? reason : '') }
   }
 
   /** The newest receipts, the last one first. */
@@ -152,8 +160,15 @@ export class AgentRun {
       ? (['spawn'] as const)
       : (['append-only', 'turn/start'] as const)
     const away = () => this.#connecting(new Error('The stream of wakes ended.'))
-    for await (const item of streamedWakes(this.#gateway, { subscriptionIds, capabilities, signal, note: away })) {
-      if (!this.#take(item)) return
+    const over = new AbortController()
+    const recovering = this.#recovery.run(subscriptionIds, AbortSignal.any([signal, over.signal]))
+    try {
+      for await (const item of streamedWakes(this.#gateway, { subscriptionIds, capabilities, signal, note: away })) {
+        if (!this.#take(item)) return
+      }
+    } finally {
+      over.abort()
+      await recovering
     }
     this.#end('stopped', 'its subscriptions were removed, or their wakes go elsewhere. A restart subscribes again')
   }

@@ -8,6 +8,7 @@ import type { KnownSession } from '../target/same-conversation.ts'
 import { AdapterHost } from './adapter-host.ts'
 import { AgentRun } from './agent-run.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
+import type { RecoveryTimes } from './recovery.ts'
 import type { BridgeStatus } from './status.ts'
 import { agentStatus, harnessStatus } from './status-of.ts'
 
@@ -25,6 +26,8 @@ export interface BridgeParts {
   readonly note: (text: string) => void
   /** A step of a wake of an agent. */
   readonly noteReceipt: (agent: string, receipt: OutgoingReceipt) => void
+  /** For tests. */
+  readonly recoveryTimes?: RecoveryTimes | undefined
 }
 
 const pruneMs = 3_600_000
@@ -58,6 +61,7 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
       others: (signal) => othersOf(run, signal),
       note: (text) => note(`${agent.profile.identity}: ${text}`),
       noteReceipt: (receipt) => noteReceipt(agent.profile.identity, receipt),
+      recoveryTimes: parts.recoveryTimes,
     })
     runs.push(run)
   }

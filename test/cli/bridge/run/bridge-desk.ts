@@ -6,6 +6,7 @@ import { Journal } from '../../../../src/cli/bridge/journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../../../../src/cli/bridge/local/clients.ts'
 import { runBridge } from '../../../../src/cli/bridge/run/bridge.ts'
 import type { OutgoingReceipt } from '../../../../src/cli/bridge/run/receipt-outbox.ts'
+import type { RecoveryTimes } from '../../../../src/cli/bridge/run/recovery.ts'
 import type { BridgeStatus } from '../../../../src/cli/bridge/run/status.ts'
 import type { Fetch } from '../../../../src/cli/client-fetch.ts'
 import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
@@ -35,6 +36,7 @@ interface DeskOptions {
   }
   readonly triggers?: BridgedAgent['triggers']
   readonly fetch?: Fetch
+  readonly recoveryTimes?: RecoveryTimes
 }
 
 /** The directory of the conversations. */
@@ -46,7 +48,7 @@ export function workplace(home: string): string {
 
 /** Starts a bridge, and waits until its agents are connected unless told otherwise. */
 export async function startBridge(options: DeskOptions, { isConnected = true } = {}): Promise<RunningBridge> {
-  const { gateway, agents, rows, home, limits = {}, triggers = ['SENT_TO_ME'], fetch } = options
+  const { gateway, agents, rows, home, limits = {}, triggers = ['SENT_TO_ME'], fetch, recoveryTimes } = options
   const notes: string[] = []
   const receipts: (OutgoingReceipt & { agent: string })[] = []
   const stopping = new AbortController()
@@ -73,7 +75,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
   const io = { stdout: () => {}, stderr: () => {}, env: {}, signal: stopping.signal, ...(fetch ? { fetch } : {}) }
   const journal = Journal.open({ path: join(home, 'state', 'bridge.db'), now: Date.now, note })
   const noteReceipt = (agent: string, receipt: OutgoingReceipt) => void receipts.push({ agent, ...receipt })
-  const ended = runBridge({ config, rows, journal, startLocal, io, now: Date.now, note, noteReceipt })
+  const ended = runBridge({ config, rows, journal, startLocal, io, now: Date.now, note, noteReceipt, recoveryTimes })
     .catch((error: Error) => (stopping.signal.aborted ? undefined : error))
     .finally(() => journal[Symbol.dispose]())
   const bridge: RunningBridge = {
