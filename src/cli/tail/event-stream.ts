@@ -6,13 +6,20 @@ export interface StreamEvent {
   retryMs?: number
 }
 
-/** Reads server-sent events (HTML Living Standard §9.2.6) from the chunks of a response body. */
+/** Characters of one event: a wake has two kilobytes, an event of the log with its message a megabyte. */
+const eventMax = 8_000_000
+
+/**
+ * Reads server-sent events (HTML Living Standard §9.2.6) from the chunks of a response body. Errors: one event is larger than 8 million
+ * characters.
+ */
 export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
   const decoder = new TextDecoder()
   let rest = ''
   let event: StreamEvent = { data: '' }
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true })
+    if (rest.length + event.data.length > eventMax) throw new Error('An event of the stream is too large.')
     // A CR at the end may be half of a CRLF, so it waits for what follows.
     const lines = rest.split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
