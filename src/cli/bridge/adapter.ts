@@ -29,15 +29,14 @@ export interface Adapter extends AsyncDisposable {
   wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd>
   /**
    * Looks what became of a wake that was handed over before this process died. `absent`: the harness never had it, so it may be handed
-   * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `unknown`: it cannot be told, so
-   * it is not sent again. A conversation that is gone has its id and the state `unknown`.
+   * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `delivered`: it joined another turn;
+   * `unknown`: it cannot be told, so it is not sent again. A conversation that is gone has its id and the state `unknown`.
    */
-  find(
-    session: HarnessSession,
-    wakeId: string,
-    signal: AbortSignal,
-  ): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'>
+  find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found>
 }
+
+/** What became of a wake that was handed over, as `Adapter.find` tells it. */
+export type Found = 'turn_started' | 'delivered' | 'waits' | 'absent' | 'unknown'
 
 /** What everybody knows of an adapter without starting it. */
 export interface AdapterRow {

@@ -144,7 +144,7 @@ test('a wake that a later prompt has taken along is delivered, and no turn of it
   desk.fake.type('ses_1', 'go on')
   expect(await waking).toMatchObject({ step: 'delivered' })
   expect(turnsOf(desk.fake, wake.id)).toHaveLength(0)
-  expect(await desk.adapter.find(session, wake.id, never)).toBe('unknown')
+  expect(await desk.adapter.find(session, wake.id, never)).toBe('delivered')
 })
 
 test('a wake that is there already is followed, and never sent a second time', async () => {

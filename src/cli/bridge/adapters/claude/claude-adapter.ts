@@ -1,6 +1,15 @@
 import { existsSync } from 'node:fs'
 import { programPath } from '../../../install/program-path.ts'
-import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
+import type {
+  Adapter,
+  AdapterContext,
+  Found,
+  HarnessSession,
+  OutgoingWake,
+  Probe,
+  WakeEnd,
+  WakeTools,
+} from '../../adapter.ts'
 import { localAddress, thisMachine } from '../../local/address.ts'
 import { WakeDeclined } from '../../local/clients.ts'
 import { writeToInbox } from './inbox.ts'
@@ -67,10 +76,11 @@ export class ClaudeAdapter implements Adapter {
     return endOf(await this.#proof(now.session, wake.id, tools.signal), this.#turnMaxMs)
   }
 
-  async find(target: HarnessSession, wakeId: string): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'> {
+  async find(target: HarnessSession, wakeId: string): Promise<Found> {
     const session = this.#session(target)
     const traced = session && (await traceIn(session, wakeId))
     if (traced === 'began') return 'turn_started'
+    if (traced === 'joined') return 'delivered'
     if (traced === 'queued') return 'waits'
     // What a session has not written down yet may be held in a dialog of its inbox, or lie in a pipe.
     return 'unknown'

@@ -1,5 +1,14 @@
 import { withTimeout } from '../../../with-timeout.ts'
-import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
+import type {
+  Adapter,
+  AdapterContext,
+  Found,
+  HarnessSession,
+  OutgoingWake,
+  Probe,
+  WakeEnd,
+  WakeTools,
+} from '../../adapter.ts'
 import { isAllowed, realPath } from './allowed.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
 import { isUsedHere } from './used-here.ts'
@@ -70,11 +79,7 @@ export class OpenCodeAdapter implements Adapter {
     return server ? wakeByPort(server.api, session.conversationId, wake, tools) : gone
   }
 
-  async find(
-    session: HarnessSession,
-    wakeId: string,
-    signal: AbortSignal,
-  ): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'> {
+  async find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found> {
     const { conversationId } = session
     if (session.route === serviceRoute) {
       const service = await this.#service(signal)
@@ -94,7 +99,7 @@ export class OpenCodeAdapter implements Adapter {
   }
 
   /** The conversations of the processes that have a port and no plugin. */
-  async #byPort(plugins: readonly HarnessSession[], signal: AbortSignal): Promise<Found> {
+  async #byPort(plugins: readonly HarnessSession[], signal: AbortSignal): Promise<Conversations> {
     const { servers, remarks } = await findServers(this.#context, signal)
     const others = servers.filter(({ pid }) => !plugins.some(({ process }) => process?.pid === pid))
     const asked = await Promise.all(others.map((server) => this.#conversationsOf(server, signal)))
@@ -115,7 +120,7 @@ export class OpenCodeAdapter implements Adapter {
     }
   }
 
-  async #byService(signal: AbortSignal): Promise<Found> {
+  async #byService(signal: AbortSignal): Promise<Conversations> {
     const service = await findService(this.#context.env, process.getuid?.(), signal).catch(() => undefined)
     if (service === undefined) return { sessions: [], remarks: [] }
     if (typeof service === 'string') return { sessions: [], remarks: [service] }
@@ -144,7 +149,7 @@ export class OpenCodeAdapter implements Adapter {
   }
 }
 
-interface Found {
+interface Conversations {
   readonly version?: string
   readonly sessions: readonly HarnessSession[]
   readonly remarks: readonly string[]

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../../../with-timeout.ts'
-import type { HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
+import type { Found, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined } from '../../../local/clients.ts'
 import { reasonToHold } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
@@ -140,10 +140,11 @@ export async function findByPlugin(
   session: HarnessSession,
   wakeId: string,
   signal: AbortSignal,
-): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'> {
+): Promise<Found> {
   const strongest = await reportWithin(clients, wakeId, ({ step }) => step === 'turn_started', signal, historyMs)
   if (strongest) return 'turn_started'
   const any = await clients.reported(wakeId, () => true, AbortSignal.abort())
   if (any === undefined) return pluginOf(clients, session) ? 'absent' : 'unknown'
+  if (any.step === 'delivered') return 'delivered'
   return any.step === 'held' ? 'waits' : 'unknown'
 }

@@ -1,3 +1,4 @@
+import type { Found } from '../../../adapter.ts'
 import { messageIdOf } from '../message-id.ts'
 import type { V1Api } from './api.ts'
 import { progressOf } from './progress.ts'
@@ -8,13 +9,14 @@ export async function findByPort(
   conversationId: string,
   wakeId: string,
   signal: AbortSignal,
-): Promise<'turn_started' | 'waits' | 'absent' | 'unknown'> {
+): Promise<Found> {
   const id = messageIdOf(wakeId)
   const session = await api.session(conversationId, signal)
   if (session === undefined) return 'unknown'
   const isThere = (await api.message(conversationId, id, signal)) !== undefined
   const progress = progressOf(await api.messages(conversationId, signal), id)
   if (progress === 'turn_started' || progress === 'waits') return progress
-  // Of a prompt that a later one has taken along, or that is older than what was read, no turn of its own is proven.
+  if (progress === 'carried') return 'delivered'
+  // Of a prompt that is older than what was read, no turn of its own is proven.
   return isThere ? 'unknown' : 'absent'
 }
