@@ -20,6 +20,8 @@ export interface Guarded {
   readonly reason: string
   /** ms since the epoch */
   readonly mayAt: number
+  /** Only wakes from this sender wait. */
+  readonly isOfPair?: true
 }
 
 const hourMs = 3_600_000
@@ -43,14 +45,20 @@ export function guard(
       ofPair,
       hourMs,
       `${sender} has woken ${agent} ${limits.wakesFromOneAgentAnHour} times within an hour (wakesFromOneAgentAnHour)`,
+      { isOfPair: true },
     ),
   ].filter((one) => one !== undefined)
   // The one that lasts longest.
   return found.sort((one, other) => other.mayAt - one.mayAt)[0]
 
-  function exceeded(at: number | undefined, windowMs: number, reason: string): Guarded | undefined {
+  function exceeded(
+    at: number | undefined,
+    windowMs: number,
+    reason: string,
+    whose: Pick<Guarded, 'isOfPair'> = {},
+  ): Guarded | undefined {
     if (at === undefined || at + windowMs <= now) return undefined
-    return { reason, mayAt: at + windowMs }
+    return { reason, mayAt: at + windowMs, ...whose }
   }
 }
 

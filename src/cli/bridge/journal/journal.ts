@@ -57,14 +57,16 @@ export class Journal implements Disposable {
     return new Journal(file, () => {}, now)
   }
 
-  /** Notes that a wake has come, and returns what is on record of it. One that failed before is open again. */
-  accept(wake: { id: string; agent: string; subscriptionId: string; sender: string | null }): WakeRecord {
+  /**
+   * Notes that a wake has come, and returns what is on record of it. One that failed before is open again. undefined: the id is on record
+   * for another agent, so its gateway is at fault.
+   */
+  accept(wake: { id: string; agent: string; subscriptionId: string; sender: string | null }): WakeRecord | undefined {
+    const { id, agent } = wake
     const now = this.#now()
     this.#file.run(sql.insertWake, { ...wake, now })
-    this.#file.run(sql.reopenWake, { id: wake.id, now })
-    const record = this.find(wake.id, wake.agent)
-    if (record === undefined) throw new Error(`The wake ${wake.id} is on record for another agent.`)
-    return record
+    this.#file.run(sql.reopenWake, { id, agent, now })
+    return this.find(id, agent)
   }
 
   find(id: string, agent: string): WakeRecord | undefined {

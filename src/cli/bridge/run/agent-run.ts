@@ -10,6 +10,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import type { AdapterHost } from './adapter-host.ts'
 import { Conversations } from './conversations.ts'
+import { haveOthersWritten } from './others-news.ts'
 import { OwnSession } from './own-session.ts'
 import { isGone, ownSubscriptions } from './own-subscriptions.ts'
 import { PresenceReport } from './presence-report.ts'
@@ -88,6 +89,7 @@ export class AgentRun {
       guard: (sender) => this.#guard(sender),
       changed: (end, signal) => this.#conversations.changed(end.session, signal),
       isRead: (wake, signal) => isReadMeanwhile(gateway, profile.identity, wake, signal),
+      haveOthersWritten: (wake, sender, signal) => haveOthersWritten(gateway, profile.identity, wake, sender, signal),
       now,
       note,
       send: (receipt) => {

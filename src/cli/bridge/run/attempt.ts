@@ -35,6 +35,8 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
   readonly session?: HarnessSession
   /** The harness has it: it is looked for, and not handed over again. */
   readonly isWithHarness?: true
+  /** Its sender has woken the agent too often: wakes from others need not wait. */
+  readonly isOfPair?: true
 }
 
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
@@ -68,8 +70,10 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
     if (parts.signal.aborted) return stopped
     return { step: 'unknown', detail: `it was handed over, and then: ${(error as Error).message}`, ...by }
   }
-  if (parts.signal.aborted && found !== 'turn_started') return stopped
-  if (found === 'turn_started') return { step: 'turn_started', detail: 'found after a restart', ...by }
+  if (found === 'turn_started' || found === 'delivered') {
+    return within({ step: found, detail: 'found after a restart' }, parts.row(harness), by)
+  }
+  if (parts.signal.aborted) return stopped
   if (found === 'waits') {
     return { step: 'held', detail: 'the harness has it, and has not begun', isWithHarness: true, ...by }
   }
@@ -122,7 +126,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   // What the adapter could not wait for is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
   if (end.step === 'held' && isHandedOver) journal.takeBack(wake.eventId, end.detail)
-  return within(end, parts.row(session.harness))
+  return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {
     return { step: isHandedOver ? 'unknown' : 'failed', detail: error.message }
@@ -130,17 +134,18 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
 }
 
 /** A receipt says no more than its harness can prove. */
-function within(end: WakeEnd, { proves, title }: AdapterRow): WakeEnd {
+function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd, 'by' | 'session'>): AttemptEnd {
   const isProof = end.step === 'delivered' || end.step === 'turn_started' || end.step === 'seen' || end.step === 'acked'
-  if (!isProof || proves.includes(end.step)) return end
-  return { step: 'written', detail: `${end.detail} (${title} does not prove ${end.step})` }
+  if (!isProof || proves.includes(end.step)) return { ...end, ...by }
+  return { step: 'written', detail: `${end.detail} (${title} does not prove ${end.step})`, ...by }
 }
 
 function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   const found = guard()
   if (found === undefined) return undefined
   const detail = `${found.reason}; it may at ${new Date(found.mayAt).toISOString()}`
-  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()) }
+  const whose = found.isOfPair ? { isOfPair: true as const } : {}
+  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), ...whose }
 }
 
 /** Without a record nothing is handed over. */

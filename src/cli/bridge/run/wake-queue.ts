@@ -4,6 +4,7 @@ import type { Wake } from '../../listen/wake.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { WakeRecord } from '../journal/journal.ts'
 import { senderOf } from '../sender.ts'
+import { isWakeId } from '../wake-text.ts'
 import { type AttemptEnd, type AttemptParts, attempt } from './attempt.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 
@@ -27,6 +28,8 @@ export interface QueueParts
   readonly changed: (end: AttemptEnd, signal: AbortSignal) => Promise<void>
   /** Whether its reader has read meanwhile what a held wake is about. */
   readonly isRead: (wake: Wake, signal: AbortSignal) => Promise<boolean>
+  /** Whether somebody else than its sender has written since a wake was made. */
+  readonly haveOthersWritten: (wake: Wake, sender: string, signal: AbortSignal) => Promise<boolean>
   /** A line for the user. */
   readonly note: (text: string) => void
 }
@@ -35,7 +38,11 @@ const retryMs = { first: 5_000, max: 30_000, min: 250 } as const
 /** More than a gateway has open for one agent: what is dropped comes again. */
 const waitingMax = 1_000
 
-/** Works on the wakes of one agent, one after the other: each is handed over once, or its end is told again. Source: S1-19, S1-34. */
+/**
+ * Works on the wakes of one agent, one after the other: each is handed over once, or its end is told again. They are for one
+ * conversation, so what holds one holds the others too; but for the limit of one sender, which only its own wakes wait for. Source:
+ * S1-19, S1-34.
+ */
 export class WakeQueue {
   readonly #parts: QueueParts
   readonly #waiting: Wake[] = []
@@ -45,6 +52,9 @@ export class WakeQueue {
   #working: Promise<void> | undefined
   #current: Wake | undefined
   #held: HeldWake | undefined
+  /** Ends the wait of a wake that holds up others. */
+  #noteArrival = () => {}
+  readonly #notedUnfit = new Set<string>()
 
   constructor(parts: QueueParts) {
     this.#parts = parts
@@ -52,8 +62,13 @@ export class WakeQueue {
 
   add(wake: Wake): void {
     if (this.#stopping.signal.aborted || this.#waiting.length >= waitingMax) return
+    if (!isWakeId(wake.eventId)) {
+      this.#noteUnfit('has no ULID as its eventId')
+      return
+    }
     if ([this.#current, ...this.#waiting].some((one) => one?.eventId === wake.eventId)) return
     this.#waiting.push(wake)
+    this.#noteArrival()
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined
     })
@@ -85,7 +100,7 @@ export class WakeQueue {
   async #work(): Promise<void> {
     for (let wake = this.#waiting.shift(); wake; wake = this.#waiting.shift()) {
       this.#current = wake
-      const signal = AbortSignal.any([this.#stopping.signal, this.#goneOf(wake.subscriptionId ?? '').signal])
+      const signal = AbortSignal.any([this.#stopping.signal, this.#goneOf(subscriptionOf(wake)).signal])
       try {
         await this.#workOn(wake, signal)
       } catch (error) {
@@ -96,6 +111,7 @@ export class WakeQueue {
       } finally {
         this.#current = undefined
         this.#held = undefined
+        this.#forgetUnused(subscriptionOf(wake))
       }
     }
   }
@@ -103,11 +119,13 @@ export class WakeQueue {
   async #workOn(wake: Wake, signal: AbortSignal): Promise<void> {
     const { journal, agent, now, isRead } = this.#parts
     const sender = senderOf(wake)
-    const named = { id: wake.eventId, agent, subscriptionId: wake.subscriptionId ?? '', sender }
+    const named = { id: wake.eventId, agent, subscriptionId: subscriptionOf(wake), sender }
     const accepted = journal.accept(named)
+    if (accepted === undefined) return this.#noteUnfit('has the eventId of a wake of another agent')
     if (accepted.endedAt !== null) return this.#repeat(accepted)
     this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
-    const parts = this.#partsOf(wake, sender, signal)
+    let limited = sender
+    const parts = this.#partsOf(wake, () => limited, signal)
     let delayMs: number = retryMs.first
     for (const since = now(); !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
       const end = await attempt(wake, journal.find(wake.eventId, agent) ?? accepted, parts)
@@ -116,7 +134,13 @@ export class WakeQueue {
       parts.report('held', end.detail, end.by)
       // Who tries a route wants to know how it is now.
       if (wake.eventType === 'wake/test' && !end.isWithHarness) return this.#end(wake, { ...end, step: 'refused' })
-      const waitMs = Math.max(retryMs.min, end.retryAfterMs ?? delayMs)
+      if (end.isOfPair && (await this.#holdsUpOthers(wake, sender, signal))) {
+        // A turn begins anyway: for the others. It may as well tell of both.
+        limited = null
+        continue
+      }
+      const longestMs = end.isOfPair ? retryMs.max : Number.POSITIVE_INFINITY
+      const waitMs = Math.min(longestMs, Math.max(retryMs.min, end.retryAfterMs ?? delayMs))
       this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs }
       await this.#pause(end, waitMs, signal)
       if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue
@@ -129,9 +153,25 @@ export class WakeQueue {
     const over = new AbortController()
     const either = AbortSignal.any([over.signal, signal])
     const first = sleep(systemClock, retryMs.min, either)
-    await Promise.race([this.#parts.changed(end, either), sleep(systemClock, waitMs, either)])
+    const arrival = new Promise<void>((resolve) => {
+      this.#noteArrival = end.isOfPair ? resolve : () => {}
+    })
+    await Promise.race([this.#parts.changed(end, either), sleep(systemClock, waitMs, either), arrival])
     await first
     over.abort()
+  }
+
+  /** Whether a wake that waits for the limit of its sender keeps others from being heard: here, or behind it at the gateway. */
+  async #holdsUpOthers(wake: Wake, sender: string | null, signal: AbortSignal): Promise<boolean> {
+    if (sender === null || signal.aborted) return false
+    const others = this.#waiting.map(senderOf).filter((one) => one !== sender)
+    return others.length > 0 || (await this.#parts.haveOthersWritten(wake, sender, signal))
+  }
+
+  #noteUnfit(why: string): void {
+    // A gateway that sends one may send a hundred thousand.
+    if (!this.#notedUnfit.has(why)) this.#parts.note(`The gateway sends a wake that ${why}: it is left out.`)
+    this.#notedUnfit.add(why)
   }
 
   #end({ eventId: id }: Wake, end: AttemptEnd): void {
@@ -150,7 +190,7 @@ export class WakeQueue {
     this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
   }
 
-  #partsOf(wake: Wake, sender: string | null, signal: AbortSignal): AttemptParts {
+  #partsOf(wake: Wake, limited: () => string | null, signal: AbortSignal): AttemptParts {
     const { journal, gateway, adapter, row, choose, lookFor, now, guard } = this.#parts
     const said = new Map<ReceiptStep, string>()
     const report: AttemptParts['report'] = (step, detail, by) => {
@@ -165,7 +205,7 @@ export class WakeQueue {
       }
       this.#send(wake.eventId, { step, detail, by })
     }
-    return { journal, gateway, adapter, row, choose, lookFor, now, report, signal, guard: () => guard(sender) }
+    return { journal, gateway, adapter, row, choose, lookFor, now, report, signal, guard: () => guard(limited()) }
   }
 
   #send(eventId: string, { step, detail, by, isEnd }: Said): void {
@@ -177,6 +217,11 @@ export class WakeQueue {
     this.#parts.send({ eventId, step, at, detail, ...(source === undefined ? {} : { source }), ...final })
   }
 
+  /** A gateway names as many subscriptions as it likes. */
+  #forgetUnused(subscriptionId: string): void {
+    if (!this.#waiting.some((wake) => subscriptionOf(wake) === subscriptionId)) this.#gone.delete(subscriptionId)
+  }
+
   #goneOf(subscriptionId: string): AbortController {
     const known = this.#gone.get(subscriptionId)
     if (known) return known
@@ -185,6 +230,10 @@ export class WakeQueue {
     return gone
   }
 }
+
+/** A gateway may send anything there. */
+const subscriptionOf = ({ subscriptionId }: Wake): string =>
+  typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''
 
 /** A step of a wake. */
 interface Said {
