@@ -1,5 +1,10 @@
 import type { AdapterContext, OutgoingWake, WakeTools } from '../../../src/cli/bridge/adapter.ts'
-import type { AttachedClient, LocalClients, LocalReport } from '../../../src/cli/bridge/local/clients.ts'
+import type {
+  AttachedClient,
+  LocalClients,
+  LocalReport,
+  ToldConversation,
+} from '../../../src/cli/bridge/local/clients.ts'
 import { outgoingWake } from '../../../src/cli/bridge/wake-text.ts'
 import type { Wake } from '../../../src/cli/listen/wake.ts'
 
@@ -36,6 +41,7 @@ export function attempt(over: Partial<WakeTools> = {}, until?: string) {
 /** The local socket of a bridge, without the socket: what attached clients and hooks would say. */
 export class FakeClients implements LocalClients {
   readonly clients: AttachedClient[] = []
+  readonly conversations: ToldConversation[] = []
   readonly #reports: LocalReport[] = []
   readonly #waiting = new Set<() => void>()
   readonly #changed = new Set<() => void>()
@@ -49,8 +55,8 @@ export class FakeClients implements LocalClients {
     for (const changed of this.#changed) changed()
   }
 
-  told(): readonly [] {
-    return []
+  told(harness: string): ToldConversation[] {
+    return this.conversations.filter((conversation) => conversation.harness === harness)
   }
 
   attached(harness: string): AttachedClient[] {

@@ -26,6 +26,6 @@ export async function openConfig(io: Io, option: string | undefined): Promise<Op
 
 /** Loads the rows of adapters. */
 export async function rowsOf(ids: readonly AdapterId[]): Promise<Map<AdapterId, AdapterRow>> {
-  const rows = await Promise.all(ids.map((id) => adapters[id]!()))
+  const rows = await Promise.all(ids.map((id) => adapters[id]()))
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -11,8 +11,7 @@ const [begin, end] = ['<!-- adapters -->\n', '<!-- /adapters -->\n']
 /** The page with the table of the adapters that there are. */
 export async function renderPage(): Promise<string> {
   const page = readFileSync(pagePath, 'utf8')
-  const loaded = await Promise.all(adapterIds.map(async (id) => (await adapters[id]?.()) ?? []))
-  const rows = loaded.flat()
+  const rows = await Promise.all(adapterIds.map((id) => adapters[id]()))
   const lines = [
     '| adapter | harness | proves, the strongest last | used | settings |',
     '| --- | --- | --- | --- | --- |',

@@ -60,6 +60,19 @@ describe.skipIf(process.platform !== 'linux')('Qwen Code', () => {
     expect(await adapter.find(found, wake.id, never)).toBe('turn_started')
   })
 
+  test('what its hooks say of a session is its state; those of another process say nothing of it', async () => {
+    const home = makeHome()
+    const session = await startSession(home, { cwd })
+    const { find, clients } = adapterFor(home)
+    expect(await find()).toMatchObject({ state: 'unknown' })
+    const told = { harness: 'qwen', conversationId: String(session.record.sessionId), event: 'UserPromptSubmit', at: 0 }
+    const working = { ...told, state: 'active', activeTurnId: 'turn 1' } as const
+    clients.conversations.push({ ...working, process: { pid: 1 } })
+    expect(await find()).toMatchObject({ state: 'unknown' })
+    clients.conversations.push({ ...working, process: { pid: process.pid } })
+    expect(await find()).toMatchObject({ state: 'active', activeTurnId: 'turn 1' })
+  })
+
   test.each(['accept', 'deny'] as const)('a held message waits for its user: %s', async (what) => {
     const home = makeHome()
     const session = await startSession(home, { cwd, policy: 'hold' })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { processStart } from '../../../harness-process.ts'
 import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd } from '../../adapter.ts'
+import type { ToldConversation } from '../../local/clients.ts'
 import { readToken, tokenPlace } from './controller-token.ts'
 import { authLine, userLine } from './frames.ts'
 import { followMessage } from './message.ts'
@@ -51,9 +52,14 @@ function createQwenAdapter(context: AdapterContext): Adapter {
     return {
       isThere,
       ...(version === undefined ? {} : { version }),
-      sessions: records.map((record) => sessionOf(record, problem)),
+      sessions: records.map((record) => sessionOf(record, problem, toldOf(record))),
       remarks: isThere && problem !== undefined ? [problem] : [],
     }
+  }
+
+  /** What the hooks have said of a session, in the process that has it now. */
+  function toldOf({ pid, sessionId }: SessionRecord): ToldConversation | undefined {
+    return clients.told('qwen').find((told) => told.conversationId === sessionId && told.process?.pid === pid)
   }
 
   return {
@@ -97,7 +103,11 @@ function recordOf({ conversationId, process }: HarnessSession, home: string): Se
   return liveRecords(home).find(({ pid, sessionId }) => pid === process?.pid && sessionId === conversationId)
 }
 
-function sessionOf(record: SessionRecord, problem: string | undefined): HarnessSession {
+function sessionOf(
+  record: SessionRecord,
+  problem: string | undefined,
+  told: ToldConversation | undefined,
+): HarnessSession {
   const { pid, sessionId, cwd, ipcPath } = record
   const startedAt = processStart(pid)?.startedAt
   const remark = ipcPath === undefined ? noInbox : problem
@@ -106,7 +116,8 @@ function sessionOf(record: SessionRecord, problem: string | undefined): HarnessS
     conversationId: sessionId,
     cwd,
     process: { pid, ...(startedAt === undefined ? {} : { startedAt }) },
-    state: 'unknown',
+    state: told?.state ?? 'unknown',
+    ...(told?.activeTurnId === undefined ? {} : { activeTurnId: told.activeTurnId }),
     ...(remark === undefined ? { route: 'controller' } : { remark }),
   }
 }

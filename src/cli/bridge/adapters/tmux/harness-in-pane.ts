@@ -43,7 +43,8 @@ function lastOf(found: Process, name: ProgramName, children: ReadonlyMap<number,
   return next ? lastOf(next, name, children) : found
 }
 
-function nameOf({ argv }: Process, names: readonly ProgramName[]): ProgramName | undefined {
+/** Which harness a process is; undefined: none of these. Pure. */
+export function nameOf({ argv }: Process, names: readonly ProgramName[]): ProgramName | undefined {
   const [path = '', ...rest] = argv
   const script = runtime.test(path) ? rest.find((argument) => !argument.startsWith('-')) : undefined
   return names.find((name) => programs[name].path.test(script ?? path))

@@ -61,13 +61,16 @@ function fromPs(): Process[] {
   const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
   const columns = ['pid=', 'ppid=', 'pgid=', 'tpgid=', 'lstart=', 'command='].flatMap((column) => ['-o', column])
   const options = { env, timeout: 2_000, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 } as const
-  return execFileSync('ps', ['-A', ...columns], options)
-    .split('\n')
-    .flatMap((line) => {
-      const [, pid, parent, group, foreground, started, command] = psLine.exec(line) ?? []
-      if (pid === undefined) return []
-      const startedAt = Date.parse(`${started} UTC`)
-      const argv = command!.split(' ')
-      return [{ pid: Number(pid), parent: Number(parent), isForeground: group === foreground, startedAt, argv }]
-    })
+  return processesOfPs(execFileSync('ps', ['-A', ...columns], options))
+}
+
+/** What `ps -A -o pid= -o ppid= -o pgid= -o tpgid= -o lstart= -o command=` says, in UTC. Pure. */
+export function processesOfPs(text: string): Process[] {
+  return text.split('\n').flatMap((line) => {
+    const [, pid, parent, group, foreground, started, command] = psLine.exec(line) ?? []
+    if (pid === undefined) return []
+    const startedAt = Date.parse(`${started} UTC`)
+    const argv = command!.split(' ')
+    return [{ pid: Number(pid), parent: Number(parent), isForeground: group === foreground, startedAt, argv }]
+  })
 }

@@ -1,5 +1,4 @@
 import { isAbsolute, sep } from 'node:path'
-import { withTimeout } from '../../../with-timeout.ts'
 import type {
   Adapter,
   AdapterContext,
@@ -17,6 +16,7 @@ import { type ProgramName, programNames, programs } from './programs.ts'
 import { readScreen, stateOf } from './screen.ts'
 import { styledRows } from './styled-rows.ts'
 import { type Pane, TmuxServer } from './tmux-server.ts'
+import { turnProofOf, withTurnProof } from './turn-proof.ts'
 import { typeLine } from './typing.ts'
 
 /** Types a line into a pane of tmux, where nothing else reaches the harness in it. The weakest proof, and the most that can go wrong. Source: S1-21, S1-38. */
@@ -37,8 +37,6 @@ export const tmuxRow: AdapterRow = {
 
 /** `if-shell -F`, options of panes. */
 const versionMin = 3
-/** A hook says at once that its harness has begun. */
-const proofMsMax = 5_000
 const lockedRetryMs = 2_000
 
 function createTmuxAdapter(context: AdapterContext): Adapter {
@@ -89,7 +87,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     try {
       const hand = { server, pane, program: programs[harness.name], now: context.now }
       const end = await typeLine(hand, wake.text, tools)
-      return end.step === 'written' ? await withProof(wake, end, tools) : end
+      return end.step === 'written' ? await withTurnProof(context.clients, wake.id, end, tools) : end
     } finally {
       await unlock()
     }
@@ -101,23 +99,6 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     const harness = pane && harnessIn(pane.pid, readProcesses(), names)
     if (!harness || harness.process.pid !== process?.pid) return undefined
     return new Date(harness.process.startedAt).toISOString() === process.startedAt ? harness : undefined
-  }
-
-  /** A hook of the harness proves more than the screen. */
-  async function withProof({ id }: OutgoingWake, end: WakeEnd, tools: WakeTools): Promise<WakeEnd> {
-    tools.report('written', end.detail)
-    const limit = {
-      signal: tools.signal,
-      timeoutMs: proofMsMax,
-      expired: () => new Error('No hook has named the wake.'),
-    }
-    const proof = await withTimeout(limit, (signal) => startOf(id, signal))
-    return proof ? { step: 'turn_started', detail: proof } : end
-  }
-
-  async function startOf(wakeId: string, signal: AbortSignal): Promise<string | undefined> {
-    const report = await context.clients.reported(wakeId, ({ step }) => step === 'turn_started', signal)
-    return report?.proof
   }
 
   return {
@@ -135,7 +116,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     },
     // What a screen does not show may have been there.
     async find(_session, wakeId) {
-      return (await startOf(wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
+      return (await turnProofOf(context.clients, wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(inTurn.values())

@@ -1,0 +1,134 @@
+import { basename, join } from 'node:path'
+import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
+import { localAddress } from '../../local/address.ts'
+import type { ToldConversation } from '../../local/clients.ts'
+import { isWithin } from '../../target/choose-session.ts'
+import { isSameProcess } from '../../target/same-conversation.ts'
+import type { OutgoingWake } from '../../wake-text.ts'
+import { programs } from '../tmux/programs.ts'
+import { turnProofOf, withTurnProof } from '../tmux/turn-proof.ts'
+import { typedLine } from '../tmux/typed-line.ts'
+import { namesItsTab } from './application.ts'
+import { type Found, harnessesIn, harnessOf, processOf } from './found.ts'
+import { type Machine, type Run, thisMac } from './machine.ts'
+import { lockScreen } from './screen-lock.ts'
+import { doneOf, missingPermission, verdictOf } from './verdict.ts'
+
+/** Pastes a line into a window of a terminal on macOS. The last resort: where nothing else reaches the harness. Source: S1-21, S1-38. */
+export const osascriptRow: AdapterRow = {
+  id: 'osascript',
+  title: 'a window on macOS',
+  proves: ['written', 'turn_started'],
+  isOptIn: true,
+  settings: {
+    bringToFront: {
+      type: 'boolean',
+      help: 'bring the window to the front for a wake (default: false, the wake waits)',
+    },
+  },
+  create: (context) => createOsascriptAdapter(context),
+}
+
+const retryMs = 5_000
+const noTab =
+  'This application does not say which of its tabs is in front. Run the harness in Terminal, iTerm2 or tmux.'
+const held = (detail: string): WakeEnd => ({ step: 'held', detail, retryAfterMs: retryMs })
+
+/** `machine`: this one, but in tests. */
+export function createOsascriptAdapter(context: AdapterContext, machine: Machine = thisMac()): Adapter {
+  const { clients, directories, settings, env } = context
+  const isMac = machine.platform === 'darwin'
+  const bring = settings.bringToFront === true ? 'bring' : 'leave'
+  const place = localAddress(env, { platform: machine.platform, uid: process.getuid?.() ?? -1 })?.directory
+  /** Known after a try alone: to look for it would ask the user. */
+  let missing: string | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function probe(): Promise<Probe> {
+    if (!isMac) return { isThere: false, sessions: [], remarks: ['osascript is a program of macOS: use tmux here.'] }
+    const found = harnessesIn(machine.processes())
+    const paths = await machine.directories(found.map(({ process }) => process.pid))
+    const sessions = found.flatMap((one) => sessionOf(one, paths.get(one.process.pid)))
+    return { isThere: true, sessions, remarks: missing === undefined ? [] : [missing] }
+  }
+
+  function sessionOf(found: Found, path: string | undefined): HarnessSession[] {
+    const told = toldOf(found)
+    const cwd = path ?? told?.cwd
+    if (cwd === undefined || !isWithin(cwd, directories)) return []
+    const session = { conversationId: `process ${found.process.pid}`, cwd, process: processOf(found.process) }
+    const way = namesItsTab(found.application) ? { route: 'osascript' } : { remark: noTab }
+    return [{ harness: 'osascript', ...session, state: told?.state ?? 'unknown', ...way }]
+  }
+
+  /** What the hooks of the harness have said of its process. */
+  function toldOf({ name, process }: Found): ToldConversation | undefined {
+    const own = processOf(process)
+    return clients.told(name).find((told) => told.process && isSameProcess(told.process, own) === 'yes')
+  }
+
+  async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    if (!isMac || place === undefined) return { step: 'failed', detail: 'osascript is a program of macOS.' }
+    if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+    const unlock = lockScreen(join(place, 'osascript.lock'))
+    if (!unlock) return held('another program of ours pastes just now')
+    let end: WakeEnd
+    try {
+      end = await paste(session, wake, tools)
+    } finally {
+      unlock()
+    }
+    return withTurnProof(clients, wake.id, end, tools)
+  }
+
+  async function paste(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    const found = harnessOf(session, machine.processes())
+    if (!found) return { step: 'misaddressed', detail: `${session.conversationId} has ended, or left its window` }
+    const { application, name } = found
+    if (!namesItsTab(application)) return held(noTab)
+    const state = toldOf(found)?.state
+    if (state === 'active' || state === 'waitingOnApproval') return held(`its hooks say that it is ${state}`)
+    const tty = await machine.tty(found.process.pid)
+    if (tty === undefined) return held('presence_unknown: its terminal cannot be told')
+    const target = [String(application.pid), application.path]
+    const looked = await machine.osascript(['look', ...target, bring], tools.signal)
+    const wanted = { application: basename(application.path, '.app'), tty, program: programs[name] }
+    const verdict = readable(looked) ?? verdictOf(looked.stdout, wanted)
+    if (verdict.kind === 'held') return held(verdict.why)
+    await tools.handingOver('osascript')
+    const line = typedLine(wake.text)
+    return endOf(await machine.osascript(['write', ...target, 'leave', verdict.mark, tty, line]))
+  }
+
+  /** Why a look has shown nothing; undefined: it has. */
+  function readable({ isOver, stderr }: Run): { readonly kind: 'held'; readonly why: string } | undefined {
+    missing = isOver ? undefined : missingPermission(stderr)
+    if (isOver) return undefined
+    return { kind: 'held', why: missing ?? 'presence_unknown: what is in front cannot be read' }
+  }
+
+  return {
+    probe,
+    wake(session, wake, tools) {
+      const turn = last.then(() => wakeInTurn(session, wake, tools))
+      last = turn.catch(() => {})
+      return turn
+    },
+    // What a window does not show may have been there.
+    async find(_session, wakeId) {
+      return (await turnProofOf(clients, wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
+    },
+    async [Symbol.asyncDispose]() {
+      await last
+    },
+  }
+}
+
+/** What is known after the act. It is not done again: what was pasted cannot be told from what was lost. */
+function endOf({ isOver, stdout }: Run): WakeEnd {
+  const did = isOver ? doneOf(stdout) : undefined
+  if (did === 'nothing') return held('the window changed before anything was pasted')
+  if (did === 'entered') return { step: 'written', detail: 'pasted into the window, and entered' }
+  if (did === 'pasted') return { step: 'unknown', detail: 'it may stand in the composer, and was not sent' }
+  return { step: 'unknown', detail: 'osascript has not said whether it was pasted' }
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import type { Program } from '../tmux/programs.ts'
+import { readScreen } from '../tmux/screen.ts'
+import { styledRows } from '../tmux/styled-rows.ts'
+
+/** What one look at the front of the screen has shown. */
+const lookSchema = z.union([
+  z.object({ isFront: z.literal(false) }),
+  z.object({
+    isFront: z.literal(true),
+    window: z.string(),
+    sheets: z.int().nonnegative(),
+    role: z.string(),
+    /** `/dev/ttys003`: the tab in front */
+    tty: z.string(),
+    /** What the text area shows: of a terminal the screen. */
+    value: z.string(),
+    /** Tells two values apart. */
+    mark: z.string().regex(/^\d+-\d+$/),
+  }),
+])
+const writeSchema = z.object({ did: z.enum(['nothing', 'pasted', 'entered']) })
+
+/** What a look means. `mark`: that of the screen that was read. */
+export type Verdict =
+  | { readonly kind: 'ready'; readonly mark: string }
+  | { readonly kind: 'held'; readonly why: string }
+
+export interface Wanted {
+  readonly application: string
+  /** `/dev/ttys003` */
+  readonly tty: string
+  readonly program: Program
+}
+
+/** The terminal's cursor is not told; a program whose composer is known by it alone is not read. */
+const nowhere = { x: -1, y: -1 }
+const held = (why: string): Verdict => ({ kind: 'held', why })
+const unknown = (why: string): Verdict => held(`presence_unknown: ${why}`)
+
+/** Whether a line may be pasted, after what `osascript` has printed. What is not plainly an empty composer is held. Pure. Source: S1-21. */
+export function verdictOf(printed: string, wanted: Wanted): Verdict {
+  const seen = lookSchema.safeParse(parsed(printed)).data
+  if (!seen) return unknown('what is in front cannot be read')
+  if (!seen.isFront) return held(`the window of ${wanted.application} is not in front`)
+  if (seen.sheets > 0 || seen.window !== 'AXStandardWindow')
+    return held(`a dialog of ${wanted.application} is in front`)
+  if (seen.role !== 'AXTextArea') return unknown('no text area has the focus')
+  if (seen.tty !== wanted.tty) return held(`another tab of ${wanted.application} is in front`)
+  const { kind } = readScreen(styledRows(seen.value), nowhere, wanted.program)
+  return kind === 'ready' ? { kind: 'ready', mark: seen.mark } : reasons[kind]
+}
+
+const reasons = {
+  draft: held('the composer has a draft'),
+  busy: held('the program works on a turn'),
+  approval: held('the program asks its user something'),
+  unreadable: unknown('the screen cannot be read'),
+} as const
+
+/** What the act did; undefined: it cannot be told. Pure. */
+export function doneOf(printed: string): 'nothing' | 'pasted' | 'entered' | undefined {
+  return writeSchema.safeParse(parsed(printed)).data?.did
+}
+
+const settingsOf = (what: string): string =>
+  `macOS does not let the bridge ${what}: allow the program that runs it in System Settings, Privacy & Security,`
+
+/** What is missing, and what mends it; undefined: something else went wrong. `stderr`: of `osascript`, in any language. Pure. */
+export function missingPermission(stderr: string): string | undefined {
+  const code = /\((-\d+)\)\s*$/.exec(stderr)?.[1]
+  if (code === '-1743') return `${settingsOf('speak to System Events or the terminal')} Automation.`
+  // -1719 stands for whatever is not there, too.
+  const isAccess = code === '-25211' || code === '-1002' || (code === '-1719' && /assistive/i.test(stderr))
+  return isAccess ? `${settingsOf('see and press keys')} Accessibility.` : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
