@@ -4,7 +4,7 @@ const GiB = 1024 * MiB
 
 /**
  * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once),
- * `megabytesPerMinute` (64 at once) and `largeMegabytesPerMinute` (1 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
+ * `mcpSessionsPerMinute` (60 at once), `megabytesPerMinute` (64 at once) and `largeMegabytesPerMinute` (1 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
  * gateways together. The operator has no limit.
  */
 export const agentRates = {
@@ -32,6 +32,11 @@ export const agentRates = {
     100,
     'an hour',
     'sessions that one agent starts; each notifies every agent with a session, and a harness starts a few in a day',
+  ),
+  mcpSessionsPerMinute: limit(
+    120,
+    'a minute',
+    'MCP sessions that one agent begins; each costs as much as several requests, and a harness begins one when it starts',
   ),
   testsPerMinute: limit(60, 'a minute', 'test wakes of one agent; each sends a request to a receiver'),
   replaysPerMinute: limit(
@@ -116,6 +121,7 @@ export type LimitOverrides = { readonly [Name in LimitName]?: number }
 /** The part of a rate that may be used at once, for rates that measure the gateway's one thread. */
 const atOnce: { readonly [Name in RateName]?: number } = {
   requestsPerMinute: 1_000,
+  mcpSessionsPerMinute: 60,
   megabytesPerMinute: 64,
   largeMegabytesPerMinute: 1,
   projectRequestsPerMinute: 6_000,

@@ -19,9 +19,9 @@ export const mcpAttack: Attack = async (target, ready, signal) => {
   const task = await send(target, 'x'.repeat(3_000_000))
   await call(target, 'POST', `/v1/tasks/${task}/artifacts`, artifactOf(3_000_000))
   const sockets: Socket[] = []
+  const session = await begin(target)
   for (let count = 0; count < unread && !signal.aborted; count++) sockets.push(await openUnread(target))
   ready()
-  const session = await begin(target)
   await Promise.all([
     flood(target, signal),
     manyTimes(8, signal, async (turn) => {
@@ -54,9 +54,13 @@ async function flood(target: Target, signal: AbortSignal): Promise<void> {
 
 async function begin({ url, key }: Target): Promise<string> {
   const headers = { ...accept, authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const answer = await request(`${url}/mcp`, { method: 'POST', headers, body: initialize }).catch(() => undefined)
-  await answer?.body.dump()
-  return String(answer?.headers['mcp-session-id'] ?? '')
+  for (;;) {
+    const answer = await request(`${url}/mcp`, { method: 'POST', headers, body: initialize }).catch(() => undefined)
+    await answer?.body.dump()
+    if (answer?.statusCode !== 429) return String(answer?.headers['mcp-session-id'] ?? '')
+    // The flood of an earlier round has used up the rate.
+    await new Promise((done) => setTimeout(done, Number(answer.headers['retry-after'] ?? 1) * 1_000))
+  }
 }
 
 /** A session whose inbox is watched by a stream that nobody reads. */

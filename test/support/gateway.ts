@@ -56,6 +56,7 @@ export async function liftRates(gateway: TestGateway, project = 'default'): Prom
   const limits = {
     requestsPerMinute: 0,
     projectRequestsPerMinute: 0,
+    mcpSessionsPerMinute: 0,
     megabytesPerMinute: 0,
     largeMegabytesPerMinute: 0,
   }

@@ -47,6 +47,7 @@ async function begin(context: McpFrontContext, post: Post, message: JSONRPCReque
   const { caller, res } = post
   const initialize = message.params as unknown as InitializeParams
   requireModest(initialize)
+  context.shares.spend(caller, 'mcpSessionsPerMinute')
   const exchanged = { initialize, session: undefined, message, isStreamed: false }
   const answered = await exchange(context, post, exchanged, async (whole) => whole)
   if (!answered) return void res.destroy()

@@ -15,7 +15,8 @@ test('a client that begins sessions without end has a bounded number of them, an
   const donna = await gateway.addAgent('donna')
   const mallory = await gateway.addAgent('mallory')
   const session = await beginSession(gateway, donna)
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsPerMinute: 150 } })
+  const limits = { requestsPerMinute: 150, mcpSessionsPerMinute: 0 }
+  await gateway.call('PATCH', '/v1/projects/default', { limits })
   const flood = Array.from({ length: 300 }, () => post(gateway, mallory, initialize()))
   expect((await post(gateway, donna, ping, session)).status).toBe(200)
   const answers = await Promise.all(flood)

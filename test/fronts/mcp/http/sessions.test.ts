@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mcpLimits } from '../../../../src/limits.ts'
-import { startGateway } from '../../../support/gateway.ts'
+import { liftRates, startGateway } from '../../../support/gateway.ts'
 import { until } from '../../../support/until.ts'
 import { beginSession, initialize, openStream, ping, post } from './wire.ts'
 
@@ -92,6 +92,7 @@ test('a session and its stream end with the key that began it', async () => {
 test('one key has so many sessions: the one that was not used for the longest time ends', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
+  await liftRates(gateway)
   const sessions: Record<string, string>[] = []
   for (let i = 0; i <= mcpLimits.mcpSessionsOfKey.max; i++) sessions.push(await beginSession(gateway, donna))
   const statuses = await Promise.all(sessions.map(async (one) => (await post(gateway, donna, ping, one)).status))
@@ -169,4 +170,16 @@ test.each([
   const events = String(body).split('\n\n')
   const data = events.findLast((event) => event.includes('data: '))?.split('data: ')[1]
   expect([status, JSON.parse(data ?? '{}')]).toMatchObject([200, { id: 1, result }])
+})
+
+test('an agent begins so many sessions in a minute; those that it has go on', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const limits = { mcpSessionsPerMinute: 2 }
+  expect((await gateway.call('PATCH', '/v1/projects/default', { limits })).status).toBe(200)
+  const session = await beginSession(gateway, donna)
+  await beginSession(gateway, donna)
+  const { status, body } = await post(gateway, donna, initialize())
+  expect([status, body.error.data]).toMatchObject([429, { code: 'rate-limited', limitName: 'mcpSessionsPerMinute' }])
+  expect((await post(gateway, donna, ping, session)).status).toBe(200)
 })
