@@ -12,7 +12,7 @@ export function lockScreen(path: string): (() => void) | undefined {
   const own = `${process.pid} ${processStart(process.pid)?.startedAt ?? ''} ${randomBytes(4).toString('hex')}`
   for (let tries = 0; tries < 2; tries++) {
     try {
-      writeFileSync(path, own, { flag: 'wx', mode: 0o600 })
+      makeWhole(path, own)
       return () => {
         if (read(path) === own) rmSync(path, { force: true })
       }
@@ -23,6 +23,17 @@ export function lockScreen(path: string): (() => void) | undefined {
     if (holder !== undefined && (isAlive(holder) || !isRemoved(path, holder))) return undefined
   }
   return undefined
+}
+
+/** Makes a file that is never seen half written. Errors: `EEXIST`. */
+function makeWhole(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(4).toString('hex')}`
+  try {
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600 })
+    linkSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 /** Removes the lock of a dead holder. False: another one has taken it meanwhile, and keeps it. */
