@@ -1,5 +1,6 @@
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { Reason } from '../../wakes/rules/told-steps.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import type { Io } from '../io.ts'
 import type { AdapterId } from './adapters/ids.ts'
@@ -119,8 +120,11 @@ export interface WakeTools {
 export type WakeEnd =
   /** Handed over, and no more will be known; or the strongest proof. `detail`: what proved it. */
   | { readonly step: 'written' | 'delivered' | 'turn_started' | 'seen' | 'acked'; readonly detail: string }
-  /** Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. */
-  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number }
+  /**
+   * Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. `reason`:
+   * what its sender may know; by default what the state of the conversation says.
+   */
+  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason?: Reason }
   /** It will not be tried again by this bridge. `failed`: the gateway may. */
   | {
       readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown' | 'failed'

@@ -31,7 +31,7 @@ const reasons = [
   'no_session',
   'too_many_turns',
 ] as const
-type Reason = (typeof reasons)[number]
+export type Reason = (typeof reasons)[number]
 
 /** Returns what proved a step, as a peer may know it. Pure. */
 export function sourceKind(source: string | null): SourceKind {

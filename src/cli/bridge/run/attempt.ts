@@ -96,7 +96,7 @@ async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
   if (early) return early
   const choice = await parts.choose(parts.signal)
   if (parts.signal.aborted) return stopped
-  if (choice.kind === 'none') return { step: 'held', detail: choice.reason }
+  if (choice.kind === 'none') return { step: 'held', detail: choice.reason, reason: 'no_session' }
   if (choice.kind === 'misaddressed') return { step: 'misaddressed', detail: choice.reason }
   const { session } = choice
   const by = { by: session.harness, session }
@@ -145,7 +145,7 @@ function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   if (found === undefined) return undefined
   const detail = `${found.reason}; it may at ${new Date(found.mayAt).toISOString()}`
   const whose = found.isOfPair ? { isOfPair: true as const } : {}
-  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), ...whose }
+  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), reason: 'too_many_turns', ...whose }
 }
 
 /** Without a record nothing is handed over. */

@@ -6,6 +6,7 @@ import type { WakeRecord } from '../journal/journal.ts'
 import { senderOf } from '../sender.ts'
 import { isWakeId } from '../wake-text.ts'
 import { type AttemptEnd, type AttemptParts, attempt } from './attempt.ts'
+import { heldDetail } from './held-detail.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 
 /** A wake that is not handed over yet, or that its harness has not begun. Instants in ms since the epoch. */
@@ -131,9 +132,10 @@ export class WakeQueue {
       const end = await attempt(wake, journal.find(wake.eventId, agent) ?? accepted, parts)
       if (end.step === 'stopped') return
       if (end.step !== 'held') return this.#end(wake, end)
-      parts.report('held', end.detail, end.by)
+      parts.report('held', heldDetail(end), end.by)
       // Who tries a route wants to know how it is now.
-      if (wake.eventType === 'wake/test' && !end.isWithHarness) return this.#end(wake, { ...end, step: 'refused' })
+      if (wake.eventType === 'wake/test' && !end.isWithHarness)
+        return this.#end(wake, { ...end, step: 'refused', detail: heldDetail(end) })
       if (end.isOfPair && (await this.#holdsUpOthers(wake, sender, signal))) {
         // A turn begins anyway: for the others. It may as well tell of both.
         limited = null

@@ -45,7 +45,7 @@ describe('rouse bridge', () => {
     harness.set({ cwd: workplace(home.path), state: 'active' })
     await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
     await mail(gateway, 'one')
-    expect(await bridge.step('held')).toMatchObject({ detail: 'it is active', source: 'codex' })
+    expect(await bridge.step('held')).toMatchObject({ detail: 'turn_active: it is active', source: 'codex' })
     await mail(gateway, 'two')
     await mail(gateway, 'three')
     expect(await bridge.status()).toMatchObject({ agents: [{ held: { reason: 'it is active' } }] })
@@ -127,7 +127,7 @@ describe('rouse bridge', () => {
     await untilOutcomes(gateway, donna, ['delivered'])
     await mail(gateway, 'second')
     expect((await bridge.step('held')).detail).toMatch(
-      /^@donna has begun 1 turn within an hour \(turnsAnHour\); it may at \d{4}-/,
+      /^too_many_turns: @donna has begun 1 turn within an hour \(turnsAnHour\); it may at \d{4}-/,
     )
     expect(harness.turns).toHaveLength(1)
     expect(await outcomes(gateway, donna)).toEqual(['delivered', 'pending'])
@@ -149,7 +149,7 @@ describe('rouse bridge', () => {
     ])
     harness.set({ cwd: workplace(home.path), state: 'userTyping' })
     expect(await tried()).toMatchObject({ attempt: { error: 'refused' } })
-    expect(await bridge.step('refused')).toMatchObject({ detail: 'it is userTyping' })
+    expect(await bridge.step('refused')).toMatchObject({ detail: 'user_typing: it is userTyping' })
     const { agents } = await bridge.status()
     expect(agents[0]?.held).toBeUndefined()
     expect(harness.turns).toHaveLength(1)
