@@ -42,7 +42,7 @@ describe('rouse bridge', () => {
     await terminal.until(/Bridging 1 agent of /)
     await terminal.until(/@donna: connected/)
     await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
-    await terminal.until(/@donna {2}\w{26} {2}held {2}no conversation of claude runs in/)
+    await terminal.until(/@donna {2}\w{26} {2}held {2}no_session: no conversation of claude runs in/)
     const running = await until(
       () => statusOf(env),
       ({ agents }) => agents[0]?.held !== undefined,
