@@ -15,14 +15,20 @@ export interface FirstConfig {
 }
 
 /**
- * A first configuration: the agents of the profiles, the harnesses that are there, one directory. Pure. Errors: there is no profile of
- * an agent, or no harness.
+ * A first configuration: the agents of the profiles, the harnesses that are there, one directory. A harness in which `rouse install` has
+ * named profiles (`speakers`) is for those alone; an agent that is left with none is left out, unless all are. Pure. Errors: there is no
+ * profile of an agent, or no harness.
  */
-export function firstConfig(profiles: Profiles, harnesses: readonly AdapterId[], directory: string): FirstConfig {
-  const agents = new Map<string, string>()
+export function firstConfig(
+  profiles: Profiles,
+  harnesses: readonly AdapterId[],
+  directory: string,
+  speakers: ReadonlyMap<string, readonly string[]> = new Map(),
+): FirstConfig {
+  const agents = new Map<string, string[]>()
   for (const [name, { identity, url, project = '' }] of profiles.byName) {
     const agent = `${identity} ${project} ${url}`
-    if (identity !== operatorIdentity && !agents.has(agent)) agents.set(agent, name)
+    if (identity !== operatorIdentity) agents.set(agent, [...(agents.get(agent) ?? []), name])
   }
   if (agents.size === 0) {
     throw new UsageError(
@@ -34,7 +40,16 @@ export function firstConfig(profiles: Profiles, harnesses: readonly AdapterId[],
       'No harness that the bridge reaches was found here. Install one, or write the configuration by hand: docs/cli.md',
     )
   }
-  return { agents: [...agents.values()].map((profile) => ({ profile, harnesses, directories: [directory] })) }
+  const isFor = (harness: AdapterId, names: readonly string[]) => {
+    const named = speakers.get(harness) ?? []
+    return named.length === 0 || names.some((name) => named.includes(name))
+  }
+  const all = [...agents.values()].map((names) => {
+    const own = harnesses.filter((harness) => isFor(harness, names))
+    return { profile: names[0]!, harnesses: own, directories: [directory] }
+  })
+  const reached = all.filter((agent) => agent.harnesses.length > 0)
+  return { agents: reached.length > 0 ? reached : all.map((agent) => ({ ...agent, harnesses })) }
 }
 
 /** Writes a configuration that is not there yet. Errors: it is there; of the file system. */

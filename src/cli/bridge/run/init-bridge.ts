@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs'
+import { profilesOf, readRecords } from '../../install/record.ts'
 import type { Io } from '../../io.ts'
 import { readProfiles } from '../../profiles/profile-file.ts'
 import type { AdapterRow } from '../adapter.ts'
@@ -24,7 +25,9 @@ export async function initBridge(
     real,
     io,
   )
-  const config = firstConfig(readProfiles(io), found, real)
+  const records = [...readRecords(io.env)]
+  const speakers = found.map((id) => [id, profilesOf(records.filter(([, { harness }]) => harness === id))] as const)
+  const config = firstConfig(readProfiles(io), found, real, new Map(speakers))
   writeFirstConfig(path, config)
   return { path, config }
 }

@@ -22,7 +22,8 @@ export async function startBridge(io: Io, configOption: string | undefined, prin
 }
 
 function receiptLine(agent: string, { at, eventId, step, source, detail }: OutgoingReceipt): string {
-  const why = [source, detail === source ? undefined : detail]
+  // The source of a proof ends with what it proved.
+  const why = [source, source?.endsWith(detail ?? '') ? undefined : detail]
     .filter(Boolean)
     .map((text) => plain(text))
     .join(': ')

@@ -56,7 +56,7 @@ function chooseKnown(target: Target, known: KnownSession, conversations: readonl
   }
   return {
     kind: 'none',
-    reason: `the session of the agent (${textOfKnown(known)}) is no conversation that this bridge may reach`,
+    reason: `the session of the agent (${textOfKnown(known)}) is no conversation that this bridge may reach: it has had no prompt yet, or its harness or directory is not in the configuration of the bridge`,
   }
 }
 

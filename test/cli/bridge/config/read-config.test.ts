@@ -189,8 +189,24 @@ describe('the first configuration', () => {
       { profile: 'donna', harnesses: ['codex'], directories: ['/app'] },
       { profile: 'ben', harnesses: ['codex'], directories: ['/app'] },
     ])
+    const again = new Map([...profiles.byName, ['again', profiles.byName.get('donna')!]])
+    expect(firstConfig({ ...profiles, byName: again }, ['codex'], '/app').agents).toHaveLength(2)
     expect(() => firstConfig({ current: undefined, byName: new Map() }, ['codex'], '/app')).toThrow('rouse login')
     expect(() => firstConfig(profiles, [], '/app')).toThrow('No harness')
+  })
+
+  test('gives a harness to the agents for which it was installed, and leaves out who has none', () => {
+    const agentsWith = (speakers: [string, string[]][]) =>
+      firstConfig(profiles, ['codex', 'claude'], '/app', new Map(speakers)).agents.map(
+        ({ profile, harnesses }) => `${profile}: ${harnesses.join(' ')}`,
+      )
+    expect(agentsWith([['codex', ['donna']]])).toEqual(['donna: codex claude', 'ben: claude'])
+    const installed: [string, string[]][] = [
+      ['codex', ['donna']],
+      ['claude', ['donna']],
+    ]
+    expect(agentsWith(installed)).toEqual(['donna: codex claude'])
+    expect(agentsWith(installed.map(([id]) => [id, ['gone']]))).toEqual(['donna: codex claude', 'ben: codex claude'])
   })
 
   test('overwrites nothing, and what it writes is accepted', () => {
