@@ -71,7 +71,9 @@ try {
     const took = at - moments[Math.max(0, index - 1)]![1]
     return `${(at - answer.sentAt).toFixed(0).padStart(7)} ms  (+${took.toFixed(0).padStart(5)})  ${what}`
   })
-  console.log(`\n${lines.join('\n')}\n\n${answer.said}`)
+  console.log(`\n${lines.join('\n')}\n`)
+  console.log(`This Codex has no server: it looks into its queue every 10 s. With one, a turn begins at once.\n`)
+  console.log(answer.said)
   const [last] = desk.status().agents[0].last
   console.log(
     `The bridge has proved: ${last.step} (${last.detail ?? ''}).\n\nThe terminal:\n${desk.screen().trimEnd()}`,
