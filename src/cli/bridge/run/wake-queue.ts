@@ -1,13 +1,13 @@
 import { sleep, systemClock } from '../../../lib/clock.ts'
 import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
 import type { Wake } from '../../listen/wake.ts'
-import type { AdapterId } from '../adapters/ids.ts'
 import type { WakeRecord } from '../journal/journal.ts'
 import { senderOf } from '../sender.ts'
 import { isWakeId } from '../wake-text.ts'
 import { type AttemptEnd, type AttemptParts, attempt } from './attempt.ts'
 import { heldDetail } from './held-detail.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
+import { receiptOf, type Said } from './said.ts'
 
 /** A wake that is not handed over yet, or that its harness has not begun. Instants in ms since the epoch. */
 export interface HeldWake {
@@ -210,13 +210,8 @@ export class WakeQueue {
     return { journal, gateway, adapter, row, choose, lookFor, now, report, signal, guard: () => guard(limited()) }
   }
 
-  #send(eventId: string, { step, detail, by, isEnd }: Said): void {
-    const at = new Date(this.#parts.now()).toISOString()
-    // A proof has its source; what did not happen has a reason.
-    const proof = by === undefined ? detail : `${by}: ${detail}`
-    const source = proofs.has(step) ? proof : by
-    const final = isEnd && step === 'written' ? { isFinal: true as const } : {}
-    this.#parts.send({ eventId, step, at, detail, ...(source === undefined ? {} : { source }), ...final })
+  #send(eventId: string, said: Said): void {
+    this.#parts.send(receiptOf(eventId, said, this.#parts.now()))
   }
 
   /** A gateway names as many subscriptions as it likes. */
@@ -236,22 +231,3 @@ export class WakeQueue {
 /** A gateway may send anything there. */
 const subscriptionOf = ({ subscriptionId }: Wake): string =>
   typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''
-
-/** A step of a wake. */
-interface Said {
-  readonly step: ReceiptStep
-  readonly detail: string
-  readonly by?: AdapterId | undefined
-  /** Nothing more will be known. */
-  readonly isEnd?: true
-}
-
-const proofs: ReadonlySet<ReceiptStep> = new Set([
-  'accepted',
-  'routed',
-  'written',
-  'delivered',
-  'turn_started',
-  'seen',
-  'acked',
-])

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { adapterIds } from '../../src/cli/bridge/adapters/ids.ts'
+import { sourceKind } from '../../src/wakes/rules/told-steps.ts'
+
+test('a sender may know which harness of the bridge proved a step, and nothing of what follows its name', () => {
+  expect(adapterIds.map((id) => sourceKind(`${id}: /home/donna/secret`))).toEqual([...adapterIds])
+  expect(sourceKind('codexes: turn/started')).toBe('reader')
+  expect(sourceKind(null)).toBe('reader')
+})
