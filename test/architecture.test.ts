@@ -10,6 +10,10 @@ const floors: Record<string, number> = {
   public: 10,
   'main.ts': 9,
   cli: 9,
+  bridge: 8.8,
+  'config-files': 8.7,
+  harness: 8.6,
+  client: 8.5,
   'app.ts': 8,
   'open-gateway.ts': 8,
   wiring: 7.9,
@@ -55,6 +59,9 @@ const neighbours = new Set([
   'app.ts -> open-gateway.ts',
   'open-gateway.ts -> key-ring.ts',
 ])
+
+// They run as the user's programs, beside harnesses, and never inside a gateway.
+const programs = ['main.ts', 'cli', 'bridge', 'config-files', 'harness', 'client']
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 const imports = files.flatMap((file) => {
@@ -105,11 +112,11 @@ test('only storage opens a database; the bus listens on a connection of its own'
   expect(users.map(({ file }) => file)).toEqual(['cluster/bus/postgres-bus.ts'])
 })
 
-test('only security opens a socket to the outside; the command line is a client of its own gateway', () => {
+test('only security opens a socket to the outside; the programs are clients of their gateway', () => {
   const users = imports.filter(({ specifier }) => specifier === 'undici').map(({ file }) => file)
-  expect(users.filter((file) => roomOf(file) !== 'security' && file !== 'cli/client-fetch.ts')).toEqual([])
+  expect(users.filter((file) => roomOf(file) !== 'security' && file !== 'client/client-fetch.ts')).toEqual([])
   const fetching = files.filter((file) => /(?<![.\w])fetch\(/.test(readFileSync(resolve(src, file), 'utf8')))
-  expect(fetching.filter((file) => roomOf(file) !== 'cli')).toEqual([])
+  expect(fetching.filter((file) => !programs.includes(roomOf(file)))).toEqual([])
 })
 
 // A harness starts `rouse mcp` at each of its own starts, some of them twice.
@@ -140,9 +147,9 @@ test('a gateway that starts does not load the library of MCP', () => {
   expect(libraries).toEqual([])
 })
 
-test('only main, the command line and the configuration see the process', () => {
+test('only the programs and the configuration see the process', () => {
   const users = files.filter((file) => /(?<![.\w])process\./.test(readFileSync(resolve(src, file), 'utf8')))
-  expect(users.filter((file) => !['main.ts', 'cli', 'config.ts'].includes(roomOf(file)))).toEqual([])
+  expect(users.filter((file) => ![...programs, 'config.ts'].includes(roomOf(file)))).toEqual([])
 })
 
 test('no time-out is joined with other signals: Node may collect it, and the wait has no end', () => {

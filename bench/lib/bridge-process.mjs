@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { build } from './rouse.mjs'
 
 const load = (path) => import(new URL(path, build).href)
-const { runBridge } = await load('cli/bridge/run/bridge.js')
-const { Journal } = await load('cli/bridge/journal/journal.js')
+const { runBridge } = await load('bridge/run/bridge.js')
+const { Journal } = await load('bridge/journal/journal.js')
 
 process.on('disconnect', () => process.exit(1))
 const { agents, url, home } = await new Promise((resolve) => process.once('message', resolve))

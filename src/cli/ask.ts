@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { Interrupted, UsageError } from './failure.ts'
+import { Interrupted, UsageError } from '../client/failure.ts'
 
 /** What asking takes of the process. */
 interface Terminal {

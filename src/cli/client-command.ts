@@ -1,11 +1,11 @@
 import { type Command, type CommandOptions, Option } from 'commander'
-import { createGatewayClient, type GatewayClient } from './gateway-client.ts'
+import { createGatewayClient, type GatewayClient } from '../client/gateway-client.ts'
+import type { Io } from '../client/io.ts'
+import { createPrinter, type Printer } from '../client/printer.ts'
+import { readProfiles } from '../client/profile-file.ts'
+import { warnOfFlag } from '../client/secret-input.ts'
 import { gatewayCredentials } from './gateway-key.ts'
-import type { Io } from './io.ts'
-import { createPrinter, type Printer } from './printer.ts'
 import { type AccessOptions, chooseAccess } from './profiles/choose-access.ts'
-import { readProfiles } from './profiles/profile-file.ts'
-import { warnOfFlag } from './secret-input.ts'
 
 /** A command that talks to a running gateway: it has `--url`, `--key` and `--json`. */
 export function clientCommand(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Io } from './io.ts'
+import type { Io } from '../client/io.ts'
 
 /** Adds a command to the program. */
 type Register = (program: Command, io: Io) => void

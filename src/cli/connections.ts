@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Io } from '../client/io.ts'
+import { profilePath } from '../client/profile-file.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
-import type { Io } from './io.ts'
-import { profilePath } from './profiles/profile-file.ts'
 
 /** What `rouse mcp` knows of the connection of a harness. It has no secret. */
 export interface Connection {

@@ -1,5 +1,5 @@
-import { UsageError } from './failure.ts'
-import type { Io } from './io.ts'
+import { UsageError } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
 
 const defaultUrl = 'http://127.0.0.1:4520'
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Printer } from '../client/printer.ts'
 import { findKeyIds } from '../identity/reseal.ts'
 import { keyFiles, readSecretBox } from '../key-ring.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -10,7 +11,6 @@ import { markMigrated } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
 import { disconnectStreams } from '../wakes/store/stream-state.ts'
-import type { Printer } from './printer.ts'
 
 interface MigrateConfig {
   readonly dataDir: string

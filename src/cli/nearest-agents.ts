@@ -1,6 +1,6 @@
+import { Refused } from '../client/failure.ts'
+import type { GatewayClient } from '../client/gateway-client.ts'
 import { nearestNames } from '../registry/agents/nearest-names.ts'
-import { Refused } from './failure.ts'
-import type { GatewayClient } from './gateway-client.ts'
 
 const suggestionsMax = 3
 

@@ -1,5 +1,5 @@
-import { UsageError } from './failure.ts'
-import type { GatewayClient } from './gateway-client.ts'
+import { UsageError } from '../client/failure.ts'
+import type { GatewayClient } from '../client/gateway-client.ts'
 
 /** The id of the live session of the key's agent: an agent has one at most. Errors: there is none; the key sees several. */
 export async function ownSession(gateway: GatewayClient): Promise<string> {

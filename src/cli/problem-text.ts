@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import type { KeyUse } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
+import { paint, plain } from '../client/terminal-text.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { KeyUse } from './failure.ts'
-import type { Io } from './io.ts'
 import { inWordsOf, wordFor } from './problem-words.ts'
-import { paint, plain } from './terminal-text.ts'
 
 /** What is known about a refused command: the command itself, and the key that it used. */
 export interface RefusedCall {

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
+import type { Io } from '../client/io.ts'
 import { readVersion } from '../lib/version.ts'
 import { addClientOptions, withExamples } from './client-command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
-import type { Io } from './io.ts'
 
 /** The command line with some of its commands, by default with all. */
 export async function buildProgram(io: Io, commands: readonly CommandEntry[] = commandTable): Promise<Command> {

@@ -1,6 +1,6 @@
-import { UsageError } from './failure.ts'
-import type { Io } from './io.ts'
-import { withSecretFiles } from './secret-files.ts'
+import { UsageError } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
+import { withSecretFiles } from '../client/secret-files.ts'
 
 /** The configuration of this environment. Errors in it are usage errors. */
 export function readConfig<Config>(parse: (env: Io['env']) => Config, env: Io['env']): Config {

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path'
+import { UsageError } from '../client/failure.ts'
+import type { Printer } from '../client/printer.ts'
 import type { Config } from '../config.ts'
 import { type ResealReport, resealStore } from '../identity/reseal.ts'
 import { keyFiles, newEncryptionKey, readSecretBox, requirePrivateDirectory } from '../key-ring.ts'
@@ -7,8 +9,6 @@ import { KeyFile, readKeyFile } from '../security/key-files.ts'
 import type { Database } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
-import { UsageError } from './failure.ts'
-import type { Printer } from './printer.ts'
 
 interface RekeyWorld {
   readonly newKey: boolean

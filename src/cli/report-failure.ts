@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from 'commander'
-import { exitCodes, Interrupted, Refused, Reported, Unreachable, UsageError } from './failure.ts'
-import type { Io } from './io.ts'
+import { exitCodes, Interrupted, Refused, Reported, Unreachable, UsageError } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
+import { paint, plain } from '../client/terminal-text.ts'
 import { problemText } from './problem-text.ts'
-import { paint, plain } from './terminal-text.ts'
 
 /** How a failure is reported, and of which command. */
 export interface Report {

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { publishAheadSeconds, publishedKeys, rotateCardKeys } from '../agent-card/card-keys.ts'
+import { UsageError } from '../client/failure.ts'
+import type { Printer } from '../client/printer.ts'
 import type { Config } from '../config.ts'
 import {
   type KeyPlaces,
@@ -15,8 +17,6 @@ import { systemClock } from '../lib/clock.ts'
 import { rotateAdminKey } from '../security/admin-key.ts'
 import { KeyFile } from '../security/key-files.ts'
 import { openDatabase } from '../storage/open-database.ts'
-import { UsageError } from './failure.ts'
-import type { Printer } from './printer.ts'
 
 /** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
 export async function rotateAdmin(

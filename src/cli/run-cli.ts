@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { exitCodes } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
 import { neededCommands } from './command-table.ts'
-import { exitCodes } from './failure.ts'
-import type { Io } from './io.ts'
 import { buildProgram } from './program.ts'
 import { reportFailure } from './report-failure.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { Interrupted } from '../client/failure.ts'
 import { ask } from './ask.ts'
-import { Interrupted } from './failure.ts'
 import { endOnFault, faultExitCode } from './faults.ts'
 import { runCli } from './run-cli.ts'
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
-import { UsageError } from './failure.ts'
+import { UsageError } from '../client/failure.ts'
 
 export const saveKeyOption = [
   '--save-key <file>',

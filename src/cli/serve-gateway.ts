@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
+import type { Printer } from '../client/printer.ts'
 import { untilAborted } from '../lib/until-aborted.ts'
 import { readVersion } from '../lib/version.ts'
 import type { Logger } from '../logger.ts'
-import type { Printer } from './printer.ts'
 
 interface Started {
   readonly url: string

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import type { Io } from '../client/io.ts'
+import { warnOfPassword } from '../client/secret-input.ts'
 import type { Config } from '../config.ts'
-import type { Io } from './io.ts'
 import { readConfig } from './read-config.ts'
-import { warnOfPassword } from './secret-input.ts'
 
 export interface StoreOptions {
   dataDir?: string

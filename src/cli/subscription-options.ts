@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../client/failure.ts'
+import type { BodyOf } from '../client/gateway-client.ts'
 import { triggers } from '../log/event.ts'
 import { type Priority, priorities } from '../registry/agents/agent.ts'
 import { type HarnessTarget, harnessTargets } from '../registry/subscriptions/targets.ts'
-import { UsageError } from './failure.ts'
-import type { BodyOf } from './gateway-client.ts'
 import { durationOrNone } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
 

@@ -1,5 +1,5 @@
-import { UsageError } from './failure.ts'
-import type { Io } from './io.ts'
+import { UsageError } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
 
 /** What runs the agent: the option, else what the process was told in its environment. Source: S2-16. */
 export function surfaceOf(option: string | undefined, env: Io['env']): string {

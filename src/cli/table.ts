@@ -1,5 +1,5 @@
-import type { Io } from './io.ts'
-import { clip, paint, plain } from './terminal-text.ts'
+import type { Io } from '../client/io.ts'
+import { clip, paint, plain } from '../client/terminal-text.ts'
 
 const gap = 2
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
+import { UsageError } from '../client/failure.ts'
+import type { Io } from '../client/io.ts'
 import { inputLimits } from '../limits.ts'
-import { UsageError } from './failure.ts'
-import type { Io } from './io.ts'
 
 /** The most that the gateway takes in one message. */
 const bytesMax = inputLimits.a2aBody.max

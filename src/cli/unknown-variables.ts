@@ -1,6 +1,6 @@
+import type { Io } from '../client/io.ts'
+import { secretVariables } from '../client/secret-files.ts'
 import { closestWord } from '../lib/closest-word.ts'
-import type { Io } from './io.ts'
-import { secretVariables } from './secret-files.ts'
 
 /** What the gateway reads. A test compares this with the configuration. */
 export const gatewayVariables = [

@@ -1,4 +1,4 @@
-import type { Io } from './io.ts'
+import type { Io } from '../client/io.ts'
 
 const units = [
   ['d', 86_400_000],

@@ -1,5 +1,5 @@
-import { Refused, Unreachable } from '../cli/failure.ts'
-import { bareHandle, createGatewayClient } from '../cli/gateway-client.ts'
+import { Refused, Unreachable } from '../client/failure.ts'
+import { bareHandle, createGatewayClient } from '../client/gateway-client.ts'
 import type {
   Inbox,
   InboxQuery,

@@ -1,4 +1,4 @@
-import { withSecretFiles } from '../cli/secret-files.ts'
+import { withSecretFiles } from '../client/secret-files.ts'
 import { envToConfig } from '../config.ts'
 
 /** An issuer whose tokens are accepted beside keys. */

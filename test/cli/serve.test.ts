@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createPrinter } from '../../src/cli/printer.ts'
 import { serveGateway } from '../../src/cli/serve-gateway.ts'
+import { createPrinter } from '../../src/client/printer.ts'
 import { silentLogger } from '../../src/logger.ts'
 
 const config = { http: { host: '127.0.0.1', port: 4520 }, dataDir: '/data/rouse' }

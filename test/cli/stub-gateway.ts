@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AnswerOf, RouteName } from '../../src/cli/gateway-client.ts'
+import type { AnswerOf, RouteName } from '../../src/client/gateway-client.ts'
 import { routeTable } from '../../src/fronts/rest/route-table.ts'
 
 export interface StubRequest {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readEventStream } from '../../src/cli/tail/event-stream.ts'
+import { readEventStream } from '../../src/client/event-stream.ts'
 import { event, eventPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'

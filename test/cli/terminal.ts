@@ -1,5 +1,5 @@
-import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
+import type { Io } from '../../src/client/io.ts'
 
 /** What a test replaces beside the environment; `columns` makes it a terminal. */
 type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns'>

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { secretVariables } from '../../src/cli/secret-files.ts'
 import { gatewayVariables, unknownVariables } from '../../src/cli/unknown-variables.ts'
+import { secretVariables } from '../../src/client/secret-files.ts'
 import { envToConfig } from '../../src/config.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { runRouse } from '../support/process-gateway.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Refused, Unreachable } from '../../src/cli/failure.ts'
-import type { GatewayClient } from '../../src/cli/gateway-client.ts'
 import { WakeWork } from '../../src/cli/listen/wake-work.ts'
+import { Refused, Unreachable } from '../../src/client/failure.ts'
+import type { GatewayClient } from '../../src/client/gateway-client.ts'
 import { until } from '../support/until.ts'
 
 const wake = { eventType: 'wake/sent_to_me', eventId: '01', payload: {} }

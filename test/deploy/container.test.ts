@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { secretVariables, withSecretFiles } from '../../src/cli/secret-files.ts'
+import { secretVariables, withSecretFiles } from '../../src/client/secret-files.ts'
 import { envToConfig } from '../../src/config.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 

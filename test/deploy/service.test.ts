@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { secretVariables } from '../../src/cli/secret-files.ts'
 import { gatewayVariables } from '../../src/cli/unknown-variables.ts'
+import { secretVariables } from '../../src/client/secret-files.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 
 const unit = readFileSync(new URL('../../deploy/rouse.service', import.meta.url), 'utf8')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startBridge } from '../cli/bridge/run/bridge-desk.ts'
+import { startBridge } from '../bridge/run/bridge-desk.ts'
 import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { handOver, openDesk, screens } from './codex-desk.ts'

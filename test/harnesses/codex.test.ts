@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseToml } from '../../src/cli/install/toml.ts'
+import { parseToml } from '../../src/config-files/toml.ts'
 import { codexConfig } from './codex-config.ts'
 import { trustHooks } from './codex-server.ts'
 import { startFakeModel } from './fake-model.ts'

@@ -29,15 +29,15 @@ const longest = [
   'contract/contract',
   'cli/listen-recipes',
   'wake-stream/steps',
-  'cli/bridge/tmux/tmux-adapter',
-  'cli/bridge/qwen/qwen-adapter',
+  'bridge/tmux/tmux-adapter',
+  'bridge/qwen/qwen-adapter',
   'webhooks/outbound',
   'access/walk',
   'access/mcp-walk',
-  'cli/bridge/run/trouble',
-  'cli/bridge/run/bridge',
-  'cli/bridge/opencode/port',
-  'cli/bridge/opencode/plugin',
+  'bridge/run/trouble',
+  'bridge/run/bridge',
+  'bridge/opencode/port',
+  'bridge/opencode/plugin',
 ]
 
 /**

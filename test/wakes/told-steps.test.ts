@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { adapterIds } from '../../src/cli/bridge/adapters/ids.ts'
+import { adapterIds } from '../../src/bridge/adapters/ids.ts'
 import { sourceKind } from '../../src/wakes/rules/told-steps.ts'
 
 test('a sender may know which harness of the bridge proved a step, and nothing of what follows its name', () => {

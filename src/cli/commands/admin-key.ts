@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
-import { createPrinter } from '../printer.ts'
 import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
 
 const overlapMaxSeconds = 30 * 24 * 60 * 60

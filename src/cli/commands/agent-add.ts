@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { agentPath, bareHandle } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { agentPath, bareHandle } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 import {
   access,
   collect,
@@ -13,7 +14,6 @@ import {
   wakePolicyHelp,
 } from '../option-values.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
-import { paint, plain } from '../terminal-text.ts'
 
 interface AgentAddOptions {
   saveKey?: string

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
+import { bareHandle } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { Scope } from '../../registry/callers/scopes.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { bareHandle } from '../gateway-client.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { collectScopes, duration } from '../key-options.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
-import { paint, plain } from '../terminal-text.ts'
 import { keyTable } from '../views/key-view.ts'
 
 interface AddOptions {

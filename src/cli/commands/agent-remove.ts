@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { Refused, UsageError } from '../../client/failure.ts'
+import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
 import { isTerminal, taskStates } from '../../tasks/state.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused, UsageError } from '../failure.ts'
-import { bareHandle, type GatewayClient } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 
 interface RemoveOptions {
   freeNames?: boolean

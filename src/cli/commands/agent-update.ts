@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import { bareHandle } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../registry/agents/agent.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
-import { bareHandle } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 import {
   access,
   collect,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { Reported } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
 import { withExamples } from '../client-command.ts'
-import { Reported } from '../failure.ts'
-import type { Io } from '../io.ts'
 
 /** `rouse bridge acp -- <agent>`: what an editor starts in place of its agent, so that the bridge can wake it. */
 export function registerBridgeAcp(bridge: Command, io: Io): void {
@@ -12,7 +12,7 @@ export function registerBridgeAcp(bridge: Command, io: Io): void {
     'rouse bridge acp -- gemini --acp',
     'rouse bridge acp -- npx @agentclientprotocol/claude-agent-acp',
   ]).action(async (command: string[]) => {
-    const { runAcpProxy } = await import('../bridge/adapters/acp/acp-proxy.ts')
+    const { runAcpProxy } = await import('../../bridge/adapters/acp/acp-proxy.ts')
     // The bytes of both sides, which `Io` has as texts.
     const code = await runAcpProxy({
       command,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { createPrinter, type Printer } from '../../client/printer.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import type { Io } from '../io.ts'
-import { createPrinter, type Printer } from '../printer.ts'
 import { bridgeText } from '../views/bridge-view.ts'
 import { registerBridgeAcp } from './bridge-acp.ts'
 import { registerBridgeClients } from './bridge-clients.ts'
@@ -22,7 +22,7 @@ export function registerBridge(parent: Command, io: Io): void {
     .addHelpText('after', `\n${help}`)
     .option('--log-file <file>', 'print to a file instead, which becomes <file>.1 at 1 MiB')
     .action(async ({ config, logFile }: ConfigOption & { logFile?: string }, command: Command) => {
-      const { startBridge } = await import('../bridge/run/start-bridge.ts')
+      const { startBridge } = await import('../../bridge/run/start-bridge.ts')
       if (logFile === undefined) return startBridge(io, config, printerOf(io, command))
       const { withLogFile } = await import('../service/log-file.ts')
       await withLogFile(io, logFile, (logged) => startBridge(logged, config, printerOf(logged, command)))
@@ -34,7 +34,7 @@ export function registerBridge(parent: Command, io: Io): void {
   const status = bridge.command('status').description('show the agents, the conversations, and the wakes that are held')
   withExamples(status, ['rouse bridge status', 'rouse bridge status --json'])
   addOptions(status).action(async (_options: unknown, command: Command) => {
-    const { readStatus } = await import('../bridge/run/read-status.ts')
+    const { readStatus } = await import('../../bridge/run/read-status.ts')
     const found = await readStatus(io, configOf(command))
     printerOf(io, command).result(found, () => bridgeText(io, found))
   })
@@ -46,7 +46,7 @@ export function registerBridge(parent: Command, io: Io): void {
   addOptions(init)
     .option('--directory <directory>', 'the directory whose conversations may be woken', '.')
     .action(async ({ directory }: { directory: string }, command: Command) => {
-      const { initBridge } = await import('../bridge/run/init-bridge.ts')
+      const { initBridge } = await import('../../bridge/run/init-bridge.ts')
       const { path, config } = await initBridge(io, configOf(command), directory)
       const agents = config.agents.map(({ profile, harnesses }) => `  ${profile}: ${harnesses.join(', ')}\n`).join('')
       const text = () => `Wrote ${path}. Look at it, and start the bridge with: rouse bridge\n${agents}`

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
-import { plain } from '../terminal-text.ts'
 import { readText } from '../text-input.ts'
 import { claimTable } from '../views/claim-view.ts'
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
+import { ownFetch } from '../../client/client-fetch.ts'
+import { Refused, Unreachable } from '../../client/failure.ts'
+import { createGatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { ownFetch } from '../client-fetch.ts'
-import { Refused, Unreachable } from '../failure.ts'
 import { gatewayUrl } from '../gateway-address.ts'
-import { createGatewayClient } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
-import { createPrinter } from '../printer.ts'
 
 /** Exits with 0 where a gateway can take work, else with 1: what health checks of containers expect. */
 export function registerHealth(parent: Command, io: Io): void {

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
+import { Refused } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { quickFetch } from '../../client/quick-fetch.ts'
+import { plain } from '../../client/terminal-text.ts'
+import { harnessProcess } from '../../harness/harness-process.ts'
 import { within } from '../../lib/within.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused } from '../failure.ts'
-import { harnessProcess } from '../harness-process.ts'
 import { harnesses } from '../hook/harness-events.ts'
 import { readInput } from '../hook/read-input.ts'
 import { runHook } from '../hook/run-hook.ts'
 import { tellBridge } from '../hook/tell-bridge.ts'
-import type { Io } from '../io.ts'
-import { quickFetch } from '../quick-fetch.ts'
-import { plain } from '../terminal-text.ts'
 
 /** The longest time for the whole command, because the turn of the harness waits for it. */
 const hookMaxMs = 2_000

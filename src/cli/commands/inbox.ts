@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { MessageType } from '../../mailbox/messages/message.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { integer, messageType } from '../option-values.ts'
-import { plain } from '../terminal-text.ts'
 import { inboxTable } from '../views/mail-view.ts'
 
 interface InboxOptions {

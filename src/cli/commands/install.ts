@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
 import { clientCommand, commonOptions, connect } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
 import { bridgeWays, harnessIds } from '../install/harness.ts'
 import { oneHarness } from '../install/harness-names.ts'
 import { listHarnesses } from '../install/list-harnesses.ts'
 import { type InstallOptions, runInstall } from '../install/run-install.ts'
-import type { Io } from '../io.ts'
-import { createPrinter } from '../printer.ts'
 import { installBridge } from '../service/bridge-service.ts'
 
 export function registerInstall(program: Command, io: Io): void {

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { readSecret, warnOfFlag, withheldVariables } from '../../client/secret-input.ts'
 import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { listenOnStream } from '../listen/stream.ts'
 import { listenOnWebhook } from '../listen/webhook.ts'
 import { collect, collectTrigger, integer } from '../option-values.ts'
-import { readSecret, warnOfFlag, withheldVariables } from '../secret-input.ts'
 
 interface ListenCommandOptions {
   port?: number

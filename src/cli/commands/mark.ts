@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { type ReportableStatus, reportableStatuses } from '../../mailbox/messages/status.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
-import { plain } from '../terminal-text.ts'
 
 export function registerMark(parent: Command, io: Io): void {
   clientCommand(parent, 'mark <message>', 'set the status of a message that you received', [

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
-import type { Io } from '../io.ts'
-import { createPrinter } from '../printer.ts'
 import { readStoreConfig, type StoreOptions } from '../store-options.ts'
 
 export function registerMigrate(parent: Command, io: Io): void {

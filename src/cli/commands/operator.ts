@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { OperatorRole } from '../../registry/callers/operator-role.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { duration, operatorRole } from '../key-options.ts'
 import { collect } from '../option-values.ts'
 import { saveKeyOption, savingKey } from '../save-key.ts'
-import { paint, plain } from '../terminal-text.ts'
 import { operatorKeyTable } from '../views/key-view.ts'
 
 interface AddOptions {

@@ -1,11 +1,11 @@
 import { Argument, type Command, type CommandOptions } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-scopes.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { readPages } from '../read-pages.ts'
 import { table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { when } from '../when.ts'
 
 /** `rouse permission …`: what agents allow each other. */

@@ -1,4 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
+import { bareHandle } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import {
   type PresenceSource,
   type PresenceState,
@@ -6,10 +9,7 @@ import {
   presenceStates,
 } from '../../registry/sessions/presence.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { bareHandle } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 import { collect } from '../option-values.ts'
-import { plain } from '../terminal-text.ts'
 import { presenceText } from '../views/session-view.ts'
 
 interface SetOptions {

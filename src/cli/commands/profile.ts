@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
+import { type Profiles, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
-import type { Io } from '../io.ts'
-import { createPrinter } from '../printer.ts'
-import { type Profiles, readProfiles, writeProfiles } from '../profiles/profile-file.ts'
 import { table } from '../table.ts'
 import { defaultProfile } from './login.ts'
 

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Io } from '../../client/io.ts'
 import type { ProjectLimitsView } from '../../fronts/rest/projects.ts'
 import { type LimitName, projectLimits } from '../../share-limits.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { table } from '../table.ts'
 
 type Changes = Partial<Record<LimitName, number | null>>

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { when } from '../when.ts'
 import { registerProjectLimits } from './project-limits.ts'
 

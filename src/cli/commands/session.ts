@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { collect, integer } from '../option-values.ts'
 import { ownSession } from '../own-session.ts'
 import { surfaceOf } from '../surface.ts'
 import { fields } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { drainedText, sessionTable } from '../views/session-view.ts'
 
 interface StartOptions {

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { Trigger } from '../../log/event.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { trigger } from '../option-values.ts'
 import {
   addFilterOptions,
@@ -14,7 +15,6 @@ import {
   type SelectionOptions,
   triggerList,
 } from '../subscription-options.ts'
-import { paint, plain } from '../terminal-text.ts'
 import { waitingText } from '../views/subscription-view.ts'
 
 interface SubAddOptions extends SelectionOptions {

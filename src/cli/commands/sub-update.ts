@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { Trigger } from '../../log/event.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { integer, trigger } from '../option-values.ts'
 import {
   addFilterOptions,
@@ -15,7 +16,6 @@ import {
   type SelectionOptions,
   triggerList,
 } from '../subscription-options.ts'
-import { paint, plain } from '../terminal-text.ts'
 
 interface SubUpdateOptions extends SelectionOptions {
   status?: 'active' | 'paused'

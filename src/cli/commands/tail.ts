@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { integer } from '../option-values.ts'
 import { followEvents } from '../tail/follow-events.ts'
 import { readEvents } from '../tail/read-events.ts'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { WakePolicy } from '../../registry/agents/agent.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
 import { integer, wakePolicy } from '../option-values.ts'
-import { plain } from '../terminal-text.ts'
 import { optionText } from '../text-input.ts'
 
 interface TaskMoveOptions {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import type { Io } from '../io.ts'
-import { plain } from '../terminal-text.ts'
 import { threadText } from '../views/mail-view.ts'
 
 export function registerThread(parent: Command, io: Io): void {

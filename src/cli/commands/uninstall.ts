@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { createPrinter } from '../../client/printer.ts'
+import type { Scope } from '../../harness/places.ts'
 import { clientCommand, commonOptions } from '../client-command.ts'
-import { UsageError } from '../failure.ts'
 import { harnessIds } from '../install/harness.ts'
 import { oneHarness } from '../install/harness-names.ts'
 import { applyUninstall, planUninstall } from '../install/install-files.ts'
-import type { Scope } from '../install/places.ts'
 import { diffText, resultText } from '../install/show.ts'
-import type { Io } from '../io.ts'
-import { createPrinter } from '../printer.ts'
 import { uninstallBridge } from '../service/bridge-service.ts'
 
 interface UninstallOptions {

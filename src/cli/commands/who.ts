@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
 import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import { Refused } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
 import { readPages } from '../read-pages.ts'
 import { whoTable } from '../views/who-view.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
 import { clientCommand, connect } from '../client-command.ts'
-import type { Io } from '../io.ts'
 import { fields } from '../table.ts'
 import { whenLong } from '../when.ts'
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { withoutSecrets } from '../secret-input.ts'
+import { withoutSecrets } from '../../client/secret-input.ts'
 import type { Story } from './story.ts'
 
 /** The example that ships with the code. It runs unchanged, in its own process. */

@@ -1,4 +1,4 @@
-import type { AgentStatus, BridgeStatus, HarnessStatus, WakeStatus } from '../bridge/run/status.ts'
+import type { AgentStatus, BridgeStatus, HarnessStatus, WakeStatus } from '../../bridge/run/status.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 
 /** What a running bridge says of itself, as checks: the bridge, each agent, each harness and what would make its proof stronger. Pure. */

@@ -1,5 +1,5 @@
-import { type ListedHook, ownHooks } from '../hook/codex-trust.ts'
-import type { Place } from '../install/places.ts'
+import { type ListedHook, ownHooks } from '../../harness/codex-trust.ts'
+import type { Place } from '../../harness/places.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 import { talk } from './talk.ts'
 

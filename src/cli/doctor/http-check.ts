@@ -1,7 +1,7 @@
+import { clientFetch, type Fetch, type FetchResponse } from '../../client/client-fetch.ts'
+import type { Io } from '../../client/io.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import { clientFetch, type Fetch, type FetchResponse } from '../client-fetch.ts'
 import { keyVariable } from '../install/entries.ts'
-import type { Io } from '../io.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 
 const name = 'MCP over HTTP'

@@ -1,6 +1,6 @@
+import type { Io } from '../../client/io.ts'
 import { type Connection, readConnections } from '../connections.ts'
 import type { HarnessId } from '../install/harness.ts'
-import type { Io } from '../io.ts'
 import { type Check, ok, unknown } from './check.ts'
 
 /** A harness's last connection to `rouse mcp` with a profile. */

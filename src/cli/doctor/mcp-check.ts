@@ -1,6 +1,6 @@
+import type { Io } from '../../client/io.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { HarnessId } from '../install/harness.ts'
-import type { Io } from '../io.ts'
 import { broken, type Check, ok } from './check.ts'
 import { talk } from './talk.ts'
 

@@ -1,7 +1,7 @@
-import { Refused, Unreachable } from '../failure.ts'
-import { createGatewayClient, type GatewayClient } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
-import type { Profile } from '../profiles/profile-file.ts'
+import { Refused, Unreachable } from '../../client/failure.ts'
+import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import type { Profile } from '../../client/profile-file.ts'
 import { broken, type Check, ok, unknown } from './check.ts'
 
 const answerMaxMs = 5_000

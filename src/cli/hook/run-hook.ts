@@ -1,11 +1,11 @@
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { conversationOf, isUnattended, turnOf } from '../../harness/harness-input.ts'
+import type { HarnessProcess } from '../../harness/harness-process.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
-import { Refused } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
-import type { HarnessProcess } from '../harness-process.ts'
-import type { Io } from '../io.ts'
 import { actOf, type HookAct, harnesses } from './harness-events.ts'
-import { conversationOf, isUnattended, turnOf } from './harness-input.ts'
 import { countText, mailText } from './mail-text.ts'
 
 export interface Hook {

@@ -1,5 +1,5 @@
-import { Refused } from '../failure.ts'
-import { bareHandle, type GatewayClient } from '../gateway-client.ts'
+import { Refused } from '../../client/failure.ts'
+import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import { readPages } from '../read-pages.ts'
 import { type Candidate, resolveId } from './resolve-id.ts'
 

@@ -1,5 +1,5 @@
-import { UsageError } from '../failure.ts'
-import { clip, plain } from '../terminal-text.ts'
+import { UsageError } from '../../client/failure.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 
 /** Something that an abbreviation may mean. */
 export interface Candidate {

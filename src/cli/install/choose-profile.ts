@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
-import { UsageError } from '../failure.ts'
-import { bareHandle, type GatewayClient } from '../gateway-client.ts'
-import type { Io } from '../io.ts'
-import { type Profile, readProfiles, writeProfiles } from '../profiles/profile-file.ts'
+import { UsageError } from '../../client/failure.ts'
+import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { type Profile, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 
 /** A profile by its name. `isNew`: it is not there yet, and will be made. */
 export interface ChosenProfile {

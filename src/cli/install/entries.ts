@@ -1,7 +1,7 @@
-import type { Piece, Value } from './document.ts'
+import type { Piece, Value } from '../../config-files/document.ts'
+import { homeOf } from '../../harness/places.ts'
 import type { HarnessFile, HarnessId, Wanted } from './harness.ts'
 import { shellCommand } from './launch.ts'
-import { homeOf } from './places.ts'
 
 /** The name of our server in every harness. */
 export const serverName = 'rouse'

@@ -1,5 +1,5 @@
+import { UsageError } from '../../client/failure.ts'
 import { closestWord } from '../../lib/closest-word.ts'
-import { UsageError } from '../failure.ts'
 import type { Harness, HarnessId } from './harness.ts'
 import { harnessTable } from './harness-table.ts'
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { directoryOf, homeOf, type Place, type Scope, xdgConfig } from '../../harness/places.ts'
 import { claudePlugin, claudeWaiters, copilotExtension, opencodePlugin } from './bridge-files.ts'
 import {
   bearer,
@@ -15,7 +16,6 @@ import {
   serverWords,
 } from './entries.ts'
 import type { Harness, HarnessId } from './harness.ts'
-import { directoryOf, homeOf, type Place, type Scope, xdgConfig } from './places.ts'
 import { gemini, qwen } from './settings-harnesses.ts'
 
 const cursorEvents = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'sessionEnd']

@@ -1,6 +1,6 @@
-import type { Piece } from './document.ts'
-import type { FormatName } from './formats.ts'
-import type { Place, Scope } from './places.ts'
+import type { Piece } from '../../config-files/document.ts'
+import type { FormatName } from '../../config-files/formats.ts'
+import type { Place, Scope } from '../../harness/places.ts'
 
 export const harnessIds = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'qwen', 'copilot'] as const
 export type HarnessId = (typeof harnessIds)[number]

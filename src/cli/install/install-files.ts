@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import { UsageError } from '../failure.ts'
-import type { Io } from '../io.ts'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
 import {
   backUp,
   type ConfigFile,
@@ -10,13 +10,13 @@ import {
   removeFile,
   replaceFile,
   requireWritable,
-} from './config-file.ts'
-import { DocumentError, type Format, type Piece, type Written } from './document.ts'
-import { type FormatName, formats } from './formats.ts'
+} from '../../config-files/config-file.ts'
+import { DocumentError, type Format, type Piece, type Written } from '../../config-files/document.ts'
+import { type FormatName, formats } from '../../config-files/formats.ts'
+import { type FileRecord, readRecords, saveRecord } from '../../config-files/record.ts'
+import type { Scope } from '../../harness/places.ts'
 import type { HarnessFile } from './harness.ts'
-import type { Scope } from './places.ts'
 import { type Plan, planFile } from './plan.ts'
-import { type FileRecord, readRecords, saveRecord } from './record.ts'
 
 /** What is to be done with one file. */
 export interface FileWork {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import type { Io } from '../io.ts'
-import type { Printer } from '../printer.ts'
+import type { Io } from '../../client/io.ts'
+import type { Printer } from '../../client/printer.ts'
+import { readRecords } from '../../config-files/record.ts'
+import { programPath } from '../../harness/program-path.ts'
 import { table } from '../table.ts'
 import { harnessIds } from './harness.ts'
 import { harnessTable } from './harness-table.ts'
-import { programPath } from './program-path.ts'
-import { readRecords } from './record.ts'
 
 /** Prints which harnesses are on this machine, and where Rouse is installed. */
 export function listHarnesses(io: Io, print: Printer): void {

@@ -1,4 +1,4 @@
-import { type Format, hasPiece, type Piece, samePiece, type Written } from './document.ts'
+import { type Format, hasPiece, type Piece, samePiece, type Written } from '../../config-files/document.ts'
 
 /** What a file becomes. `text` is what it was where nothing changes. */
 export interface Plan {

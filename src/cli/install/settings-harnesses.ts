@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { directoryOf, homeOf, type Place } from '../../harness/places.ts'
 import {
   bearer,
   claudeEvents,
@@ -12,7 +13,6 @@ import {
   serverWords,
 } from './entries.ts'
 import type { Harness } from './harness.ts'
-import { directoryOf, homeOf, type Place } from './places.ts'
 
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'Notification', 'AfterAgent', 'SessionEnd']
 

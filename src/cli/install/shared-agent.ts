@@ -1,8 +1,8 @@
-import type { Io } from '../io.ts'
-import { readProfiles } from '../profiles/profile-file.ts'
+import type { Io } from '../../client/io.ts'
+import { readProfiles } from '../../client/profile-file.ts'
+import { profilesOf, readRecords } from '../../config-files/record.ts'
 import type { HarnessId } from './harness.ts'
 import { harnessTable } from './harness-table.ts'
-import { profilesOf, readRecords } from './record.ts'
 
 /** A warning where other harnesses speak for the same agent: of those that run, only the newest does. Source: D12. */
 export function sharedAgent(io: Io, own: HarnessId, identity: string): string[] {

@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from 'diff'
-import type { Io } from '../io.ts'
-import { paint, plain } from '../terminal-text.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { Harness } from './harness.ts'
 import type { FileResult, FileWork } from './install-files.ts'
 

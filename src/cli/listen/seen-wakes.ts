@@ -1,4 +1,4 @@
-import type { Wake } from './wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 
 /** Far more than a gateway retries at one time. */
 const rememberedMax = 10_000

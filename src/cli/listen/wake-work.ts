@@ -1,9 +1,9 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
+import { mayPass } from '../../client/wakes/streamed-wakes.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
-import type { GatewayClient } from '../gateway-client.ts'
-import { clip, plain } from '../terminal-text.ts'
-import { mayPass } from './streamed-wakes.ts'
-import type { Wake } from './wake.ts'
 
 /** How the work for a wake ended. */
 export type Outcome = { readonly step: 'delivered' } | { readonly step: 'failed'; readonly detail: string }

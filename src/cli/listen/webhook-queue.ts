@@ -1,4 +1,4 @@
-import type { Wake } from './wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 
 /** Handles wakes one at a time, in the order of their arrival. */
 export class WakeQueue {

@@ -1,7 +1,7 @@
 import type { ApiAnswer } from '../../fronts/mcp/call-api.ts'
+import { type Conversation, conversation } from '../../harness/conversation.ts'
+import type { HarnessProcess } from '../../harness/harness-process.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { type Conversation, conversation } from '../conversation.ts'
-import type { HarnessProcess } from '../harness-process.ts'
 import type { HttpApi } from './http-api.ts'
 
 export interface SessionParts {

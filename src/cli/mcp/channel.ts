@@ -1,5 +1,5 @@
+import { clip, plain } from '../../client/terminal-text.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
-import { clip, plain } from '../terminal-text.ts'
 
 /** The capability of a server whose notifications Claude Code shows to its model, where its user has turned that on. */
 export const channelCapability = { 'claude/channel': {} } as const

@@ -1,6 +1,6 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import type { GatewayClient } from '../gateway-client.ts'
 import { followEvents } from '../tail/follow-events.ts'
 
 const againMs = 2_000

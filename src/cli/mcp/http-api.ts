@@ -1,9 +1,9 @@
+import type { Fetch, FetchResponse } from '../../client/client-fetch.ts'
+import { Unreachable } from '../../client/failure.ts'
+import type { Credentials } from '../../client/gateway-client.ts'
+import { withTimeout } from '../../client/with-timeout.ts'
 import { type ApiAnswer, type ApiRequest, GatewayUnreachable } from '../../fronts/mcp/call-api.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { Fetch, FetchResponse } from '../client-fetch.ts'
-import { Unreachable } from '../failure.ts'
-import type { Credentials } from '../gateway-client.ts'
-import { withTimeout } from '../with-timeout.ts'
 
 /** Longer than any call that blocks. */
 const callMaxMs = 120_000

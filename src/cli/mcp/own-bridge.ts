@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { askStatus } from '../bridge/local/ask-status.ts'
-import type { Io } from '../io.ts'
+import { askStatus } from '../../bridge/local/ask-status.ts'
+import type { Io } from '../../client/io.ts'
 import { bridgeLogPath } from '../service/log-file.ts'
 
 /**

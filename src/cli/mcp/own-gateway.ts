@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { clientFetch } from '../../client/client-fetch.ts'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { clientFetch } from '../client-fetch.ts'
-import { UsageError } from '../failure.ts'
 import { isLoopback } from '../gateway-key.ts'
-import type { Io } from '../io.ts'
 
 const upMaxMs = 15_000
 const lookMs = 200

@@ -1,5 +1,5 @@
+import type { Io } from '../../client/io.ts'
 import { knownSurface, surfaceOfName } from '../../fronts/mcp/surface-of-name.ts'
-import type { Io } from '../io.ts'
 import type { ClientInfo } from './client-message.ts'
 
 /** What harnesses set in the environment of the programs that they start. */

@@ -1,7 +1,7 @@
-import { UsageError } from '../failure.ts'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import type { Profile, Profiles } from '../../client/profile-file.ts'
 import { gatewayUrl } from '../gateway-address.ts'
-import type { Io } from '../io.ts'
-import type { Profile, Profiles } from './profile-file.ts'
 
 /** The options that every command for a gateway has. */
 export interface AccessOptions {

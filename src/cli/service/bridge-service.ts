@@ -1,9 +1,9 @@
 import { createTwoFilesPatch } from 'diff'
+import type { Io } from '../../client/io.ts'
+import type { Printer } from '../../client/printer.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
+import type { Place } from '../../harness/places.ts'
 import { isTemporary, launchOf } from '../install/launch.ts'
-import type { Place } from '../install/places.ts'
-import type { Io } from '../io.ts'
-import type { Printer } from '../printer.ts'
-import { paint, plain } from '../terminal-text.ts'
 import { installService, plannedService, type ServiceResult, uninstallService } from './install-service.ts'
 import { bridgeService, type Service } from './services.ts'
 

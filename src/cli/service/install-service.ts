@@ -1,4 +1,5 @@
-import { UsageError } from '../failure.ts'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
 import {
   FileRefusal,
   readConfigFile,
@@ -6,8 +7,7 @@ import {
   removeFile,
   replaceFile,
   requireWritable,
-} from '../install/config-file.ts'
-import type { Io } from '../io.ts'
+} from '../../config-files/config-file.ts'
 import { runCommands } from './run-command.ts'
 import { saveServiceRecord, serviceRecord } from './service-record.ts'
 import type { Service } from './services.ts'

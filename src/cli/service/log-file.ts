@@ -1,8 +1,8 @@
 import { appendFileSync, chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { UsageError } from '../failure.ts'
-import type { Io } from '../io.ts'
 
 const bytesMax = 1024 * 1024
 

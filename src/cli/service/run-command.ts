@@ -1,6 +1,6 @@
+import type { Io } from '../../client/io.ts'
+import { programPath } from '../../harness/program-path.ts'
 import { talk } from '../doctor/talk.ts'
-import { programPath } from '../install/program-path.ts'
-import type { Io } from '../io.ts'
 
 const commandMaxMs = 30_000
 

@@ -1,5 +1,5 @@
-import { readInstalled, type ServiceRecord, writeInstalled } from '../install/record.ts'
-import type { Io } from '../io.ts'
+import type { Io } from '../../client/io.ts'
+import { readInstalled, type ServiceRecord, writeInstalled } from '../../config-files/record.ts'
 
 /** Returns what was written as the service at a path; undefined: nothing of ours. */
 export function serviceRecord(env: Io['env'], path: string): ServiceRecord | undefined {

@@ -1,9 +1,9 @@
+import { readEventStream, type StreamEvent } from '../../client/event-stream.ts'
+import { Refused, Unreachable } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { Refused, Unreachable } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
-import { readEventStream, type StreamEvent } from './event-stream.ts'
 
 const reconnectMs = 1_000
 const reconnectMsMax = 30_000

@@ -1,5 +1,5 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
-import type { GatewayClient } from '../gateway-client.ts'
 
 const pageSize = 200
 

@@ -1,6 +1,6 @@
+import { plain } from '../../client/terminal-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { fields } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { artifactText, messageText } from './task-view.ts'
 
 /**

@@ -1,7 +1,7 @@
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { AgentView } from '../../fronts/rest/agents/view.ts'
-import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { whenLong } from '../when.ts'
 
 export function agentTable(io: Io, agents: readonly AgentView[]): string {

@@ -1,7 +1,7 @@
-import type { AgentStatus, BridgeStatus, HarnessStatus } from '../bridge/run/status.ts'
-import type { Io } from '../io.ts'
+import type { AgentStatus, BridgeStatus, HarnessStatus } from '../../bridge/run/status.ts'
+import type { Io } from '../../client/io.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 import { table } from '../table.ts'
-import { clip, plain } from '../terminal-text.ts'
 
 const textMax = 200
 

@@ -1,3 +1,5 @@
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type {
   AttemptView,
   DeliveryView,
@@ -5,9 +7,7 @@ import type {
   TestView,
   WakeStepView,
 } from '../../fronts/rest/wake-subscriptions/view.ts'
-import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { when } from '../when.ts'
 
 export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): string {

@@ -1,5 +1,5 @@
+import { clip, plain } from '../../client/terminal-text.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
-import { clip, plain } from '../terminal-text.ts'
 
 const detailLengthMax = 160
 

@@ -1,7 +1,7 @@
+import type { Io } from '../../client/io.ts'
+import { clip, paint, plain } from '../../client/terminal-text.ts'
 import type { InboxMessageView, MessageView, RecipientView, SentView } from '../../fronts/rest/messages/view.ts'
-import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
-import { clip, paint, plain } from '../terminal-text.ts'
 import { when, whenLong } from '../when.ts'
 
 export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: boolean): string {

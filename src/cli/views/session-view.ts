@@ -1,9 +1,9 @@
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
 import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
 import type { SessionView } from '../../fronts/rest/sessions/view.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
-import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
-import { paint, plain } from '../terminal-text.ts'
 import { when, whenLong } from '../when.ts'
 
 export function sessionTable(io: Io, sessions: readonly SessionView[]): string {

@@ -1,7 +1,7 @@
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
-import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { whenLong } from '../when.ts'
 
 export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {

@@ -1,8 +1,8 @@
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import type { TaskSummaryView, TaskView } from '../../fronts/rest/tasks/view.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { Io } from '../io.ts'
 import { fields, table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import { when, whenLong } from '../when.ts'
 
 export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {

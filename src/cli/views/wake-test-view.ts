@@ -1,6 +1,6 @@
-import type { Io } from '../io.ts'
+import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { fields, table } from '../table.ts'
-import { plain } from '../terminal-text.ts'
 import type { WakeTest } from '../wake-test/run-wake-test.ts'
 import { when } from '../when.ts'
 

@@ -1,11 +1,11 @@
+import type { Io } from '../../client/io.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
 import type { ClaimView } from '../../fronts/rest/claims.ts'
 import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { SubscriptionStatus } from '../../registry/subscriptions/status.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
-import type { Io } from '../io.ts'
 import { table } from '../table.ts'
-import { clip, plain } from '../terminal-text.ts'
 import { when } from '../when.ts'
 
 /** @param subscriptions those that the caller may read */

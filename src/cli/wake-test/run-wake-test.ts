@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { Refused } from '../failure.ts'
-import type { GatewayClient } from '../gateway-client.ts'
 import { readPages } from '../read-pages.ts'
 import { isOpen, type MessageEvidence, messageEvidence, type RouteEvidence, routeEvidence } from './evidence.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BridgeStatus } from '../../../src/cli/bridge/run/status.ts'
+import type { BridgeStatus } from '../../../src/bridge/run/status.ts'
 import { bridgeChecks } from '../../../src/cli/doctor/bridge-checks.ts'
 import { makeHome } from '../install/homes.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { localAddress, thisMachine } from '../../../src/cli/bridge/local/address.ts'
+import { localAddress, thisMachine } from '../../../src/bridge/local/address.ts'
 import { contents, makeHome } from './homes.ts'
 
 const plugin = '.config/opencode/plugins/rouse.js'

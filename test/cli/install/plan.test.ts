@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DocumentError, type Format, hasPiece, type Piece } from '../../../src/cli/install/document.ts'
-import { formats } from '../../../src/cli/install/formats.ts'
 import { planFile } from '../../../src/cli/install/plan.ts'
+import { DocumentError, type Format, hasPiece, type Piece } from '../../../src/config-files/document.ts'
+import { formats } from '../../../src/config-files/formats.ts'
 import { jsonDocuments, tomlDocuments } from './documents.ts'
 
 const hook = (event: string) => ({ hooks: [{ type: 'command', command: `rouse hook claude ${event}` }] })

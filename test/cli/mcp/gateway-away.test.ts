@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Unreachable } from '../../../src/cli/failure.ts'
+import { Unreachable } from '../../../src/client/failure.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { startStubGateway } from '../stub-gateway.ts'
 import { startMcpPair } from './start-mcp-pair.ts'

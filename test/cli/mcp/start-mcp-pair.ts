@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/server'
-import { clientFetch } from '../../../src/cli/client-fetch.ts'
 import { type McpOptions, serveMcp } from '../../../src/cli/mcp/serve-mcp.ts'
+import { clientFetch } from '../../../src/client/client-fetch.ts'
 import { atTestEnd } from '../../support/ends.ts'
 
 export interface McpPair {

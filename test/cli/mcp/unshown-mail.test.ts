@@ -1,6 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
-import { clientFetch } from '../../../src/cli/client-fetch.ts'
+import { clientFetch } from '../../../src/client/client-fetch.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { serveOnPair, startMcpPair } from './start-mcp-pair.ts'

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { programPath } from '../../../src/cli/install/program-path.ts'
 import { agentText } from '../../../src/cli/service/launchd-agent.ts'
 import { bridgeService } from '../../../src/cli/service/services.ts'
 import { unitName, unitText } from '../../../src/cli/service/systemd-unit.ts'
+import { programPath } from '../../../src/harness/program-path.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 
 const launch = {

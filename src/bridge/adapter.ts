@@ -1,0 +1,132 @@
+import type { GatewayClient } from '../client/gateway-client.ts'
+import type { Io } from '../client/io.ts'
+import type { PresenceState } from '../registry/sessions/presence.ts'
+import type { ReceiptStep } from '../wakes/rules/receipts.ts'
+import type { Reason } from '../wakes/rules/told-steps.ts'
+import type { AdapterId } from './adapters/ids.ts'
+import type { LocalClients } from './local/clients.ts'
+import type { OutgoingWake } from './wake-text.ts'
+
+export type { OutgoingWake } from './wake-text.ts'
+
+/**
+ * One way into one kind of harness. It looks at what runs on this machine, and hands a wake to exactly one conversation. It never
+ * answers for the user: no approval, no question, no draft. Each is a folder in `adapters/`, and a row in `adapters/table.ts`.
+ */
+export interface Adapter extends AsyncDisposable {
+  /** Looks what is there. Changes nothing, starts no turn, and ends within seconds. What went wrong is a remark, not an error. */
+  probe(signal: AbortSignal): Promise<Probe>
+  /**
+   * Tells the state of conversations as it changes, until the signal aborts: where the harness tells it by itself. Absent: the bridge
+   * looks again when it needs to know.
+   */
+  watch?(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void>
+  /**
+   * Starts one turn with a wake, or says why not. The state is read again here, at the moment of the act: what waits for its user, has
+   * a draft that would be lost, or cannot be read, is `held`. Resolves when no more will be known: a wake that the harness has taken
+   * and has not begun is reported as `held`, and stays with the adapter. Rejects with what nobody has foreseen: `unknown` if
+   * `handingOver` was called, else `failed`. Source: S1-9…S1-13.
+   */
+  wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd>
+  /**
+   * Looks what became of a wake that was handed over before this process died. `absent`: the harness never had it, so it may be handed
+   * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `delivered`: it joined another turn;
+   * `unknown`: it cannot be told, so it is not sent again. A conversation that is gone has its id and the state `unknown`.
+   */
+  find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found>
+}
+
+/** What became of a wake that was handed over, as `Adapter.find` tells it. */
+export type Found = 'turn_started' | 'delivered' | 'waits' | 'absent' | 'unknown'
+
+/** What everybody knows of an adapter without starting it. */
+export interface AdapterRow {
+  readonly id: AdapterId
+  /** `Codex` */
+  readonly title: string
+  /** The steps that it can prove, the strongest last. It reports no other. */
+  readonly proves: readonly ReceiptStep[]
+  /** Whether it is used only where the configuration names it. */
+  readonly isOptIn?: true
+  /** What the configuration may say about it, each with its meaning. */
+  readonly settings: Readonly<Record<string, SettingMeaning>>
+  create(context: AdapterContext): Adapter
+}
+
+/** What one setting of an adapter is. */
+export interface SettingMeaning {
+  readonly type: 'boolean' | 'number' | 'string' | 'strings'
+  readonly help: string
+}
+
+/** What an adapter is made of. */
+export interface AdapterContext {
+  readonly env: Io['env']
+  /** As its row describes them; the user's configuration, never a peer's text. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** The directories whose conversations the user has allowed, absolute; a conversation elsewhere is not reached. */
+  readonly directories: readonly string[]
+  /** Programs of ours that run inside harnesses, and have called this bridge. */
+  readonly clients: LocalClients
+  /** ms since the epoch */
+  readonly now: () => number
+  /** A line for the user about what the adapter does. */
+  readonly note: (text: string) => void
+}
+
+/** What an adapter has found. */
+export interface Probe {
+  /** Whether the harness is installed or runs here. */
+  readonly isThere: boolean
+  readonly version?: string
+  readonly sessions: readonly HarnessSession[]
+  /** What does not work and what mends it, a sentence each. */
+  readonly remarks: readonly string[]
+}
+
+/** A conversation of a harness on this machine. */
+export interface HarnessSession {
+  readonly harness: AdapterId
+  /** The id under which the harness knows the conversation. A tmux pane: `%3`. */
+  readonly conversationId: string
+  /** Where it works; absolute. */
+  readonly cwd?: string
+  /** The process of the harness, as its hooks name it (`harnessProcess`): its end ends the conversation. `startedAt`: ISO 8601. */
+  readonly process?: { readonly pid: number; readonly startedAt?: string }
+  readonly state: PresenceState
+  readonly activeTurnId?: string
+  /** The way that a wake would take now: `queue`, `monitor`, `inbox socket`. Absent: it cannot be reached. */
+  readonly route?: string
+  /** Why it cannot be reached, or what would give a stronger proof: a sentence with the remedy. */
+  readonly remark?: string
+}
+
+/** What an adapter may do while it hands a wake over. */
+export interface WakeTools {
+  /**
+   * Call it before the act that cannot be taken back. Resolves when a record is on the disk: after a crash the bridge asks `find` instead of acting
+   * again. Rejects when the wake must not be handed over any more.
+   */
+  handingOver(route: string): Promise<void>
+  /** Says a step on the way, with its proof: never more than was proven. */
+  report(step: 'accepted' | 'routed' | 'written' | 'held' | 'delivered', detail: string): void
+  /** Aborts when the bridge stops or the subscription is gone: stop waiting. What was handed over is found again later. */
+  readonly signal: AbortSignal
+  /** The gateway, as the agent that is woken: for a program that is started for it. */
+  readonly gateway?: GatewayClient
+}
+
+/** How an attempt ended. */
+export type WakeEnd =
+  /** Handed over, and no more will be known; or the strongest proof. `detail`: what proved it. */
+  | { readonly step: 'written' | 'delivered' | 'turn_started' | 'seen' | 'acked'; readonly detail: string }
+  /**
+   * Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. `reason`:
+   * what its sender may know; by default what the state of the conversation says.
+   */
+  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason?: Reason }
+  /** It will not be tried again by this bridge. `failed`: the gateway may. */
+  | {
+      readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown' | 'failed'
+      readonly detail: string
+    }

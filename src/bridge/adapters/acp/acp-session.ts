@@ -1,0 +1,37 @@
+import type { PresenceState } from '../../../registry/sessions/presence.ts'
+
+/** The turn of a wake of ours. */
+export interface OwnTurn {
+  readonly wakeId: string
+  /** The agent has shown that it works on it. */
+  hasBegun: boolean
+  /** Version 2: the agent has put the message into its history. */
+  isInHistory: boolean
+  /** The editor has asked for its end. */
+  isCancelled: boolean
+}
+
+/** What goes over the wire tells of one session. */
+export class AcpSession {
+  readonly id: string
+  readonly cwd: string | undefined
+  /** Prompts of the editor that have not ended. */
+  readonly prompts = new Set<string>()
+  /** What the agent asks the user. */
+  readonly questions = new Set<string>()
+  /** Version 2 says it. */
+  told: 'running' | 'requires_action' | 'idle' = 'idle'
+  own: OwnTurn | undefined
+  /** Prompts of the editor that wait for the end of ours, as they came. */
+  readonly waiting: { readonly id: string | number; readonly line: Buffer }[] = []
+
+  constructor(id: string, cwd: string | undefined) {
+    this.id = id
+    this.cwd = cwd
+  }
+
+  get state(): PresenceState {
+    if (this.questions.size > 0 || this.told === 'requires_action') return 'waitingOnApproval'
+    return this.prompts.size > 0 || this.own !== undefined || this.told === 'running' ? 'active' : 'idle'
+  }
+}

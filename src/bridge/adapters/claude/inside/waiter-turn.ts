@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Io } from '../../../../client/io.ts'
+import { localAddress, makePrivate, thisMachine } from '../../../local/address.ts'
+
+/** The right of one waiting hook to be the one of its session. */
+export interface Turn {
+  /** Whether no newer one has come. */
+  isOurs(): boolean
+  release(): void
+}
+
+/**
+ * Makes this process the one that waits for a session: Claude Code starts another at each event, and ends none. The newest is right: it
+ * has the most time, and after `/clear` the conversation of now. undefined: there is no place for the note.
+ */
+export function takeTurn(env: Io['env'], pid: number): Turn | undefined {
+  const machine = thisMachine()
+  const directory = localAddress(env, machine)?.directory ?? env.TEMP
+  if (directory === undefined) return undefined
+  const path = join(directory, `claude-${pid}.waits`)
+  const name = randomBytes(8).toString('hex')
+  try {
+    if (machine.platform !== 'win32') makePrivate(directory, machine)
+    writeFileSync(`${path}.${name}`, name, { mode: 0o600 })
+    renameSync(`${path}.${name}`, path)
+  } catch {
+    return undefined
+  }
+  const isOurs = () => {
+    try {
+      return readFileSync(path, 'utf8') === name
+    } catch {
+      return false
+    }
+  }
+  return {
+    isOurs,
+    release: () => {
+      if (isOurs()) rmSync(path, { force: true })
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { Io } from '../../../client/io.ts'
+import { AppServer } from './app-server.ts'
+import { openChild } from './rpc/child.ts'
+import { ConnectionLost } from './rpc/refusals.ts'
+import { openSocket } from './rpc/socket.ts'
+import type { CodexSettings } from './settings.ts'
+import { controlSocket, socketFile } from './socket-file.ts'
+
+/** The app-servers that were reached, and why others were not. Whoever asked closes them. */
+export interface Reached {
+  readonly servers: AppServer[]
+  readonly remarks: string[]
+}
+
+/** Opens the app-servers of this user: those that listen, and our own for a home that has none. */
+export class CodexAccess {
+  readonly settings: CodexSettings
+  readonly #env: Io['env']
+
+  constructor(settings: CodexSettings, env: Io['env']) {
+    this.settings = settings
+    this.#env = env
+  }
+
+  /** The sockets that exist and are this user's; why others are not used. */
+  sockets(): { readonly paths: readonly string[]; readonly remarks: string[] } {
+    const { homes, sockets } = this.settings
+    const files = [...homes.map(controlSocket), ...sockets].map((path) => socketFile(path, process.getuid?.()))
+    const paths = new Set(files.flatMap((file) => (file && 'path' in file ? [file.path] : [])))
+    return { paths: [...paths], remarks: files.flatMap((file) => (file && 'remark' in file ? [file.remark] : [])) }
+  }
+
+  /** Opens every app-server that listens. One that does not answer is a remark. */
+  async listening(): Promise<Reached> {
+    const { paths, remarks } = this.sockets()
+    const opened = await Promise.allSettled(paths.map(async (path) => AppServer.greet(await openSocket(path))))
+    const servers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    opened.forEach((one, index) => {
+      // A server that was killed leaves its socket behind.
+      if (one.status === 'rejected' && !/ECONNREFUSED/.test(String(one.reason))) {
+        remarks.push(`The app-server at ${paths[index]} does not answer: ${(one.reason as Error).message}.`)
+      }
+    })
+    return { servers, remarks }
+  }
+
+  /** Opens an app-server with this home: the one that listens, else a process of ours. Errors: `ConnectionLost`, `RpcError`. */
+  async ofHome(home: string): Promise<AppServer> {
+    const { servers } = await this.listening()
+    const found = servers.find((server) => server.home === home)
+    await closeAll(servers.filter((server) => server !== found))
+    return found ?? this.ownServer(home)
+  }
+
+  /** Starts an app-server with this home. Errors: `ConnectionLost`, `RpcError`. */
+  async ownServer(home: string): Promise<AppServer> {
+    const { program } = this.settings
+    if (program === undefined) throw new ConnectionLost('codex is not in PATH')
+    return AppServer.greet(openChild(program, { ...this.#env, CODEX_HOME: home }), true)
+  }
+}
+
+/** Closes app-servers that were opened together. */
+export async function closeAll(servers: readonly AppServer[]): Promise<void> {
+  await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
+}

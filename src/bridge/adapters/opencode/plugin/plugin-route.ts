@@ -1,0 +1,150 @@
+import { withTimeout } from '../../../../client/with-timeout.ts'
+import type { Found, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
+import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined } from '../../../local/clients.ts'
+import { reasonToHold } from '../v1/activity.ts'
+import { startedProcess } from '../v1/servers.ts'
+
+/** The name of this way in the journal and in `HarnessSession.route`. */
+export const pluginRoute = 'plugin'
+
+/** A plugin that has lost the bridge calls again within 2 s. One that does not for this long has gone with its OpenCode. */
+const goneMs = 10_000
+/** The plugin says what became of earlier wakes right after it has attached. */
+const historyMs = 4_000
+
+/** The conversations of OpenCode that have our plugin: each is the one that its terminal shows. */
+export function pluginSessions(clients: LocalClients): HarnessSession[] {
+  return clients.attached('opencode').map(sessionOf)
+}
+
+function sessionOf({ conversationId, cwd, process, state }: AttachedClient): HarnessSession {
+  return {
+    harness: 'opencode',
+    conversationId,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(process === undefined ? {} : { process: startedProcess(process.pid) }),
+    state: state ?? 'unknown',
+    route: pluginRoute,
+  }
+}
+
+/** The plugin that serves a conversation; undefined: none has called. */
+export function pluginOf(
+  clients: LocalClients,
+  { conversationId, process }: HarnessSession,
+): AttachedClient | undefined {
+  const own = clients.attached('opencode').filter((client) => client.conversationId === conversationId)
+  return own.find((client) => process === undefined || client.process?.pid === process.pid)
+}
+
+/**
+ * Starts a turn with a wake by the plugin, which reads the state once more, looks whether it has the wake, and tells what became of it.
+ * Errors: the signal aborts.
+ */
+export async function wakeByPlugin(
+  clients: LocalClients,
+  session: HarnessSession,
+  wake: OutgoingWake,
+  tools: WakeTools,
+): Promise<WakeEnd> {
+  const client = pluginOf(clients, session)
+  if (client === undefined) return { step: 'held', detail: 'Its plugin has gone.' }
+  const reason = reasonToHold(client.state ?? 'unknown')
+  if (reason !== undefined) return { step: 'held', detail: reason }
+  await tools.handingOver(pluginRoute)
+  const sentAt = Date.now()
+  try {
+    await client.send(wake)
+    tools.report('accepted', 'The plugin has handed it to OpenCode. That proves no turn.')
+  } catch (error) {
+    tools.signal.throwIfAborted()
+    if (error instanceof WakeDeclined) return { step: 'held', detail: error.message }
+    // It may have it: the plugin tells when it is back.
+  }
+  return followReports(clients, session, { wakeId: wake.id, sentAt }, tools)
+}
+
+interface Sent {
+  readonly wakeId: string
+  /** ms since the epoch */
+  readonly sentAt: number
+}
+
+async function followReports(
+  clients: LocalClients,
+  session: HarnessSession,
+  { wakeId, sentAt }: Sent,
+  tools: WakeTools,
+): Promise<WakeEnd> {
+  let saidHeld = false
+  for (let seenAt = Date.now(); ; ) {
+    const isEnough = (report: LocalReport) => endOf(report, sentAt) !== undefined || (!saidHeld && isBehind(report))
+    const report = await reportWithin(clients, wakeId, isEnough, tools.signal, goneMs / 4)
+    tools.signal.throwIfAborted()
+    const end = report && endOf(report, sentAt)
+    if (end) return end
+    if (report && !saidHeld) {
+      saidHeld = true
+      tools.report('held', 'It stands in the conversation, behind a turn that runs.')
+    }
+    if (pluginOf(clients, session)) seenAt = Date.now()
+    else if (Date.now() - seenAt > goneMs) {
+      return { step: 'unknown', detail: 'Its OpenCode has ended before it said that a turn began.' }
+    }
+  }
+}
+
+/** The next report that is enough; undefined: there was none in time. */
+function reportWithin(
+  clients: LocalClients,
+  wakeId: string,
+  isEnough: (report: LocalReport) => boolean,
+  outer: AbortSignal,
+  timeoutMs: number,
+): Promise<LocalReport | undefined> {
+  const limit = { signal: outer, timeoutMs, expired: () => new Error('late') }
+  return withTimeout(limit, (signal) => clients.reported(wakeId, isEnough, signal))
+}
+
+const isBehind = ({ step, proof }: LocalReport): boolean => step === 'held' && takenBackAt(proof) === undefined
+
+/** What a report of the plugin ends with; undefined: it is open. One that is older than the wake's last hand-over is not about it. Pure. */
+export function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefined {
+  switch (step) {
+    case 'turn_started':
+      return { step, detail: proof }
+    case 'delivered':
+      return { step, detail: 'The turn of a later prompt had it in its context.' }
+    case 'unknown':
+      return { step, detail: `OpenCode took the prompt, and it is not in the conversation (${proof}).` }
+    case 'held':
+      if ((takenBackAt(proof) ?? 0) < sentAt) return undefined
+      return { step, detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.' }
+    default:
+      return undefined
+  }
+}
+
+/** The plugin says when: `taken back 1763839393000`. */
+function takenBackAt(proof: string): number | undefined {
+  const time = /^taken back (\d+)$/.exec(proof)?.[1]
+  return time === undefined ? undefined : Number(time)
+}
+
+/**
+ * Looks what became of a wake, as the plugin has said since it attached. `absent`: it has looked through the conversation; the plugin
+ * looks once more before it hands over.
+ */
+export async function findByPlugin(
+  clients: LocalClients,
+  session: HarnessSession,
+  wakeId: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  const strongest = await reportWithin(clients, wakeId, ({ step }) => step === 'turn_started', signal, historyMs)
+  if (strongest) return 'turn_started'
+  const any = await clients.reported(wakeId, () => true, AbortSignal.abort())
+  if (any === undefined) return pluginOf(clients, session) ? 'absent' : 'unknown'
+  if (any.step === 'delivered') return 'delivered'
+  return any.step === 'held' ? 'waits' : 'unknown'
+}

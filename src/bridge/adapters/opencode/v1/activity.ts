@@ -1,0 +1,38 @@
+import type { PresenceState } from '../../../../registry/sessions/presence.ts'
+import type { V1Api } from './api.ts'
+
+/** What a server says of its conversations now. */
+export interface Activity {
+  readonly busy: ReadonlySet<string>
+  /** Those with an approval or a question that waits for the user, and those whose subagent has one. */
+  readonly asking: ReadonlySet<string>
+}
+
+/** Errors: it cannot be read. Then nothing is known, and nobody is woken. */
+export async function readActivity(api: V1Api, signal: AbortSignal): Promise<Activity> {
+  const [busy, asking] = await Promise.all([api.busy(signal), api.asking(signal)])
+  const parents = await Promise.all([...asking].map(async (id) => (await api.session(id, signal))?.parentID))
+  return { busy, asking: new Set([...asking, ...parents.filter((id) => typeof id === 'string')]) }
+}
+
+/** What one conversation does. Pure. Source: S1-8. */
+export function stateOf(sessionId: string, { busy, asking }: Activity): PresenceState {
+  if (asking.has(sessionId)) return 'waitingOnApproval'
+  return busy.has(sessionId) ? 'active' : 'idle'
+}
+
+/** Why a conversation is not woken now; undefined: it is idle. Pure. Source: S1-10…S1-12. */
+export function reasonToHold(state: PresenceState): string | undefined {
+  switch (state) {
+    case 'idle':
+      return undefined
+    case 'active':
+      return 'A turn is running.'
+    case 'waitingOnApproval':
+      return 'It waits for an approval or an answer of its user.'
+    case 'userTyping':
+      return 'Its user is typing.'
+    case 'unknown':
+      return 'What it is doing cannot be read.'
+  }
+}

@@ -1,0 +1,68 @@
+import { clip, plain } from '../../../client/terminal-text.ts'
+import type { WakeEnd, WakeTools } from '../../adapter.ts'
+import type { LocalClients } from '../../local/clients.ts'
+import type { DeliveryStatus, Receipt } from './frames.ts'
+import type { ReceiptInbox } from './receipt-inbox.ts'
+import { type MessageState, stateAfter } from './transitions.ts'
+
+/** A session answers at once, or its answer is lost. */
+const receiptMsMax = 5_000
+/** A hook says within this that the turn began; a session that works begins later, and nobody waits for that. */
+const turnMsMax = 5_000
+const reasonMax = 300
+const silent = 'no receipt came: it was lost, or the token is no longer one of `qwen sessions controllers list`'
+
+/**
+ * Follows one message until no more will be known: the hook that names its turn, a receipt that ends it, or silence. A message that
+ * waits for its user is waited for; the session ends that wait itself.
+ */
+export async function followMessage(
+  wakeId: string,
+  { inbox, clients, tools }: { inbox: ReceiptInbox; clients: LocalClients; tools: WakeTools },
+): Promise<WakeEnd> {
+  const over = new AbortController()
+  const end = () => over.abort()
+  tools.signal.addEventListener('abort', end, { once: true })
+  if (tools.signal.aborted) end()
+  let state: MessageState = 'pending'
+  let last: Receipt | undefined
+  let timer = setTimeout(end, receiptMsMax)
+  const note = (receipt: Receipt): void => {
+    const after = stateAfter(state, receipt.status)
+    if (!after) return
+    state = after
+    last = receipt
+    clearTimeout(timer)
+    if (isEnd(after)) {
+      end()
+      return
+    }
+    tools.report(after, reasonOf(receipt))
+    if (after === 'delivered') timer = setTimeout(end, turnMsMax)
+  }
+  const forget = inbox.follow(wakeId, note)
+  try {
+    const turn = await clients.reported(wakeId, ({ step }) => step === 'turn_started', over.signal)
+    if (turn) return { step: 'turn_started', detail: turn.proof }
+    return endOf(state, last, tools.signal.aborted)
+  } finally {
+    clearTimeout(timer)
+    tools.signal.removeEventListener('abort', end)
+    forget()
+  }
+}
+
+type End = Exclude<DeliveryStatus, 'held' | 'delivered'>
+
+const isEnd = (status: DeliveryStatus): status is End => status !== 'held' && status !== 'delivered'
+
+/** What is told of a message that is followed no longer. */
+function endOf(state: MessageState, last: Receipt | undefined, isStopping: boolean): WakeEnd {
+  const detail = last ? reasonOf(last) : silent
+  if (state === 'pending') return { step: 'written', detail }
+  if (state === 'delivered') return { step: 'delivered', detail }
+  if (state === 'held') return { step: 'held', detail: isStopping ? 'it waits for the user of the session' : detail }
+  return { step: state, detail }
+}
+
+const reasonOf = ({ reason }: Receipt): string => clip(plain(reason), reasonMax)

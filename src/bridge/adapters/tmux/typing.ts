@@ -1,0 +1,153 @@
+import { sleep, systemClock } from '../../../lib/clock.ts'
+import type { WakeEnd, WakeTools } from '../../adapter.ts'
+import type { Program } from './programs.ts'
+import { type Reading, readScreen } from './screen.ts'
+import { styledRows } from './styled-rows.ts'
+import type { Look, TmuxServer } from './tmux-server.ts'
+import { chunksOf, holds, lengthOf, placeOf, squeeze, typedLine } from './typed-line.ts'
+
+/** Two looks this far apart must show the same: somebody who types is seen. */
+const stillMs = 600
+/** A key that was pressed this recently, at any terminal that shows the pane, is the user's. */
+const keyAgeMs = 3_000
+const chunkPauseMs = 10
+/** Programs take an Enter that comes at once for a line of something that was pasted. */
+const enterAfterMs = 500
+const enterTriesMax = 3
+const echoMsMax = 2_000
+const enteredMsMax = 1_500
+const lookPauseMs = 50
+const afterModeMs = 50
+const heldRetryMs = 5_000
+
+interface Hand {
+  readonly server: TmuxServer
+  readonly pane: string
+  readonly program: Program
+  readonly now: () => number
+}
+
+interface Seen extends Look {
+  readonly reading: Reading
+}
+
+/**
+ * Types one line into a pane and presses Enter, if its program waits for its user with an empty composer, and nobody types. What the user
+ * types meanwhile is never sent: then the line is taken back, or left for its user to see. Never presses Escape. Errors: of tmux.
+ */
+export async function typeLine(hand: Hand, text: string, tools: WakeTools): Promise<WakeEnd> {
+  const { server, pane } = hand
+  const line = typedLine(text)
+  const ready = await waitsForUser(hand)
+  if ('step' in ready) return ready
+  await tools.handingOver('tmux')
+  const before = await look(hand)
+  if (!isSame(ready, before)) return held('the screen changed before it was typed')
+  const [first = '', ...rest] = chunksOf(line)
+  if (!(await server.type(pane, first, before.cursor))) return held('the cursor moved before it was typed')
+  for (const chunk of rest) {
+    await pause(chunkPauseMs)
+    // A pane that has gone into its history swallows nothing: the rest is missed, and what was typed is not sent.
+    await server.type(pane, chunk)
+  }
+  const echoed = await lookUntil(hand, echoMsMax, ({ reading }) => isThere(reading, line))
+  if (place(echoed.reading, line).kind !== 'alone') return takeBack(hand, echoed, line)
+  tools.report('routed', 'typed into the composer')
+  await pause(enterAfterMs)
+  return enter(hand, line)
+}
+
+/** Looks twice, and returns the second look; or says why nothing may be typed now. */
+async function waitsForUser(hand: Hand): Promise<Seen | WakeEnd> {
+  const { server, pane, now } = hand
+  const keyAt = await server.lastKeyAt(pane)
+  // tmux counts in whole seconds.
+  if (keyAt !== undefined && now() - keyAt * 1_000 < keyAgeMs + 1_000) return held('the user has just pressed a key')
+  let first = await look(hand)
+  if (first.isInMode) {
+    await server.leaveMode(pane)
+    await pause(afterModeMs)
+    first = await look(hand)
+  }
+  if (first.reading.kind !== 'ready') return held(reasons[first.reading.kind])
+  await pause(stillMs)
+  const second = await look(hand)
+  if (second.reading.kind !== 'ready') return held(reasons[second.reading.kind])
+  return isSame(first, second) ? second : held('the screen changes')
+}
+
+/** Presses Enter until the line has left the composer, three times at most. */
+async function enter(hand: Hand, line: string): Promise<WakeEnd> {
+  let seen = await look(hand)
+  for (let tries = 1; tries <= enterTriesMax; tries++) {
+    if (place(seen.reading, line).kind !== 'alone') break
+    if (seen.reading.kind === 'approval') return { step: 'unknown', detail: `${left}a question came up` }
+    const isPressed = await hand.server.press(hand.pane, 'Enter', 1, seen.cursor)
+    seen = await lookUntil(hand, isPressed ? enteredMsMax : lookPauseMs, ({ reading }) => hasLeft(reading, line))
+    if (hasLeft(seen.reading, line))
+      return { step: 'written', detail: `entered into the pane, Enter pressed ${tries} ×` }
+  }
+  return takeBack(hand, seen, line)
+}
+
+const left = 'it stands in the composer and was not sent: '
+
+/** Removes the line again, if it is the last that the composer shows. What the user has typed before it stays. */
+async function takeBack(hand: Hand, seen: Seen, line: string): Promise<WakeEnd> {
+  const was = place(seen.reading, line)
+  if (was.kind === 'mixed') return { step: 'unknown', detail: `${left}the user types beside it` }
+  if (!(await hand.server.press(hand.pane, 'BSpace', lengthOf(line), seen.cursor))) {
+    return { step: 'unknown', detail: `${left}the cursor has moved` }
+  }
+  const draft = was.kind === 'behind' ? was.draft : ''
+  const isBack = ({ reading }: Seen): boolean => squeeze(reading.text ?? '-') === draft
+  const after = await lookUntil(hand, echoMsMax, isBack)
+  if (!isBack(after)) return { step: 'unknown', detail: `${left}it could not be taken back` }
+  return held(takenBack[was.kind])
+}
+
+const takenBack = {
+  alone: 'the program did not take Enter; the line was taken back',
+  begun: 'the program did not show what was typed; it was taken back',
+  behind: 'the user began to type; the line was taken back',
+} as const
+
+const reasons: Readonly<Record<Exclude<Reading['kind'], 'ready'>, string>> = {
+  draft: 'the composer has a draft',
+  busy: 'the program works on a turn',
+  approval: 'the program asks its user something',
+  unreadable: 'its screen cannot be read',
+}
+
+const held = (detail: string): WakeEnd => ({ step: 'held', detail, retryAfterMs: heldRetryMs })
+
+const place = (reading: Reading, line: string) => placeOf(reading.text ?? '', line)
+
+function isThere(reading: Reading, line: string): boolean {
+  const { kind } = place(reading, line)
+  return kind === 'alone' || kind === 'behind'
+}
+
+const hasLeft = ({ text }: Reading, line: string): boolean => text === undefined || !holds(text, line)
+
+async function look({ server, pane, program }: Hand): Promise<Seen> {
+  const seen = await server.look(pane)
+  return { ...seen, reading: readScreen(styledRows(seen.screen), seen.cursor, program) }
+}
+
+/** Looks until it is so, or the time is over. Returns the last look. */
+async function lookUntil(hand: Hand, msMax: number, isSo: (seen: Seen) => boolean): Promise<Seen> {
+  const end = performance.now() + msMax
+  for (;;) {
+    const seen = await look(hand)
+    if (isSo(seen) || performance.now() >= end) return seen
+    await pause(lookPauseMs)
+  }
+}
+
+function isSame(a: Look, b: Look): boolean {
+  return a.screen === b.screen && a.cursor.x === b.cursor.x && a.cursor.y === b.cursor.y && a.isInMode === b.isInMode
+}
+
+/** What was begun is ended, also when the bridge stops: a line is never left half typed. */
+const pause = (ms: number) => sleep(systemClock, ms)

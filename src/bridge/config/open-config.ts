@@ -1,0 +1,31 @@
+import type { Io } from '../../client/io.ts'
+import { readProfiles } from '../../client/profile-file.ts'
+import type { AdapterRow } from '../adapter.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import { adapters } from '../adapters/table.ts'
+import type { BridgeConfig } from './bridge-config.ts'
+import { configPath, readConfigText } from './config-file.ts'
+import { harnessesIn, parseConfig, readBridgeConfig } from './read-config.ts'
+
+/** A configuration that was read, with the rows of the harnesses of its agents. */
+export interface OpenedConfig {
+  readonly config: BridgeConfig
+  readonly rows: readonly AdapterRow[]
+}
+
+/** Reads the user's configuration. `option`: its path. Errors: `UsageError`, with the remedy. */
+export async function openConfig(io: Io, option: string | undefined): Promise<OpenedConfig> {
+  const path = configPath(option, io.env)
+  const value = parseConfig(readConfigText(path), path)
+  const known = Object.keys(adapters) as AdapterId[]
+  const rows = await rowsOf(harnessesIn(value, known))
+  const config = readBridgeConfig(value, path, { env: io.env, profiles: readProfiles(io), known, rows })
+  const used = new Set(config.agents.flatMap(({ harnesses }) => harnesses))
+  return { config, rows: [...rows.values()].filter(({ id }) => used.has(id)) }
+}
+
+/** Loads the rows of adapters. */
+export async function rowsOf(ids: readonly AdapterId[]): Promise<Map<AdapterId, AdapterRow>> {
+  const rows = await Promise.all(ids.map((id) => adapters[id]()))
+  return new Map(rows.map((row) => [row.id, row]))
+}

@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs'
+import type { Trigger } from '../../log/event.ts'
+import { requirePrivate } from '../../security/private-files.ts'
+import { lockStateFile, openStateFile, type StateFile } from '../../storage/state-file.ts'
+import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { HarnessSession } from '../adapter.ts'
+import type { WakeRecord } from './statements.ts'
+import * as sql from './statements.ts'
+
+export type { WakeRecord } from './statements.ts'
+
+interface JournalOptions {
+  readonly path: string
+  /** ms since the epoch */
+  readonly now: () => number
+  readonly note: (text: string) => void
+}
+
+const keptMs = 30 * 24 * 3_600_000
+const keptRows = 100_000
+const detailMax = 1_000
+
+/**
+ * What this user's bridge has handed over, and to which conversation: one file, which one bridge holds. Each call is on the disk when it
+ * returns; one that throws has written nothing. Instants in ms since the epoch.
+ */
+export class Journal implements Disposable {
+  readonly #file: StateFile
+  readonly #release: () => void
+  readonly #now: () => number
+
+  private constructor(file: StateFile, release: () => void, now: () => number) {
+    this.#file = file
+    this.#release = release
+    this.#now = now
+  }
+
+  /** Opens or makes the journal, and holds it. Errors, each with its remedy: another bridge holds it; it is damaged, or cannot be written. */
+  static open({ path, now, note }: JournalOptions): Journal {
+    const release = explained(path, () => lockStateFile(path))
+    if (release === undefined) throw new Error(`Another bridge of this user runs${holderOf(path)}. Stop it first.`)
+    try {
+      const file = explained(path, () => openStateFile(path, sql.journalSchema))
+      requirePrivate('store', path, (closed, mode) => note(`${closed} was open to others (mode ${mode}): closed.`))
+      file.run(sql.saveHolder, { pid: process.pid, now: now() })
+      return new Journal(file, release, now)
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** Opens the journal for reading, while a bridge may hold it. undefined: there is none. */
+  static read({ path, now }: Omit<JournalOptions, 'note'>): Journal | undefined {
+    if (!existsSync(path)) return undefined
+    const file = explained(path, () => openStateFile(path, sql.journalSchema, { readonly: true }))
+    return new Journal(file, () => {}, now)
+  }
+
+  /**
+   * Notes that a wake has come, and returns what is on record of it. One that failed before is open again. undefined: the id is on record
+   * for another agent, so its gateway is at fault.
+   */
+  accept(wake: { id: string; agent: string; subscriptionId: string; sender: string | null }): WakeRecord | undefined {
+    const { id, agent } = wake
+    const now = this.#now()
+    this.#file.run(sql.insertWake, { ...wake, now })
+    this.#file.run(sql.reopenWake, { id, agent, now })
+    return this.find(id, agent)
+  }
+
+  find(id: string, agent: string): WakeRecord | undefined {
+    return this.#file.get(sql.selectWake, { id, agent })
+  }
+
+  /** Notes that the act follows which cannot be taken back. */
+  handOver(id: string, { harness, conversationId, cwd }: HarnessSession, route: string): void {
+    this.#file.run(sql.handOverWake, { id, harness, conversationId, cwd: cwd ?? null, route, now: this.#now() })
+  }
+
+  /** Notes that nothing is handed over any more. */
+  takeBack(id: string, detail: string): void {
+    this.#file.run(sql.takeBackWake, { id, detail: detail.slice(0, detailMax), now: this.#now() })
+  }
+
+  note(id: string, step: ReceiptStep, detail: string): void {
+    this.#file.run(sql.noteWake, { id, step, detail: detail.slice(0, detailMax), now: this.#now() })
+  }
+
+  end(id: string, step: ReceiptStep, detail: string): void {
+    this.#file.run(sql.endWake, { id, step, detail: detail.slice(0, detailMax), now: this.#now() })
+  }
+
+  /** When the nth last turn began: of an agent, of a pair of agents, or of this bridge. undefined: there are fewer. */
+  nthLastTurn(n: number, of: { readonly agent?: string; readonly sender?: string }): number | undefined {
+    const { agent, sender } = of
+    const params = { skipped: n - 1, now: this.#now() }
+    if (agent === undefined) return this.#file.get(sql.nthOfBridge, params)?.at
+    if (sender === undefined) return this.#file.get(sql.nthOfAgent, { ...params, agent })?.at
+    return this.#file.get(sql.nthOfPair, { ...params, agent, sender })?.at
+  }
+
+  /** How many turns began after an instant: of an agent, or of all. */
+  turnsSince(agent: string | undefined, since: number): number {
+    if (agent === undefined) return this.#file.get(sql.countAllTurns, { since, now: this.#now() })?.turns ?? 0
+    return this.#file.get(sql.countTurns, { agent, since, now: this.#now() })?.turns ?? 0
+  }
+
+  /** The wakes of an agent that have changed last. */
+  newest(agent: string, limit: number): WakeRecord[] {
+    return this.#file.all(sql.newestOfAgent, { agent, limit })
+  }
+
+  /** The subscriptions that the bridge has made for an agent. */
+  subscriptionsOf(agent: string): Map<string, string> {
+    const rows = this.#file.all(sql.selectSubscriptions, { agent })
+    return new Map(rows.map(({ trigger, subscriptionId }) => [trigger, subscriptionId]))
+  }
+
+  saveSubscription(agent: string, trigger: Trigger, subscriptionId: string): void {
+    this.#file.run(sql.saveSubscription, { agent, trigger, subscriptionId })
+  }
+
+  /** Removes what is older than 30 days, and what is beyond 100,000 rows. */
+  prune(): void {
+    this.#file.run(sql.deleteOlder, { before: this.#now() - keptMs })
+    this.#file.run(sql.deleteBeyond, { kept: keptRows - 1 })
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]()
+    this.#release()
+  }
+}
+
+/** The process that holds the journal, for a message: ` (process 4711)`. Empty where it cannot be read. */
+function holderOf(path: string): string {
+  try {
+    using file = openStateFile(path, sql.journalSchema, { readonly: true })
+    const holder = file.get(sql.selectHolder, {})
+    return holder ? ` (process ${holder.pid})` : ''
+  } catch {
+    return ''
+  }
+}
+
+function explained<T>(path: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    throw new Error(`The journal of the bridge, ${path}, ${faultOf(code, message)}`, { cause: error })
+  }
+}
+
+function faultOf(code: string, message: string): string {
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
+    return 'is damaged. Move it away, and start again: what was handed over in the last minutes may then come a second time.'
+  }
+  if (/^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|E[A-Z]+$)/.test(code)) {
+    return `cannot be written (${code}): a bridge without it would wake twice. Give this user the right to it, or room on the disk, or name another directory in XDG_STATE_HOME.`
+  }
+  return `cannot be opened: ${message}.`
+}

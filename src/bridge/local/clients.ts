@@ -1,0 +1,88 @@
+import type { Io } from '../../client/io.ts'
+import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import type { OutgoingWake } from '../wake-text.ts'
+
+/** A client has said that it does not take a wake: it is not in its harness. */
+export class WakeDeclined extends Error {}
+
+/**
+ * A program of ours inside a harness that has called this bridge, and takes wakes for one conversation: a monitor of a plugin, a
+ * waiting hook, an extension, a proxy.
+ */
+export interface AttachedClient {
+  readonly harness: AdapterId
+  readonly conversationId: string
+  readonly cwd?: string
+  readonly process?: { readonly pid: number; readonly startedAt?: string }
+  /** `monitor`, `rewake`, `extension`, `plugin`, `proxy` */
+  readonly route: string
+  /** Absent: it does not say. */
+  readonly state?: PresenceState
+  readonly activeTurnId?: string
+  /** ISO 8601: from then on it does not listen any more. */
+  readonly until?: string
+  /** Resolves when the client has said that it has the wake. Errors: `WakeDeclined`; else it is gone, or does not answer, and may have it. */
+  send(wake: OutgoingWake): Promise<void>
+}
+
+/** What a hook or an attached client has said about a wake. */
+export interface LocalReport {
+  readonly wakeId: string
+  readonly step: ReceiptStep
+  /** What proves it: `UserPromptSubmit`. */
+  readonly proof: string
+  readonly conversationId?: string
+  readonly turnId?: string
+}
+
+/** What the hooks of a harness have said last about one conversation. */
+export interface ToldConversation {
+  /** As `rouse hook` calls it: `claude`, `gemini`. */
+  readonly harness: string
+  readonly conversationId: string
+  readonly cwd?: string
+  readonly process?: { readonly pid: number; readonly startedAt?: string }
+  /** The event: `UserPromptSubmit`. */
+  readonly event: string
+  /** Since the last event that says it. */
+  readonly state?: PresenceState
+  readonly activeTurnId?: string
+  /** As the harness calls it: `plan`, `bypassPermissions`. */
+  readonly permissionMode?: string
+  /** ms since the epoch */
+  readonly at: number
+}
+
+/** The programs that have called this bridge. */
+export interface LocalClients {
+  /** Those that listen now, the newest first. */
+  attached(harness: AdapterId): readonly AttachedClient[]
+  /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed tells no end. */
+  told(harness: string): readonly ToldConversation[]
+  /** Calls back when a client of a harness comes, goes or changes its state, and when a hook has called. Returns what ends that. */
+  onChange(harness: string, changed: () => void): () => void
+  /** Resolves with the next report about a wake that `isEnough`; undefined when the signal aborts. A report that came shortly before counts. */
+  reported(
+    wakeId: string,
+    isEnough: (report: LocalReport) => boolean,
+    signal: AbortSignal,
+  ): Promise<LocalReport | undefined>
+}
+
+/** The server of the local socket: `startLocalServer` in `local/server.ts`. Disposing it closes the socket and lets its clients go. */
+export interface LocalServer extends LocalClients, AsyncDisposable {
+  /** The path of the socket, or the name of the pipe. */
+  readonly address: string
+}
+
+/** What the server of the local socket is made of. */
+export interface LocalServerOptions {
+  /** The user's environment: it says where the socket is. */
+  readonly env: Io['env']
+  /** What a client that sends `{"type":"status"}` is answered with, as one line of JSON (`askStatus` in `local/ask-status.ts`). */
+  readonly status: () => Promise<object>
+  /** A line for the user. */
+  readonly note: (text: string) => void
+}

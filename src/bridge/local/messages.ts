@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { isOneLine } from '../../lib/words.ts'
+import { presenceStates } from '../../registry/sessions/presence.ts'
+import { receiptSteps } from '../../wakes/rules/receipts.ts'
+import { adapterIds } from '../adapters/ids.ts'
+
+const oneLine = (max: number) => z.string().min(1).max(max).refine(isOneLine, 'must be one line')
+const id = oneLine(200)
+const cwd = oneLine(1_000)
+const wakeId = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be the eventId of a wake: a ULID')
+const instant = z.iso.datetime({ offset: true })
+const harnessProcess = z.object({ pid: z.int().positive(), startedAt: instant.optional() })
+const state = z.enum(presenceStates)
+
+/** Takes wakes for one conversation from now on: the first message of its connection. */
+const attach = z.object({
+  type: z.literal('attach'),
+  harness: z.enum(adapterIds),
+  conversationId: id,
+  cwd: cwd.optional(),
+  process: harnessProcess.optional(),
+  /** `monitor`, `rewake`, `extension`, `plugin`, `proxy` */
+  route: z.string().regex(/^[a-z][a-z -]{0,39}$/, 'must be lower case words'),
+  state: state.optional(),
+  activeTurnId: id.optional(),
+  /** From then on it does not listen any more. */
+  until: instant.optional(),
+})
+
+/** What has changed since it attached. null: there is none now. */
+const change = z.object({
+  type: z.literal('change'),
+  conversationId: id.optional(),
+  cwd: cwd.optional(),
+  state: state.optional(),
+  activeTurnId: id.nullable().optional(),
+  until: instant.nullable().optional(),
+})
+
+/** It has the wake, and will not lose it. */
+const taken = z.object({ type: z.literal('taken'), wakeId })
+
+/** It does not take the wake. */
+const declined = z.object({ type: z.literal('declined'), wakeId, reason: oneLine(500) })
+
+/** What became of a wake, and what proves it. */
+const report = z.object({
+  type: z.literal('report'),
+  wakeId,
+  step: z.enum(receiptSteps),
+  proof: oneLine(200),
+  conversationId: id.optional(),
+  turnId: id.optional(),
+})
+
+/** An event of a harness: what `rouse hook` says. */
+const hook = z.object({
+  type: z.literal('hook'),
+  harness: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the name of a harness'),
+  event: oneLine(100),
+  conversationId: id.optional(),
+  cwd: cwd.optional(),
+  process: harnessProcess.optional(),
+  state: state.optional(),
+  turnId: id.optional(),
+  /** As the harness calls it: `plan`, `bypassPermissions`. */
+  permissionMode: z
+    .string()
+    .regex(/^[A-Za-z]{1,40}$/, 'must be one word')
+    .optional(),
+  /** The conversation is over in this process. */
+  ends: z.boolean().optional(),
+  /** The wakes whose text began the turn. */
+  wakeIds: z.array(wakeId).max(100).optional(),
+})
+
+const status = z.object({ type: z.literal('status') })
+const pong = z.object({ type: z.literal('pong') })
+
+/** What the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
+export const clientMessage = z.discriminatedUnion('type', [attach, change, taken, declined, report, hook, status, pong])
+export type ClientMessage = z.infer<typeof clientMessage>
+export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+/** The message of a line, or what is wrong with it, with the field. Pure. */
+export function readMessage(line: string): ClientMessage | { readonly error: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return { error: 'The line is no JSON.' }
+  }
+  const parsed = clientMessage.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const field = issue!.path.join('.')
+  return { error: field === '' ? 'The line is no JSON object with a type.' : `${field}: ${issue!.message}.` }
+}

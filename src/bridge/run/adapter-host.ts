@@ -1,0 +1,170 @@
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { within } from '../../lib/within.ts'
+import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe } from '../adapter.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import type { LocalClients } from '../local/clients.ts'
+
+/** A conversation that has changed; undefined: something of the harness has. */
+export type Changed = (session: HarnessSession | undefined) => void
+
+interface Hosted {
+  readonly row: AdapterRow
+  readonly adapter: Adapter
+  readonly listeners: Set<Changed>
+  /** What a watch has told last of each conversation. */
+  readonly told: Map<string, HarnessSession>
+  looking?: Promise<Probe> | undefined
+  looked?: { readonly probe: Probe; readonly at: number } | undefined
+}
+
+interface HostOptions extends Omit<AdapterContext, 'settings'> {
+  readonly rows: readonly AdapterRow[]
+  readonly settings: Readonly<Partial<Record<AdapterId, Readonly<Record<string, unknown>>>>>
+  readonly clients: LocalClients
+}
+
+const lookMsMax = 10_000
+/** Two hundred agents that look at the same time look once. */
+const freshMs = 1_000
+const watchAgainMs = { first: 5_000, max: 300_000 } as const
+const toldMax = 1_000
+const disposeMsMax = 750
+
+/** One adapter for each harness, for all agents. What fails in one of them stays there. */
+export class AdapterHost implements AsyncDisposable {
+  readonly #hosted = new Map<AdapterId, Hosted>()
+  readonly #options: HostOptions
+  readonly #stopping = new AbortController()
+  readonly #watches: Promise<void>[] = []
+  readonly #ends: (() => void)[] = []
+
+  /** Errors: settings that an adapter cannot work with, with its name. */
+  constructor(options: HostOptions) {
+    this.#options = options
+    for (const row of options.rows) this.#hosted.set(row.id, this.#create(row))
+  }
+
+  /** Begins to watch. */
+  start(): void {
+    for (const [id, { adapter }] of this.#hosted) {
+      this.#ends.push(this.#options.clients.onChange(id, () => this.#changed(id, undefined)))
+      if (adapter.watch) this.#watches.push(this.#watch(id))
+    }
+  }
+
+  adapter(id: AdapterId): Adapter {
+    return this.#of(id).adapter
+  }
+
+  row(id: AdapterId): AdapterRow {
+    return this.#of(id).row
+  }
+
+  get ids(): readonly AdapterId[] {
+    return [...this.#hosted.keys()]
+  }
+
+  /** What runs of a harness, not older than a second. Never rejects: what went wrong is a remark. */
+  look(id: AdapterId): Promise<Probe> {
+    const hosted = this.#of(id)
+    const { looked } = hosted
+    const ageMs = looked === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - looked.at
+    if (looked && ageMs >= 0 && ageMs < freshMs) return Promise.resolve(looked.probe)
+    hosted.looking ??= this.#look(hosted).finally(() => {
+      hosted.looking = undefined
+    })
+    return hosted.looking
+  }
+
+  /** What the watch of a harness has told last. */
+  told(id: AdapterId): readonly HarnessSession[] {
+    return [...this.#of(id).told.values()]
+  }
+
+  /** Calls back when a conversation of a harness changes. Returns what ends that. */
+  onChange(id: AdapterId, changed: Changed): () => void {
+    const { listeners } = this.#of(id)
+    listeners.add(changed)
+    return () => void listeners.delete(changed)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    for (const end of this.#ends) end()
+    const disposals = [...this.#hosted.values()].map(({ adapter }) => adapter[Symbol.asyncDispose]())
+    const over = new AbortController()
+    await Promise.race([
+      Promise.allSettled([...this.#watches, ...disposals]),
+      sleep(systemClock, disposeMsMax, over.signal),
+    ])
+    over.abort()
+  }
+
+  #of(id: AdapterId): Hosted {
+    const hosted = this.#hosted.get(id)
+    if (hosted === undefined) throw new Error(`The adapter ${id} is not configured.`)
+    return hosted
+  }
+
+  #create(row: AdapterRow): Hosted {
+    const { env, directories, clients, now, note, settings } = this.#options
+    try {
+      const own = settings[row.id] ?? {}
+      const adapter = row.create({ env, directories, clients, now, note, settings: own })
+      return { row, adapter, listeners: new Set(), told: new Map() }
+    } catch (error) {
+      throw new Error(`adapters.${row.id}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  async #look(hosted: Hosted): Promise<Probe> {
+    using late = within(lookMsMax, this.#stopping.signal)
+    const { signal } = late
+    const { title } = hosted.row
+    const failed = (why: string): Probe => ({ isThere: false, sessions: [], remarks: [`${title}: ${why}`] })
+    const isLate = new Promise<Probe>((resolve) => {
+      signal.addEventListener('abort', () => resolve(failed(`no answer within ${lookMsMax / 1_000} s`)), { once: true })
+    })
+    const found = Promise.resolve()
+      .then(() => hosted.adapter.probe(signal))
+      .catch((error: Error) => failed(error.message))
+    const probe = await Promise.race([found, isLate])
+    hosted.looked = { probe, at: this.#options.now() }
+    return probe
+  }
+
+  /** A watch that ends, or fails, begins again: a harness may be updated, or come later. */
+  async #watch(id: AdapterId): Promise<void> {
+    const { row, adapter, told } = this.#of(id)
+    const { signal } = this.#stopping
+    let isNoted = false
+    for (let waitMs: number = watchAgainMs.first; !signal.aborted; waitMs = Math.min(waitMs * 2, watchAgainMs.max)) {
+      const startedAt = this.#options.now()
+      try {
+        await adapter.watch!((session) => this.#tell(id, session), signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!isNoted) this.#options.note(`${row.title}: its conversations are not watched: ${(error as Error).message}`)
+        isNoted = true
+      }
+      told.clear()
+      if (signal.aborted) return
+      if (this.#options.now() - startedAt > watchAgainMs.max) waitMs = watchAgainMs.first
+      await sleep(systemClock, waitMs, signal)
+    }
+  }
+
+  #tell(id: AdapterId, session: HarnessSession): void {
+    const { told } = this.#of(id)
+    told.delete(session.conversationId)
+    told.set(session.conversationId, session)
+    if (told.size > toldMax) told.delete(told.keys().next().value!)
+    this.#changed(id, session)
+  }
+
+  #changed(id: AdapterId, session: HarnessSession | undefined): void {
+    const hosted = this.#of(id)
+    hosted.looked = undefined
+    for (const changed of [...hosted.listeners]) changed(session)
+  }
+}

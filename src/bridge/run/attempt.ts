@@ -1,0 +1,159 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
+import type { Adapter, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import type { Guarded } from '../guards/guard.ts'
+import type { Journal, WakeRecord } from '../journal/journal.ts'
+import type { Choice } from '../target/choose-session.ts'
+import { outgoingWake } from '../wake-text.ts'
+
+/** What an attempt may use. */
+export interface AttemptParts {
+  readonly journal: Journal
+  readonly gateway: GatewayClient
+  readonly adapter: (id: AdapterId) => Adapter
+  readonly row: (id: AdapterId) => AdapterRow
+  /** The conversation that the wake is for, as it is now. Errors: of the gateway. */
+  readonly choose: (signal: AbortSignal) => Promise<Choice>
+  /** A conversation of a harness, as it is now; undefined: it is gone. */
+  readonly lookFor: (harness: AdapterId, conversationId: string) => Promise<HarnessSession | undefined>
+  /** Why no turn may begin now. */
+  readonly guard: () => Guarded | undefined
+  /** A step on the way, with its proof. */
+  readonly report: (step: Parameters<WakeTools['report']>[0], detail: string, by?: AdapterId) => void
+  /** ms since the epoch */
+  readonly now: () => number
+  /** Aborts when the bridge stops, or the subscription is gone. */
+  readonly signal: AbortSignal
+}
+
+/** How an attempt ended. `stopped`: before anything was decided; what is on record stands. */
+export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail: string }) & {
+  /** The harness that it was for. */
+  readonly by?: AdapterId
+  /** The conversation that it waits for. */
+  readonly session?: HarnessSession
+  /** The harness has it: it is looked for, and not handed over again. */
+  readonly isWithHarness?: true
+  /** Its sender has woken the agent too often: wakes from others need not wait. */
+  readonly isOfPair?: true
+}
+
+const stopped: AttemptEnd = { step: 'stopped', detail: '' }
+/** What a harness might still prove, or disprove, when the bridge comes back. */
+const unproven: readonly string[] = ['held', 'failed', 'unknown', 'written']
+
+/** Tries once to hand a wake over; what was handed over before is looked for, and not handed over again. Never rejects. */
+export async function attempt(wake: Wake, record: WakeRecord, parts: AttemptParts): Promise<AttemptEnd> {
+  try {
+    const found = record.handedOverAt === null ? undefined : await findAgain(record, parts)
+    return found ?? (await choose(wake, parts))
+  } catch (error) {
+    if (parts.signal.aborted) return stopped
+    // The gateway is away, or the journal is: what is on record stands.
+    return { step: 'held', detail: (error as Error).message }
+  }
+}
+
+/** What became of a wake that was handed over; undefined: nothing, so it is handed over again. */
+async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<AttemptEnd | undefined> {
+  const { id, harness, conversationId, cwd } = record
+  if (harness === null || conversationId === null) return { step: 'unknown', detail: 'the record is not complete' }
+  const lost: HarnessSession = { harness, conversationId, state: 'unknown', ...(cwd === null ? {} : { cwd }) }
+  let by: Pick<AttemptEnd, 'by' | 'session'> = { by: harness, session: lost }
+  let found: Awaited<ReturnType<Adapter['find']>>
+  try {
+    const session = (await parts.lookFor(harness, conversationId)) ?? lost
+    by = { by: harness, session }
+    found = await parts.adapter(harness).find(session, id, parts.signal)
+  } catch (error) {
+    if (parts.signal.aborted) return stopped
+    return { step: 'unknown', detail: `it was handed over, and then: ${(error as Error).message}`, ...by }
+  }
+  if (found === 'turn_started' || found === 'delivered') {
+    return within({ step: found, detail: 'found after a restart' }, parts.row(harness), by)
+  }
+  if (parts.signal.aborted) return stopped
+  if (found === 'waits') {
+    return { step: 'held', detail: 'the harness has it, and has not begun', isWithHarness: true, ...by }
+  }
+  if (found === 'unknown' && record.step === 'written') {
+    return { step: 'written', detail: 'no more is known since the bridge ended', ...by }
+  }
+  if (found === 'unknown') {
+    return {
+      step: 'unknown',
+      detail: 'the bridge ended while it was handed over, and the harness does not tell',
+      ...by,
+    }
+  }
+  parts.journal.takeBack(id, 'the harness does not have it')
+  return undefined
+}
+
+async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
+  const early = guarded(parts)
+  if (early) return early
+  const choice = await parts.choose(parts.signal)
+  if (parts.signal.aborted) return stopped
+  if (choice.kind === 'none') return { step: 'held', detail: choice.reason, reason: 'no_session' }
+  if (choice.kind === 'misaddressed') return { step: 'misaddressed', detail: choice.reason }
+  const { session } = choice
+  const by = { by: session.harness, session }
+  if (session.route === undefined) return { step: 'held', detail: session.remark ?? 'there is no way into it', ...by }
+  parts.report('routed', `${session.route} of ${session.conversationId}`, session.harness)
+  return { ...(await handOver(wake, session, parts)), ...by }
+}
+
+async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts): Promise<AttemptEnd> {
+  const { journal, signal, gateway } = parts
+  let isHandedOver = false
+  let refusal: AttemptEnd | undefined
+  const tools: WakeTools = {
+    signal,
+    gateway,
+    report: (step, detail) => parts.report(step, detail, session.harness),
+    async handingOver(route) {
+      signal.throwIfAborted()
+      if (isHandedOver) return
+      refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route))
+      if (refusal) throw new Error(refusal.detail)
+      isHandedOver = true
+    },
+  }
+  const end = await parts.adapter(session.harness).wake(session, outgoingWake(wake), tools).catch(unforeseen)
+  if (refusal) return refusal
+  // What the adapter could not wait for is looked for at the next start.
+  if (signal.aborted && unproven.includes(end.step)) return stopped
+  if (end.step === 'held' && isHandedOver) journal.takeBack(wake.eventId, end.detail)
+  return within(end, parts.row(session.harness), {})
+
+  function unforeseen(error: Error): WakeEnd {
+    return { step: isHandedOver ? 'unknown' : 'failed', detail: error.message }
+  }
+}
+
+/** A receipt says no more than its harness can prove. */
+function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd, 'by' | 'session'>): AttemptEnd {
+  const isProof = end.step === 'delivered' || end.step === 'turn_started' || end.step === 'seen' || end.step === 'acked'
+  if (!isProof || proves.includes(end.step)) return { ...end, ...by }
+  return { step: 'written', detail: `${end.detail} (${title} does not prove ${end.step})`, ...by }
+}
+
+function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
+  const found = guard()
+  if (found === undefined) return undefined
+  const detail = `${found.reason}; it may at ${new Date(found.mayAt).toISOString()}`
+  const whose = found.isOfPair ? { isOfPair: true as const } : {}
+  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), reason: 'too_many_turns', ...whose }
+}
+
+/** Without a record nothing is handed over. */
+function written(write: () => void): AttemptEnd | undefined {
+  try {
+    write()
+    return undefined
+  } catch (error) {
+    return { step: 'held', detail: `the journal cannot be written: ${(error as Error).message}` }
+  }
+}

@@ -1,0 +1,61 @@
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Trigger } from '../../log/event.ts'
+import type { Journal } from '../journal/journal.ts'
+
+/**
+ * The subscriptions that the bridge reads for an agent, one for each trigger: those that it made before, as the journal says, or new
+ * ones. Those of other readers are left to them. Errors: `Refused`, `Unreachable`.
+ */
+export async function ownSubscriptions(
+  gateway: GatewayClient,
+  journal: Journal,
+  agent: string,
+  triggers: readonly Trigger[],
+): Promise<string[]> {
+  const made = journal.subscriptionsOf(agent)
+  const ids: string[] = []
+  for (const trigger of triggers) {
+    const known = made.get(trigger)
+    const id = (known && (await stillThere(gateway, known))) ?? (await subscribe(gateway, trigger))
+    if (id !== known) journal.saveSubscription(agent, trigger, id)
+    ids.push(id)
+  }
+  return ids
+}
+
+/** Marks what the bridge has made: `rouse listen` leaves it alone. Source: S1-43. */
+const reader = 'rouse bridge'
+/** The first event goes at once. What follows it within this, and all that comes while a wake is held, is one digest. */
+const windowSeconds = 2
+
+/** undefined: it was removed, or its wakes go to another reader. One that was paused is active again: its reader has come. */
+async function stillThere(gateway: GatewayClient, id: string): Promise<string | undefined> {
+  try {
+    const found = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id }, mail: 'none' })
+    const { harnessTarget, harnessTargetMetadata: known, status } = found
+    if (harnessTarget !== 'bridge-daemon' || (known.reader ?? reader) !== reader) return undefined
+    const body = {
+      ...(known.reader === undefined ? { harnessTargetMetadata: { reader } } : {}),
+      ...(status === 'paused' ? { status: 'active' as const } : {}),
+    }
+    if (Object.keys(body).length > 0) {
+      await gateway.call('PATCH /v1/wake-subscriptions/:id', { params: { id }, body, mail: 'none' })
+    }
+    return id
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+async function subscribe(gateway: GatewayClient, trigger: Trigger): Promise<string> {
+  const metadata = { coalesceWindow: windowSeconds, reader }
+  const body = { trigger, harnessTarget: 'bridge-daemon' as const, harnessTargetMetadata: metadata }
+  return (await gateway.call('POST /v1/wake-subscriptions', { body, mail: 'none' })).subscriptionId
+}
+
+/** Whether a refusal says that there is no such subscription. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Refused && error.problem.code === 'subscription-not-found'
+}

@@ -1,0 +1,44 @@
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
+import { isJsonObject } from '../../lib/json.ts'
+
+const readMax = 20
+
+/**
+ * Whether the agent has read all that a held wake is about, which is mail. Of anything else, and of more than twenty messages, it is
+ * not asked. False where the gateway does not say.
+ */
+export async function isReadMeanwhile(
+  gateway: GatewayClient,
+  identity: string,
+  wake: Wake,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ids = mailOf(wake)
+  if (ids.length === 0 || ids.length > readMax) return false
+  for (const id of ids) {
+    try {
+      const message = await gateway.call('GET /v1/messages/:id', { params: { id }, mail: 'none', signal })
+      const own = message.recipients.find(({ agent }) => agent === identity)
+      if (own === undefined || own.status === 'sent') return false
+    } catch (error) {
+      if (error instanceof Refused && error.problem.status === 404) continue
+      return false
+    }
+  }
+  return true
+}
+
+/** The messages that a wake is about; none where it is about something else too. Pure. */
+export function mailOf({ eventType, payload }: Wake): string[] {
+  const { refs, refsTruncated } = payload
+  const references =
+    eventType === 'wake/digest' && Array.isArray(refs) && !refsTruncated ? refs : [{ eventType, ...payload }]
+  const ids = references.map((one: unknown) =>
+    isJsonObject(one) && one.eventType === 'wake/sent_to_me' && typeof one.messageId === 'string'
+      ? one.messageId
+      : undefined,
+  )
+  return ids.every((id) => id !== undefined) ? [...new Set(ids)] : []
+}

@@ -1,0 +1,90 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
+import { mayPass } from '../../client/wakes/streamed-wakes.ts'
+import { openLimits } from '../../gateway-limits.ts'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+
+/** What the bridge tells the gateway about a wake. */
+export interface OutgoingReceipt {
+  readonly eventId: string
+  readonly step: ReceiptStep
+  /** What proves it: `codex: turn/started`. */
+  readonly source?: string
+  readonly detail?: string
+  /** With `written`: nothing more will be known. */
+  readonly isFinal?: true
+  /** ISO 8601 */
+  readonly at: string
+}
+
+interface OutboxOptions {
+  readonly gateway: GatewayClient
+  /** Called with a refusal that does not pass: the key was revoked. */
+  readonly refused: (error: unknown) => void
+}
+
+const retryMs = { first: 1_000, max: 30_000 } as const
+const timeoutMs = 10_000
+const textMax = { source: 200, detail: 500 } as const
+/** Far more than the wakes of one agent have steps at the same time. What is lost is answered from the journal. */
+const waitingMax = 1_000
+
+/** Sends the receipts of an agent in their order, until the gateway has each. Source: S1-34. */
+export class ReceiptOutbox {
+  readonly #options: OutboxOptions
+  readonly #waiting: OutgoingReceipt[] = []
+  readonly #stopping = new AbortController()
+  #sending: Promise<void> | undefined
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+  }
+
+  add({ source, detail, ...receipt }: OutgoingReceipt): void {
+    this.#waiting.push({
+      ...receipt,
+      ...(source ? { source: clip(plain(source), textMax.source) } : {}),
+      ...(detail ? { detail: clip(plain(detail), textMax.detail) } : {}),
+    })
+    if (this.#waiting.length > waitingMax) this.#waiting.shift()
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined
+    })
+  }
+
+  /** Tries what waits once more, and ends. Resolves when it has, or when the signal aborts. */
+  async stop(signal: AbortSignal): Promise<void> {
+    this.#stopping.abort()
+    await Promise.race([
+      this.#sending,
+      new Promise<void>((resolve) => {
+        if (signal.aborted) resolve()
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      }),
+    ])
+  }
+
+  async #send(): Promise<void> {
+    let delayMs: number = retryMs.first
+    while (this.#waiting.length > 0) {
+      const body = this.#waiting.slice(0, openLimits.receipts.max)
+      // Its own signal: what is known at the end is told.
+      const transport = { signal: new AbortController().signal, timeoutMs, mail: 'none' as const }
+      try {
+        await this.#options.gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
+        delayMs = retryMs.first
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return
+        if (mayPass(error)) {
+          await sleep(systemClock, delayMs, this.#stopping.signal)
+          delayMs = Math.min(delayMs * 2, retryMs.max)
+          continue
+        }
+        this.#options.refused(error)
+      }
+      // Meanwhile the oldest may have made room for others.
+      for (const sent of body) if (this.#waiting[0] === sent) this.#waiting.shift()
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { AdapterId } from '../adapters/ids.ts'
+import type { RunState } from './agent-run.ts'
+
+/** What a bridge is doing, as `rouse bridge status` shows it. Instants are ISO 8601. No secret is in it. */
+export interface BridgeStatus {
+  /** Whether a bridge answered; false: what the configuration and the journal say. */
+  readonly isRunning: boolean
+  readonly pid?: number
+  readonly startedAt?: string
+  /** The file of the configuration. */
+  readonly config: string
+  readonly agents: readonly AgentStatus[]
+  readonly harnesses: readonly HarnessStatus[]
+  readonly turnsLastMinute: number
+  readonly maxTurnsAMinute: number
+}
+
+export interface AgentStatus {
+  /** `@donna` */
+  readonly agent: string
+  readonly profile: string
+  readonly gateway: string
+  readonly state: RunState | 'not running'
+  readonly reason?: string
+  readonly harnesses: readonly AdapterId[]
+  readonly directories: readonly string[]
+  /** The wake that is held now, and how many are behind it. */
+  readonly held?: { readonly wakeId: string; readonly reason: string; readonly since: string; readonly nextAt?: string }
+  readonly waiting: number
+  readonly turnsLastHour: number
+  readonly turnsAnHour: number
+  /** The newest wakes, and what is known of each. */
+  readonly last: readonly WakeStatus[]
+}
+
+export interface WakeStatus {
+  readonly wakeId: string
+  readonly from?: string
+  readonly step: string
+  readonly detail?: string
+  readonly harness?: AdapterId
+  readonly conversationId?: string
+  readonly route?: string
+  readonly at: string
+}
+
+export interface HarnessStatus {
+  readonly harness: AdapterId
+  readonly title: string
+  readonly isThere: boolean
+  readonly version?: string
+  readonly remarks: readonly string[]
+  readonly conversations: readonly {
+    readonly conversationId: string
+    readonly cwd?: string
+    readonly pid?: number
+    readonly state: PresenceState
+    /** The way that a wake would take now; absent: none. */
+    readonly route?: string
+    readonly remark?: string
+  }[]
+}

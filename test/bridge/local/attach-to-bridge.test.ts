@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import type { OutgoingWake } from '../../../src/bridge/adapter.ts'
+import { BridgeAttachment } from '../../../src/bridge/local/attach-to-bridge.ts'
+import type { LocalServer } from '../../../src/bridge/local/clients.ts'
+import { localLimits } from '../../../src/bridge/local/protocol.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { until } from '../../support/until.ts'
+import { type Desk, makeDesk, wakeOf } from './desk.ts'
+
+function attach(desk: Desk, take: (wake: OutgoingWake) => void | Promise<void> = () => {}) {
+  const stopping = new AbortController()
+  const attachment = new BridgeAttachment({
+    env: desk.env,
+    client: { harness: 'claude', conversationId: 'c1', route: 'monitor' },
+    take,
+    signal: stopping.signal,
+  })
+  return {
+    attachment,
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await attachment.ended
+    },
+  }
+}
+
+const clientOf = async (server: LocalServer) =>
+  (
+    await until(
+      () => server.attached('claude'),
+      (clients) => clients.length === 1,
+    )
+  )[0]!
+
+test('a client finds a bridge that starts later, and the next one, with what it has said meanwhile', async () => {
+  using desk = makeDesk()
+  await using client = attach(desk)
+  client.attachment.change({ conversationId: 'c2', state: 'idle' })
+  const first = await desk.open()
+  expect(await clientOf(first)).toMatchObject({ conversationId: 'c2', state: 'idle' })
+  await first[Symbol.asyncDispose]()
+  await until(
+    () => client.attachment.isAttached,
+    (is) => !is,
+  )
+  client.attachment.change({ state: 'active', activeTurnId: 't1' })
+  await using second = await desk.open()
+  expect(await clientOf(second)).toMatchObject({ conversationId: 'c2', state: 'active', activeTurnId: 't1' })
+})
+
+test('a wake is taken once, also where another bridge sends it again', async () => {
+  using desk = makeDesk()
+  const taken: string[] = []
+  await using _client = attach(desk, ({ id }) => void taken.push(id))
+  const wake = wakeOf()
+  const first = await desk.open()
+  await (await clientOf(first)).send(wake)
+  await first[Symbol.asyncDispose]()
+  await using second = await desk.open()
+  await (await clientOf(second)).send(wake)
+  expect(taken).toEqual([wake.id])
+})
+
+test('a wake that could not be taken is declined with the reason, and may come again', async () => {
+  using desk = makeDesk()
+  let isBroken = true
+  await using _client = attach(desk, () => {
+    if (isBroken) throw new Error('standard output is closed')
+  })
+  await using server = await desk.open()
+  const client = await clientOf(server)
+  const wake = wakeOf()
+  await expect(client.send(wake)).rejects.toThrow('standard output is closed')
+  isBroken = false
+  await client.send(wake)
+})
+
+test('it answers a bridge that asks whether it lives, and tells it what became of a wake', async () => {
+  using desk = makeDesk()
+  const clock = new FakeClock()
+  await using client = attach(desk)
+  await using server = await desk.open({ clock })
+  await clientOf(server)
+  const wake = wakeOf()
+  for (let asked = 0; asked < 5; asked++) {
+    clock.advance(localLimits.pingMs)
+    // Its answer is read before what it says behind it.
+    const { id } = wakeOf()
+    client.attachment.report({ wakeId: id, step: 'seen', proof: 'test' })
+    await server.reported(id, () => true, AbortSignal.timeout(10_000))
+  }
+  client.attachment.report({ wakeId: wake.id, step: 'delivered', proof: 'assistant.turn_start' })
+  const report = await server.reported(wake.id, () => true, AbortSignal.timeout(10_000))
+  expect(report).toEqual({ wakeId: wake.id, step: 'delivered', proof: 'assistant.turn_start' })
+  expect(server.attached('claude')).toHaveLength(1)
+})

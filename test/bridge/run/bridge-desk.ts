@@ -1,0 +1,118 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AdapterRow } from '../../../src/bridge/adapter.ts'
+import { type BridgedAgent, bridgeDefaults } from '../../../src/bridge/config/bridge-config.ts'
+import { Journal } from '../../../src/bridge/journal/journal.ts'
+import type { LocalServer, LocalServerOptions } from '../../../src/bridge/local/clients.ts'
+import { runBridge } from '../../../src/bridge/run/bridge.ts'
+import type { OutgoingReceipt } from '../../../src/bridge/run/receipt-outbox.ts'
+import type { RecoveryTimes } from '../../../src/bridge/run/recovery.ts'
+import type { BridgeStatus } from '../../../src/bridge/run/status.ts'
+import type { Fetch } from '../../../src/client/client-fetch.ts'
+import type { TestAgent, TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
+
+/** A bridge that runs, and what it has said. */
+export interface RunningBridge extends AsyncDisposable {
+  readonly notes: readonly string[]
+  readonly receipts: readonly (OutgoingReceipt & { readonly agent: string })[]
+  status(): Promise<BridgeStatus>
+  /** Resolves once a step was reported, with its receipt. */
+  step(step: string): Promise<OutgoingReceipt>
+  /** Resolves once a line was said. */
+  noted(pattern: RegExp): Promise<string>
+  /** Why it ended; undefined: it was stopped. */
+  readonly ended: Promise<Error | undefined>
+}
+
+interface DeskOptions {
+  readonly gateway: Pick<TestGateway, 'url'>
+  readonly agents: readonly TestAgent[]
+  readonly rows: readonly AdapterRow[]
+  /** Where its journal and the directory of its conversations are. */
+  readonly home: string
+  readonly limits?: Partial<Pick<BridgedAgent, 'turnsAnHour' | 'wakesFromOneAgentAnHour'>> & {
+    maxTurnsAMinute?: number
+  }
+  readonly triggers?: BridgedAgent['triggers']
+  readonly fetch?: Fetch
+  readonly recoveryTimes?: RecoveryTimes
+}
+
+/** The directory of the conversations. */
+export function workplace(home: string): string {
+  const path = join(home, 'app')
+  mkdirSync(path, { recursive: true })
+  return realpathSync(path)
+}
+
+/** Starts a bridge, and waits until its agents are connected unless told otherwise. */
+export async function startBridge(options: DeskOptions, { isConnected = true } = {}): Promise<RunningBridge> {
+  const { gateway, agents, rows, home, limits = {}, triggers = ['SENT_TO_ME'], fetch, recoveryTimes } = options
+  const notes: string[] = []
+  const receipts: (OutgoingReceipt & { agent: string })[] = []
+  const stopping = new AbortController()
+  const note = (text: string) => void notes.push(text)
+  let local: LocalServerOptions | undefined
+  const startLocal = async (given: LocalServerOptions) => {
+    local = given
+    return nobody as LocalServer
+  }
+  const directories = [workplace(home)]
+  const config = {
+    path: join(home, 'bridge.json'),
+    adapters: {},
+    maxTurnsAMinute: limits.maxTurnsAMinute ?? bridgeDefaults.maxTurnsAMinute,
+    agents: agents.map(({ handle, key }) => ({
+      ...bridgeDefaults,
+      ...limits,
+      profile: { name: handle.replace('@', ''), url: gateway.url, key, identity: `@${handle.replace('@', '')}` },
+      harnesses: rows.map(({ id }) => id),
+      directories,
+      triggers,
+    })),
+  }
+  const io = { stdout: () => {}, stderr: () => {}, env: {}, signal: stopping.signal, ...(fetch ? { fetch } : {}) }
+  const journal = Journal.open({ path: join(home, 'state', 'bridge.db'), now: Date.now, note })
+  const noteReceipt = (agent: string, receipt: OutgoingReceipt) => void receipts.push({ agent, ...receipt })
+  const ended = runBridge({ config, rows, journal, startLocal, io, now: Date.now, note, noteReceipt, recoveryTimes })
+    .catch((error: Error) => (stopping.signal.aborted ? undefined : error))
+    .finally(() => journal[Symbol.dispose]())
+  const bridge: RunningBridge = {
+    notes,
+    receipts,
+    status: async () => (await local!.status()) as BridgeStatus,
+    step: async (step) =>
+      (await until(
+        () => receipts.find((one) => one.step === step),
+        (found) => found !== undefined,
+      ))!,
+    noted: async (pattern) =>
+      (await until(
+        () => notes.find((one) => pattern.test(one)),
+        (found) => found !== undefined,
+      ))!,
+    ended: ended as Promise<Error | undefined>,
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await ended
+    },
+  }
+  if (isConnected) {
+    await until(
+      () => notes.filter((text) => text.endsWith(': connected')).length,
+      (count) => count >= agents.length,
+    )
+  }
+  return bridge
+}
+
+/** A local socket that nobody calls. */
+const nobody = {
+  address: '',
+  attached: () => [],
+  told: () => [],
+  onChange: () => () => {},
+  reported: async () => undefined,
+  [Symbol.asyncDispose]: async () => {},
+}
