@@ -55,8 +55,6 @@ export interface Config {
   readonly logLevel: string
 }
 
-export type { Env }
-
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
 /** A key that a person made up is weaker than its length suggests. */
 const adminKeyMin = 24

@@ -52,7 +52,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-export interface ProblemOptions {
+interface ProblemOptions {
   /** One sentence that names the field and the remedy. */
   detail?: string
   /** The offending field as a path, e.g. `filters.priority`. */

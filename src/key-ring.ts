@@ -18,7 +18,7 @@ import { SecretBox } from './security/secret.ts'
 import { SharedSecret } from './security/shared-secret.ts'
 import type { Database } from './storage/database.ts'
 
-export interface Keys {
+interface Keys {
   readonly secrets: SecretBox
   readonly adminKey: AdminKey
   /** The file with the admin key. Undefined: it was configured. */

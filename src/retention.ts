@@ -12,7 +12,7 @@ import { pruneHeld } from './wakes/store/held-store.ts'
 const sweepMs = 60_000
 
 /** How long each kind of row is kept, in milliseconds. 0: for ever. */
-export interface Retention {
+interface Retention {
   readonly eventsMs: number
   readonly deliveriesMs: number
   readonly messagesMs: number

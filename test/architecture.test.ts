@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { unusedExports } from './support/unused-exports.ts'
 
 const src = resolve(import.meta.dirname, '../src')
 
@@ -176,4 +177,19 @@ test('only the wake store changes how far a subscription has come, its lease and
   })
   expect(writers.filter((file) => !file.startsWith('wakes/store/'))).toEqual([])
   expect(writers).toContain('wakes/store/lease-store.ts')
+})
+
+/** Exports for those who are no file of the repository, and types that TypeScript names in the type of another export. */
+const exportedForOthers = [
+  /^src\/public\/wire\.ts /,
+  /^src\/bridge\/adapters\/opencode\/plugin\/rouse-plugin\.js Rouse$/,
+  /^src\/fronts\/rest\/\S+ \w+(Context|View)$/,
+  /^src\/identity\/remove-agent\.ts Removal$/,
+  /^test\/(bridge\/adapter-tools\.ts FakeClients|harnesses\/fake-model\.ts ModelRequest|harnesses\/office\.ts Ended)$/,
+  /^test\/(public\/consumer\.ts|bridge\/copilot\/fake-sdk\.mjs) /,
+]
+
+test('what is exported is imported by another file', () => {
+  const unused = unusedExports(['src', 'test', 'scripts'], ['bench', 'examples', 'vitest.config.ts'])
+  expect(unused.filter((name) => !exportedForOthers.some((others) => others.test(name)))).toEqual([])
 })

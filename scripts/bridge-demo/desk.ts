@@ -21,7 +21,7 @@ interface DeskOptions {
 }
 
 /** A machine with a home directory, in which Codex runs in a terminal and the bridge beside it. */
-export interface Desk extends AsyncDisposable {
+interface Desk extends AsyncDisposable {
   /** Starts Codex in a terminal that nobody sits at. */
   startTerminal(prompt: string): void
   screen(): string

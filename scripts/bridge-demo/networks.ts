@@ -7,7 +7,7 @@ export interface Side {
   argv(words: readonly string[]): readonly [string, ...string[]]
 }
 
-export interface Sides extends Disposable {
+interface Sides extends Disposable {
   /** Why all of them are this machine; undefined: each is a network of its own. */
   readonly why: string | undefined
   readonly client: Side

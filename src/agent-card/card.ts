@@ -13,7 +13,7 @@ export interface CardSubject {
   project: string
 }
 
-export interface CardSkill {
+interface CardSkill {
   id: string
   name: string
   description?: string
@@ -32,7 +32,7 @@ export interface CardPlace {
 }
 
 /** An issuer of tokens. `jwksUri` is set for one without a discovery document. */
-export interface CardIssuer {
+interface CardIssuer {
   issuer: string
   jwksUri?: string | undefined
 }

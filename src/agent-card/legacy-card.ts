@@ -3,7 +3,7 @@ import { LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { type A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 
 /** A card in the JSON of A2A v0.3. */
-export type LegacyCard = Awaited<ReturnType<LegacyRestTransportHandler['getAuthenticatedExtendedAgentCard']>>
+type LegacyCard = Awaited<ReturnType<LegacyRestTransportHandler['getAuthenticatedExtendedAgentCard']>>
 
 /**
  * The v0.3 form of a v1.0 card, signatures carried over as they are. The SDK keeps its translator private, but its

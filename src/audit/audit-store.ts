@@ -83,7 +83,7 @@ export function writeAudit(tx: Transaction, records: readonly AuditRecord[]): Pr
 /** The most records that one page examines, however few of them match. */
 const examinedMax = 10_000
 
-export interface AuditQuery {
+interface AuditQuery {
   /** undefined: every project, and records without a project. */
   readonly project: string | undefined
   /** ms since the epoch. */

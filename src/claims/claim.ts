@@ -23,7 +23,7 @@ export function stalenessOf(claim: Claim, now: number): string | undefined {
 }
 
 /** What a caller does with a ref that it asks for. */
-export type ClaimStep =
+type ClaimStep =
   | { readonly act: 'take' }
   | { readonly act: 'renew' }
   | { readonly act: 'take_over'; readonly reason: string }

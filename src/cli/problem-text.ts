@@ -6,7 +6,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { inWordsOf, wordFor } from './problem-words.ts'
 
 /** What is known about a refused command: the command itself, and the key that it used. */
-export interface RefusedCall {
+interface RefusedCall {
   readonly command?: Command | undefined
   readonly keyUse?: KeyUse | undefined
 }

@@ -5,7 +5,7 @@ import { paint, plain } from '../client/terminal-text.ts'
 import { problemText } from './problem-text.ts'
 
 /** How a failure is reported, and of which command. */
-export interface Report {
+interface Report {
   readonly json: boolean
   readonly command?: Command | undefined
 }

@@ -23,7 +23,7 @@ interface ServeConfig {
   readonly databaseUrl?: string | undefined
 }
 
-export interface ServeTools {
+interface ServeTools {
   readonly print: Printer
   readonly log: Logger
   /** Whether a person reads the output: then sentences say that it starts and stops, else lines of the log do. */

@@ -6,7 +6,7 @@ import { inputLimits } from '../limits.ts'
 /** The most that the gateway takes in one message. */
 const bytesMax = inputLimits.a2aBody.max
 
-export interface TextSource {
+interface TextSource {
   /** The words on the command line; `-` alone is standard input. */
   readonly words?: readonly string[]
   /** A file; `-` is standard input. */

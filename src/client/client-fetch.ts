@@ -3,7 +3,7 @@ import type { Agent } from 'undici'
 /** The part of `fetch` that the command line uses. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
 
-export interface FetchInit {
+interface FetchInit {
   method: string
   headers: Record<string, string>
   body?: string

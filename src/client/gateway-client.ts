@@ -29,7 +29,7 @@ export interface GatewayClient {
   open(path: string, options?: RequestOptions): Promise<FetchResponse>
 }
 
-export interface RequestOptions extends Transport {
+interface RequestOptions extends Transport {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
 }

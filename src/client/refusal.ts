@@ -4,7 +4,7 @@ import { type KeyUse, Refused } from './failure.ts'
 import { problemOfRpc } from './rpc-problem.ts'
 
 /** What is known of the call that was refused. */
-export interface RefusedWith {
+interface RefusedWith {
   /** Where its key came from; undefined: it had none. */
   readonly keySource: string | undefined
   /** Asks the gateway whose key it is; undefined when it does not say. */

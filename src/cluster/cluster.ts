@@ -33,7 +33,7 @@ export interface Cluster extends AsyncDisposable {
   start(): Promise<void>
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly db: Database
   readonly clock: Clock
   readonly log: Logger

@@ -13,7 +13,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 const pendingSignalsHeader = 'Rouse-Pending-Signals'
 
 /** What a call takes of the mail that waits. */
-export type Wanted = 'all' | 'none' | 'count'
+type Wanted = 'all' | 'none' | 'count'
 
 /** The most that is counted: the number means "this many, or more" then. */
 const countMax = 100
@@ -22,7 +22,7 @@ const countMax = 100
 export type WhenUnsent = (status: number, undo: () => void) => void
 
 /** The part of a call that decides about the mail in its answer. */
-export interface MailCall {
+interface MailCall {
   readonly caller: Caller
   readonly method: string
   /** Without its query: `/v1/inbox`. */

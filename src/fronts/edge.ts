@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../security/url-guard.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 import { sendProblem } from './problem.ts'
 
-export interface Edge {
+interface Edge {
   readonly bounds: ConnectionBounds
   /** The names that a request may have in `Host`; undefined: any. */
   readonly names: ReadonlySet<string> | undefined

@@ -13,7 +13,7 @@ import { HttpServer } from './http-server.ts'
 import { logRequests } from './request-log.ts'
 import { requireUsableAddress } from './usable-address.ts'
 
-export interface PortsConfig {
+interface PortsConfig {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
   readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   readonly tls: TlsPaths | undefined
@@ -31,7 +31,7 @@ interface World {
 type LoadGrpc = (bounds: ConnectionBounds, proved: (peer: string) => void) => Promise<GrpcServices>
 
 /** The ports of a gateway: HTTP, and gRPC unless it is off. */
-export interface Ports extends AsyncDisposable {
+interface Ports extends AsyncDisposable {
   readonly url: string
   /** `host:port`; undefined: gRPC is off. */
   readonly grpcTarget: string | undefined

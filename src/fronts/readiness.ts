@@ -6,7 +6,7 @@ const answerMaxMs = 2_000
 /** However often it is asked, the store sees one read and one write a second. */
 const freshMs = 1_000
 
-export interface ReadinessChecks {
+interface ReadinessChecks {
   /** Reject when the store does not read, or does not write. */
   readonly read: () => Promise<unknown>
   readonly write: () => Promise<unknown>
@@ -14,7 +14,7 @@ export interface ReadinessChecks {
   readonly isClaiming: () => boolean
 }
 
-export interface Readiness {
+interface Readiness {
   /** The store can be read. */
   readonly store: boolean
   readonly writes: boolean

@@ -14,7 +14,7 @@ export function requestIdOf(res: ServerResponse): unknown {
 }
 
 /** What an answer was about, as the log tells it. */
-export interface Answered {
+interface Answered {
   readonly isRead: boolean
   /** Undefined: it succeeded. */
   readonly problem: string | undefined

@@ -29,7 +29,7 @@ export const streamHeaders = {
 }
 
 /** The reader of a stream. */
-export interface Reader {
+interface Reader {
   readonly keyId: string
   /** Aborts when the reader's key is revoked. */
   readonly revoked: AbortSignal

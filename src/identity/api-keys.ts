@@ -18,7 +18,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 
 /** A new key. It is shown only once. */
-export interface MadeKey {
+interface MadeKey {
   readonly keyId: string
   readonly apiKey: string
   readonly scopes: readonly Scope[]

@@ -19,7 +19,7 @@ export interface KeyContext extends RegistryContext {
 }
 
 /** Why keys end, and who ended them. */
-export interface Ending {
+interface Ending {
   readonly reason: KeyEnd
   /** An identity. */
   readonly actor: string

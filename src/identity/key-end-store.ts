@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
 /** A push config that was made with a key. */
-export interface KeyedPush {
+interface KeyedPush {
   readonly id: string
   readonly projectId: string
   readonly taskId: string

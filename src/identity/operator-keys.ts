@@ -17,7 +17,7 @@ import type { Reader } from '../storage/database.ts'
 import { mintedBy, type RevokeOptions, revokeAll } from './api-keys.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 
-export interface OperatorKeyInput {
+interface OperatorKeyInput {
   readonly role: OperatorRole
   /** Absent: every project. */
   readonly projects?: readonly string[] | undefined

@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
 
 /** Numbers of sealed texts, by their kind. */
-export interface SealedCounts {
+interface SealedCounts {
   readonly signingKeys: number
   readonly previousKeys: number
   readonly pushTokens: number

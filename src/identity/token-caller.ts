@@ -18,7 +18,7 @@ export interface TokenVerifier {
 }
 
 /** The caller that a token names. Whether there is such an agent is not known yet. */
-export type TokenSubject =
+type TokenSubject =
   | { readonly kind: 'agent'; readonly project: string; readonly name: string; readonly scopes: readonly Scope[] }
   | { readonly kind: 'operator'; readonly role: OperatorRole; readonly projects: readonly string[] | undefined }
 

@@ -2,7 +2,7 @@
 const stepMin = 16
 
 /** A page of items. `more`: items follow the last one. */
-export interface BoundedPage<Item> {
+interface BoundedPage<Item> {
   readonly items: Item[]
   readonly more: boolean
 }

@@ -5,7 +5,7 @@ export interface Payer {
 }
 
 /** Places at the same time. `slow` is what is left to one whose targets keep us waiting. */
-export interface GateBounds {
+interface GateBounds {
   readonly total: number
   readonly project: number
   readonly agent: { readonly max: number; readonly slow: number }

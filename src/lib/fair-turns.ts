@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-export interface TurnBounds {
+interface TurnBounds {
   /** A caller with at least this many requests at a time is a heavy one. */
   readonly few: number
   /** How many requests of a heavy caller are processed at a time while light callers are active. */

@@ -1,5 +1,5 @@
 /** A signal that aborts in time. Disposing it stops its clock. */
-export interface Within extends Disposable {
+interface Within extends Disposable {
   readonly signal: AbortSignal
 }
 

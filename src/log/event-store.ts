@@ -150,7 +150,7 @@ const windows = new RowsStatement<EventRow & { window: number }>(
 )
 
 /** A short range of a log: the events of one trigger that concern one agent, in `(after, upTo]`. */
-export interface Window {
+interface Window {
   readonly projectId: string
   readonly audience: string
   readonly trigger: string

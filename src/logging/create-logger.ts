@@ -5,13 +5,13 @@ import { terminalLine } from './terminal-line.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 /** The log of the program. */
-export interface ProgramLog extends Logger {
+interface ProgramLog extends Logger {
   /** Writes what waits. Lines of `warn` and `error` do not wait. */
   flush(): void
 }
 
 /** Where lines go. `flushSync` writes what waits. */
-export interface LogOutput {
+interface LogOutput {
   write(line: string): unknown
   flushSync(): void
 }

@@ -3,8 +3,7 @@ import { metadataAddresses, type RefusalReason, refusalOf } from './address-rang
 import { embeddedV4s, isIsatap, mappedV4, translatedV4 } from './embedded-v4.ts'
 import { bitsOf, type Cidr, type Ip, isIn, parseCidr, parseIp } from './ip-address.ts'
 
-export type { RefusalReason }
-export type Verdict = { allowed: true } | { allowed: false; reason: RefusalReason }
+type Verdict = { allowed: true } | { allowed: false; reason: RefusalReason }
 
 export interface AddressPolicy {
   /** Judges an IP address in canonical text, without brackets. Any other text is refused as `unparsable`. */

@@ -3,7 +3,7 @@ import type { KeptSecret } from './kept-secret.ts'
 import { newApiKey, secretsEqual } from './secret.ts'
 
 /** A replaced key, and the end of its overlap in ms since the epoch (Infinity: accepted while it is listed). */
-export interface FormerKey {
+interface FormerKey {
   readonly key: string
   readonly until: number
 }

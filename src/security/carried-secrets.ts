@@ -5,7 +5,7 @@ import type { SecretBox } from './secret.ts'
 const kept = statement<object, { name: string }>(sql`select name from shared_secret`)
 
 /** A row of the table with the secrets that the gateways of one store share. */
-export interface SharedSecretRow {
+interface SharedSecretRow {
   readonly name: string
   readonly sealed: string
   readonly created_at: number

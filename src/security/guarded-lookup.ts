@@ -5,7 +5,7 @@ import { NameError, OutboundError } from './outbound-error.ts'
 import { isLocalhost } from './url-guard.ts'
 
 /** The addresses of a name. Throws OutboundError. */
-export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
+type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
  * A `connect.lookup` that returns only addresses that the policy allows. node:net dials what it returns, so the address that was

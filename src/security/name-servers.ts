@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import { outboundLimits } from '../gateway-limits.ts'
 
 /** Addresses of a name, and the time for which they may be cached. */
-export interface FoundAddresses {
+interface FoundAddresses {
   readonly addresses: readonly LookupAddress[]
   readonly ttlSeconds: number
 }

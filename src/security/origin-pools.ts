@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
 import type { Payer } from '../lib/fair-gate.ts'
 
-export interface OriginPoolsOptions {
+interface OriginPoolsOptions {
   /** Makes the look-up of one origin: `payer` returns on whose account it runs, `dialling` is called with the address to be dialled. */
   lookup: (payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void) => LookupFunction
   /** Whether an address is public. */

@@ -36,7 +36,7 @@ export interface OutboundRequest {
   graceMs?: number
 }
 
-export interface OutboundResponse {
+interface OutboundResponse {
   status: number
   retryAfter?: string
   /** The first 2 KiB of the body as text. */

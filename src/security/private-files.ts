@@ -5,10 +5,10 @@ import { userInfo } from 'node:os'
 export type Closed = (path: string, mode: string) => void
 
 /** `directory`: one that holds keys. `secret`: a file with a secret. `store`: a file with mail. */
-export type PrivateKind = 'directory' | 'secret' | 'store'
+type PrivateKind = 'directory' | 'secret' | 'store'
 
 /** How to treat the mode and owner of a file. */
-export type Verdict = 'private' | 'close' | 'open' | 'foreign'
+type Verdict = 'private' | 'close' | 'open' | 'foreign'
 
 const others = 0o007
 const groupAndOthers = 0o077

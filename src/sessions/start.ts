@@ -21,7 +21,7 @@ import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
 /** What a harness says about itself. `startedAt`: when its process started, in ms since the epoch. */
-export interface SessionInput {
+interface SessionInput {
   readonly surface: string
   readonly capabilities?: readonly string[] | undefined
   readonly pid?: number | undefined
@@ -31,7 +31,7 @@ export interface SessionInput {
   readonly harness?: Conversation | undefined
 }
 
-export interface StartedSession {
+interface StartedSession {
   readonly sessionId: string
   /** False: the process continues its session. */
   readonly created: boolean

@@ -8,12 +8,12 @@ const batchRows = 2_000
 const batchCharacters = 4_000_000
 
 /** A row that is added to those of the source. */
-export interface ExtraRow {
+interface ExtraRow {
   readonly table: string
   readonly values: Readonly<Record<string, SqlValue>>
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly extra?: readonly ExtraRow[]
   /** Called for every batch: how many rows of a table are copied, and whether these are all. */
   readonly progress?: (table: string, rows: number, isWhole: boolean) => void

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-export interface Migration {
+interface Migration {
   readonly version: number
   readonly name: string
   /** The statements of its file. */

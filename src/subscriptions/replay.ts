@@ -17,7 +17,7 @@ import { requireWatermark } from './watermark.ts'
 const replaysMax = 10_000
 
 /** What to send again: one delivery, a range of the log, or everything that failed since an instant (ms since the epoch). */
-export type ReplayInput =
+type ReplayInput =
   | { readonly eventId: string }
   | { readonly fromLogId: number; readonly toLogId: number }
   | { readonly failedSince: number }

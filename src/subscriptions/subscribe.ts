@@ -24,7 +24,7 @@ import type { SubscriptionContext } from './context.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
-export interface SubscribeInput {
+interface SubscribeInput {
   trigger: Trigger
   filters?: Filters
   harnessTarget?: HarnessTarget

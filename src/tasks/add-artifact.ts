@@ -14,7 +14,7 @@ import { updateChunkCount } from './task-store.ts'
 import { readParties } from './transition.ts'
 import { versionConflict } from './version-conflict.ts'
 
-export interface AddArtifactInput extends ArtifactInput {
+interface AddArtifactInput extends ArtifactInput {
   readonly expectedVersion?: number | undefined
 }
 

@@ -32,7 +32,7 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
 )
 
 /** The part of a task's content that fits into an answer. */
-export interface ContentWithin {
+interface ContentWithin {
   readonly statusMessage: A2aMessage | null
   readonly history: A2aMessage[]
   readonly artifacts: A2aArtifact[]

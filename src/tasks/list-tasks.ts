@@ -22,7 +22,7 @@ export interface TaskQuery {
   readonly pageToken?: string | undefined
 }
 
-export interface TaskPage {
+interface TaskPage {
   readonly tasks: readonly Task[]
   /** Empty on the last page. */
   readonly nextPageToken: string

@@ -15,7 +15,7 @@ import { requireRoomForMessage } from './task-capacity.ts'
 import { transition } from './transition.ts'
 import { versionConflict } from './version-conflict.ts'
 
-export interface MoveInput {
+interface MoveInput {
   readonly to: TaskState
   readonly expectedVersion: number
   /** The status message: ProtoJSON of an A2A message, of which only `parts` is needed. */

@@ -47,7 +47,7 @@ export function createPushConfig(
 }
 
 /** A push config to store, and its task. */
-export interface NewPushConfig {
+interface NewPushConfig {
   readonly task: Task
   readonly input: PushInput
   /**

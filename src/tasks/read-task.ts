@@ -88,7 +88,7 @@ export async function loadTaskDocuments(
   return Promise.all(documents)
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   historyLength?: number | undefined
   artifacts?: boolean
   /** The project in whose words parties are named; default: the task's. Source: D19. */

@@ -7,7 +7,7 @@ import type { TaskState } from './state.ts'
 import type { Task } from './task.ts'
 
 /** Who takes part in an event of a task. */
-export interface TaskEventParties {
+interface TaskEventParties {
   /** The identity of the one who caused it: `@gateway`, where it is no party. */
   readonly actor: string
   /** Its id; absent: the gateway's own decision. */

@@ -27,12 +27,12 @@ const chunks = statement<Range, ChunkRow & { seq: number }>(sql`select seq, arti
   last_chunk as "lastChunk", artifact from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 
-export interface PageQuery {
+interface PageQuery {
   /** `seq` of the last item of the page before; 0: from the beginning. */
   readonly after: number
   readonly limit: number
 }
-export interface TaskPart<Item> {
+interface TaskPart<Item> {
   readonly items: readonly (Item & { readonly seq: number })[]
   readonly more: boolean
 }

@@ -18,7 +18,7 @@ interface Try {
 }
 
 /** How the wait for a test wake ended, and what was heard. */
-export interface TriedWake {
+interface TriedWake {
   readonly startedAt: number
   readonly end: 'written' | 'heard' | 'timeout' | 'closed'
   readonly heard: Heard | undefined

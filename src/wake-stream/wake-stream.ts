@@ -22,7 +22,7 @@ export interface StreamReader {
 }
 
 /** `replaced`: a newer stream has the subscription. `changed`: it goes elsewhere, was removed, or is no longer the reader's. */
-export type ReleaseReason = 'replaced' | 'changed'
+type ReleaseReason = 'replaced' | 'changed'
 
 /** A receipt may come before the gateway has written the wake to this stream: it was written to an earlier one. */
 const earlyMax = 200

@@ -11,7 +11,7 @@ import type { FindWaiting } from './read/waiting.ts'
 import { Dispatcher } from './run/dispatcher.ts'
 import { type OnDelivered, Recorder } from './run/recorder.ts'
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly db: Database
   readonly clock: Clock
   readonly log: Logger

@@ -11,7 +11,7 @@ import { standardHeaders } from './signature.ts'
 import { createTestAttempt } from './test-attempt.ts'
 
 /** Renders an A2A push notification in the protocol version that its config was registered with. */
-export type RenderPush = (
+type RenderPush = (
   event: LogEvent,
   version: PushTarget['protocolVersion'],
 ) => Promise<{ body: string; contentType: string }>

@@ -3,7 +3,7 @@ import { attemptsMax, retryDelayMs } from '../wakes/rules/retry-schedule.ts'
 
 export type AttemptOutcome = { status: number; retryAfter?: string } | { error: OutboundErrorKind }
 
-export type NextStep =
+type NextStep =
   | { next: 'delivered' }
   | { next: 'retry'; delayMs: number }
   /** The event has failed; the subscription continues with the next one. */

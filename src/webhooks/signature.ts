@@ -7,7 +7,7 @@ export function newSigningKey(random: (bytes: number) => Buffer = randomBytes): 
   return keyPrefix + random(32).toString('base64')
 }
 
-export interface WakeToSign {
+interface WakeToSign {
   /** The exact bytes that are sent. */
   body: Buffer | string
   eventId: string
@@ -45,7 +45,7 @@ export function standardHeaders(
   }
 }
 
-export interface WakeToVerify {
+interface WakeToVerify {
   /** The bytes as they arrived, before any JSON parser. */
   body: Buffer | string
   /** As Node gives them; names in any case. */
@@ -60,7 +60,7 @@ export interface WakeToVerify {
   scheme?: 'standard-webhooks' | 'x-neo-wake'
 }
 
-export type WakeVerification =
+type WakeVerification =
   | { ok: true; scheme: 'standard-webhooks'; eventId: string; timestampSeconds: number }
   | { ok: true; scheme: 'x-neo-wake' }
   | {

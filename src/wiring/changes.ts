@@ -1,5 +1,5 @@
 /** Looks again at things that may have changed. */
-export interface Checks {
+interface Checks {
   /** Looks at the subscriptions and MCP sessions with these ids. */
   check(ids: readonly string[]): void
   /** Looks at everything: notifications may have been lost. */

@@ -23,7 +23,7 @@ import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
 import type { World } from '../world.ts'
 import { Changes } from './changes.ts'
 
-export interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Core, 'db'> {
+interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Core, 'db'> {
   readonly cluster: Cluster
   readonly outbound: OutboundFetch
   readonly secrets: SecretBox

@@ -16,7 +16,7 @@ import { hasWaiting } from '../waiting.ts'
 import type { Channels } from '../wakes/channel.ts'
 import { newSigningKey } from '../webhooks/signature.ts'
 
-export interface FeatureParts {
+interface FeatureParts {
   readonly core: Core
   readonly notifier: LogNotifier
   readonly channels: Channels

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type Sweep, Sweeper } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 
-export interface Sweeps {
+interface Sweeps {
   /** Each gateway does its own. */
   readonly own: readonly Sweep[]
   /** One gateway of the cluster does each of them. */

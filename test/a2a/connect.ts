@@ -13,7 +13,7 @@ import { tenantExtensionUri } from '../../src/agent-card/card.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { TestAgent } from '../support/gateway.ts'
 
-export interface Dialect {
+interface Dialect {
   readonly version: '1.0' | '0.3'
   readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC'
 }

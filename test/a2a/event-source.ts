@@ -1,4 +1,4 @@
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly id: string | undefined
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
   readonly data: any

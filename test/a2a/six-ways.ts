@@ -11,7 +11,7 @@ export interface Said {
   readonly isTheirs: boolean
 }
 
-export type Way = (message: JsonObject, more?: JsonObject) => Promise<Said>
+type Way = (message: JsonObject, more?: JsonObject) => Promise<Said>
 
 /** The differences to a v1.0 message. `request` metadata is beside the message everywhere. */
 const plain = { role: 'ROLE_USER', parts: [{ text: 'hello' }] }

@@ -42,7 +42,7 @@ export const secret = 'CANARY-of-donna'
 /** A text that her whole project may read. */
 export const projectSecret = 'CANARY-of-the-project'
 
-export type Heads = Readonly<Record<string, number>>
+type Heads = Readonly<Record<string, number>>
 
 /** A gateway with everything that donna has in it, and one key for each who calls. */
 export interface World extends AsyncDisposable {

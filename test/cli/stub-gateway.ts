@@ -12,7 +12,7 @@ export interface StubRequest {
 }
 
 /** A success of the gateway, one of its problems, or an answer of something that is no gateway. */
-export type StubAnswer<View> = { status?: number; json: View; headers?: Record<string, string> } | Problem | NoAnswer
+type StubAnswer<View> = { status?: number; json: View; headers?: Record<string, string> } | Problem | NoAnswer
 
 interface NoAnswer {
   status?: number
@@ -25,7 +25,7 @@ interface NoAnswer {
 type StubHandler<View> = (request: StubRequest, response: ServerResponse) => StubAnswer<View> | undefined
 
 /** The answers by route, with the types of the REST API; outside of that API by path. */
-export type StubAnswers = {
+type StubAnswers = {
   readonly [Route in RouteName]?: StubAnswer<AnswerOf<Route>> | StubHandler<AnswerOf<Route>>
 } & {
   readonly [Other in OtherRoute]?: StubAnswer<unknown> | StubHandler<unknown>
@@ -72,7 +72,7 @@ function write(response: ServerResponse, answer: StubAnswer<unknown>): void {
 }
 
 /** A refusal: may be the answer of any route. */
-export interface Problem {
+interface Problem {
   readonly status: number
   readonly json: { readonly status: number; readonly code: string; readonly title: string }
   readonly headers: Record<string, string>

@@ -8,7 +8,7 @@ export const emittedAt = Date.parse('2026-04-26T10:00:00.000Z')
 export const nowSeconds = emittedAt / 1000
 export const agentIdentity = '@donna'
 export const subscriptionId = 'WAKE_SUB:3f0c9a52-7d41-4e8b-9c2d-5a1b6e7f8091'
-export const taskId = '0b6f1c1e-5a55-4f0e-8f5c-0d8a2f6b7c11'
+const taskId = '0b6f1c1e-5a55-4f0e-8f5c-0d8a2f6b7c11'
 export const messageId = 'MESSAGE:7a1d2c3b-4e5f-4a6b-8c7d-9e0f1a2b3c4d'
 export const signingKey = newSigningKey(() => Buffer.from('rouse fixture key, not a secret!'))
 export const nextSigningKey = newSigningKey(() => Buffer.from('rouse fixture key, the next one!'))
@@ -52,7 +52,7 @@ export const subscription: WakeSubscription = {
   updatedAt: 0,
 }
 
-export function logEvent(type: EventType, logId: number, secondsBefore: number, data: JsonObject): LogEvent {
+function logEvent(type: EventType, logId: number, secondsBefore: number, data: JsonObject): LogEvent {
   return {
     projectId: 'default',
     logId,

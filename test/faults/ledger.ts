@@ -6,7 +6,7 @@ const columns = ['accepted', 'delivered', 'failed', 'requests', 'repeats'] as co
 type Totals = Readonly<Record<(typeof columns)[number], number>>
 
 /** The books of one test. */
-export interface Ledger {
+interface Ledger {
   readonly title: string
   readonly rows: readonly Row[]
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { OutboundErrorKind } from '../../src/security/outbound-error.ts'
 
 /** A receiver that says one thing and does another, and what a try at it is recorded as. */
-export interface Liar {
+interface Liar {
   readonly name: string
   /** A status, or the kind of failure. */
   readonly recorded: number | OutboundErrorKind
@@ -93,7 +93,7 @@ export function startLiar({ name, recorded, answer }: Liar): Promise<RunningLiar
 }
 
 /** Says over TLS who it is. */
-export interface Impostor {
+interface Impostor {
   readonly name: string
   readonly recorded: Liar['recorded']
   /** The folder of its certificate: `vouched-for` is for localhost, and a gateway can be configured to trust it. */

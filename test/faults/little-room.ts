@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ProcessGateway } from '../support/process-gateway.ts'
 
 /** A place for a data directory whose free space can be removed and restored. */
-export interface LittleRoom extends Disposable {
+interface LittleRoom extends Disposable {
   readonly dataDir: string
   fill(gateway: ProcessGateway): void
   free(gateway: ProcessGateway): void

@@ -3,7 +3,7 @@ import type { ProcessAgent, ProcessClient } from '../support/process-client.ts'
 import type { ReceivedWake } from '../support/receiver.ts'
 import { insist, type Trouble } from './insist.ts'
 
-export interface LoadOptions {
+interface LoadOptions {
   /** The senders and recipients; each pair is a separate client. An undefined `from` is the operator. */
   readonly senders: readonly { from?: ProcessAgent; to: ProcessAgent }[]
   /** Between two messages of one sender. */

@@ -41,7 +41,7 @@ export async function watch(
   return { name, id, agent, trigger, priority, inOrder: metadata.maxInFlight === undefined }
 }
 
-export interface Books {
+interface Books {
   readonly client: ProcessClient
   readonly inbox: Inbox
   readonly watches: readonly Watch[]
@@ -133,7 +133,7 @@ async function recordsAgree({ client, inbox, watches }: Books): Promise<void> {
   }
 }
 
-export interface DeliveryRecord {
+interface DeliveryRecord {
   readonly eventId: string
   readonly outcome: string
   readonly logIds: readonly number[]

@@ -5,7 +5,7 @@ import { databaseUrlFor } from '../support/store.ts'
 
 export const encryptionKey = createHash('sha256').update('of these tests').digest('base64')
 
-export interface TwoGateways extends AsyncDisposable {
+interface TwoGateways extends AsyncDisposable {
   /** Whose directory the store belongs to. */
   readonly dataDir: string
   readonly a: TestGateway

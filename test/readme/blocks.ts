@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 
 /** A fenced block of a document, and what a reader makes of it. */
-export interface Block {
+interface Block {
   readonly language: string
   /** Each command as it is typed; one may have several lines. */
   readonly commands: readonly string[]

@@ -20,7 +20,7 @@ const root = resolve(import.meta.dirname, '../..')
 export const vendors = ['claude', 'codex', 'opencode']
 
 /** What a reader has after cloning and installing. */
-export interface FreshCopy {
+interface FreshCopy {
   readonly directory: string
   readonly env: Record<string, string>
   /** The commands of npm and npx that a stand-in took, in order, and how a vendor's program was called last. */

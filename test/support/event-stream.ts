@@ -1,4 +1,4 @@
-export interface StreamedEvent {
+interface StreamedEvent {
   readonly id: string
   readonly event: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries
@@ -6,7 +6,7 @@ export interface StreamedEvent {
 }
 
 /** A real reader of Server-Sent Events. It takes an event only when asked, so that a slow reader is one that does not ask. */
-export interface EventStream extends AsyncDisposable {
+interface EventStream extends AsyncDisposable {
   readonly status: number
   readonly contentType: string
   /** The next `count` events; fewer when the stream ended before. */

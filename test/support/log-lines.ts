@@ -1,7 +1,7 @@
 import type { Logger } from '../../src/logger.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever a line says
-export type Line = { readonly level: string; readonly event: string } & Record<string, any>
+type Line = { readonly level: string; readonly event: string } & Record<string, any>
 
 /** A logger that keeps every line of the levels that it shows. */
 export function logLines(least: 'debug' | 'info' | 'warn' = 'debug') {

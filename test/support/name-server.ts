@@ -6,7 +6,7 @@ import { createAskName } from '../../src/security/name-servers.ts'
 /** What a name server says of a name: addresses, that there is no such name, or nothing at all. */
 type Zone = (name: string) => readonly string[] | 'no such name' | 'silence'
 
-export interface NameServer extends AsyncDisposable {
+interface NameServer extends AsyncDisposable {
   /** For a gateway or a resolver: this server and no other. */
   readonly names: NameResolverOptions
   /** The names that were asked for, once for each question that came. */

@@ -12,7 +12,7 @@ import { shortRun } from './short-run.ts'
 import { storeEnv } from './store.ts'
 import { until } from './until.ts'
 
-export interface Exit {
+interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string

@@ -11,7 +11,7 @@ if (!hasRedis) {
   console.warn(words)
 }
 
-export interface RedisServer extends AsyncDisposable {
+interface RedisServer extends AsyncDisposable {
   readonly url: string
   start(): Promise<void>
   /** As if the machine had gone: nothing is said to anybody. */

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici'
 
 const connections = new Agent()
 
-export interface PlainAnswer {
+interface PlainAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string

@@ -8,7 +8,7 @@ import { atFileEnd } from './ends.ts'
 const script = fileURLToPath(new URL('../../examples/harness.mjs', import.meta.url))
 
 /** examples/harness.mjs in a process of its own. */
-export interface ExampleHarness extends AsyncDisposable {
+interface ExampleHarness extends AsyncDisposable {
   /** What it has printed so far of this kind: `subscribed`, `woken`, `working`, `completed`, `failed`. */
   said(what: string): readonly JsonObject[]
   /** kill -9: it says goodbye to nobody. */

@@ -14,7 +14,7 @@ export interface Network {
   run(argv: readonly string[], env?: Record<string, string>): NetworkProcess
 }
 
-export interface NetworkProcess {
+interface NetworkProcess {
   readonly exited: Promise<number | null>
   output(): { stdout: string; stderr: string }
   kill(signal: NodeJS.Signals): void

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import type { TestAgent, TestGateway } from './gateway.ts'
 
 /** A wake as a reader of the stream sees it. */
-export interface StreamedWake {
+interface StreamedWake {
   readonly eventId: string
   /** The bytes that are signed. */
   readonly raw: string
@@ -13,7 +13,7 @@ export interface StreamedWake {
 }
 
 /** A real reader of `GET /v1/wake-stream`. */
-export interface WakeReader extends AsyncDisposable {
+interface WakeReader extends AsyncDisposable {
   readonly status: number
   readonly wakes: readonly StreamedWake[]
   /** The subscriptions that were taken from it, with the reason. */

@@ -5,10 +5,10 @@ import type { TestAgent, TestGateway } from './gateway.ts'
 import { until } from './until.ts'
 
 /** A message of the gateway: the fields of a server-sent event, each a string. */
-export type Frame = Readonly<Record<string, string>>
+type Frame = Readonly<Record<string, string>>
 
 /** A real client of the WebSocket at `GET /v1/wake-stream`. */
-export interface WakeSocket extends Disposable {
+interface WakeSocket extends Disposable {
   readonly socket: WebSocket
   readonly frames: readonly Frame[]
   /** Resolves with the frames of a name once there are so many. */

@@ -8,7 +8,7 @@ import { configPath, readConfigText } from './config-file.ts'
 import { harnessesIn, parseConfig, readBridgeConfig } from './read-config.ts'
 
 /** A configuration that was read, with the rows of the harnesses of its agents. */
-export interface OpenedConfig {
+interface OpenedConfig {
   readonly config: BridgeConfig
   readonly rows: readonly AdapterRow[]
 }

@@ -13,7 +13,7 @@ import { agentKey, type BridgeConfig, type BridgedAgent, bridgeDefaults } from '
 import { checkSetting, countOf, listOf, nameIn, objectOf, Problems, wordOf } from './fields.ts'
 
 /** What a configuration is checked against. */
-export interface ConfigWorld {
+interface ConfigWorld {
   readonly env: Io['env']
   readonly profiles: Profiles
   /** The harnesses that this version reaches. */

@@ -9,7 +9,7 @@ export interface TurnLimits {
  * When the turn began that is as many turns back as its limit allows: of the agent, of the pair of agents, of the bridge. ms since the
  * epoch; undefined: there are fewer.
  */
-export interface LimitingTurns {
+interface LimitingTurns {
   readonly ofAgent?: number | undefined
   readonly ofPair?: number | undefined
   readonly ofBridge?: number | undefined

@@ -7,7 +7,7 @@ import { LineSplitter } from './line-splitter.ts'
 import type { ClientMessage, MessageOf } from './messages.ts'
 import { type BridgeMessage, lineOf, localLimits } from './protocol.ts'
 
-export interface AttachOptions {
+interface AttachOptions {
   readonly env: Io['env']
   /** What it says of itself. */
   readonly client: Omit<MessageOf<'attach'>, 'type'>

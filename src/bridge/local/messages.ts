@@ -78,7 +78,7 @@ const status = z.object({ type: z.literal('status') })
 const pong = z.object({ type: z.literal('pong') })
 
 /** What the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
-export const clientMessage = z.discriminatedUnion('type', [attach, change, taken, declined, report, hook, status, pong])
+const clientMessage = z.discriminatedUnion('type', [attach, change, taken, declined, report, hook, status, pong])
 export type ClientMessage = z.infer<typeof clientMessage>
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 

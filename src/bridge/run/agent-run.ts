@@ -20,7 +20,7 @@ import { Recovery, type RecoveryTimes } from './recovery.ts'
 import { WakeQueue } from './wake-queue.ts'
 
 /** What the run of an agent takes from its bridge. */
-export interface AgentRunParts {
+interface AgentRunParts {
   readonly agent: BridgedAgent
   readonly maxTurnsAMinute: number
   readonly host: AdapterHost

@@ -13,7 +13,7 @@ import type { BridgeStatus } from './status.ts'
 import { agentStatus, harnessStatus } from './status-of.ts'
 
 /** What a bridge is made of. */
-export interface BridgeParts {
+interface BridgeParts {
   readonly config: BridgeConfig
   /** The rows of the harnesses that its agents have. */
   readonly rows: readonly AdapterRow[]

@@ -31,7 +31,7 @@ export async function isReadMeanwhile(
 }
 
 /** The messages that a wake is about; none where it is about something else too. Pure. */
-export function mailOf({ eventType, payload }: Wake): string[] {
+function mailOf({ eventType, payload }: Wake): string[] {
   const { refs, refsTruncated } = payload
   const references =
     eventType === 'wake/digest' && Array.isArray(refs) && !refsTruncated ? refs : [{ eventType, ...payload }]

@@ -19,7 +19,7 @@ export interface HeldWake {
 }
 
 /** What a queue of wakes works with. */
-export interface QueueParts
+interface QueueParts
   extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'lookFor' | 'now'> {
   /** The name of the agent in the journal. */
   readonly agent: string

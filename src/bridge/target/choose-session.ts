@@ -111,7 +111,7 @@ function starter({ directories }: Target, starters: readonly HarnessSession[]): 
 }
 
 /** A conversation in a line: `codex 0199… in /home/donna/app (process 4711)`. Pure. */
-export function textOfSession({ harness, conversationId, cwd, process }: HarnessSession): string {
+function textOfSession({ harness, conversationId, cwd, process }: HarnessSession): string {
   const where = cwd === undefined ? '' : ` in ${cwd}`
   return `${harness} ${conversationId}${where}${process ? ` (process ${process.pid})` : ''}`
 }

@@ -16,7 +16,7 @@ export interface CommandNode {
   readonly values: readonly string[]
 }
 
-export interface OptionWord extends Word {
+interface OptionWord extends Word {
   readonly takesValue: boolean
   readonly choices: readonly string[]
 }

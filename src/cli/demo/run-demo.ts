@@ -8,7 +8,7 @@ import { type Harness, startHarness } from './harness-process.ts'
 import { connectPeer, type Peer } from './peer.ts'
 import { Story } from './story.ts'
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Prints one line. */
   print: (text: string) => void
   /** The port of the demo's gateway (default: 4520, or any free port if that is in use). */

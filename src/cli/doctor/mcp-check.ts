@@ -10,7 +10,7 @@ const protocolVersion = '2025-06-18'
 const answerMaxMs = 10_000
 
 /** How a harness starts our server, as its file says now. */
-export interface Launch {
+interface Launch {
   readonly path: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>

@@ -16,7 +16,7 @@ import { connectionChecks, type LastConnection, lastConnections } from './last-c
 import { checkProfile } from './profile-checks.ts'
 
 /** One harness and what was found. */
-export interface Diagnosis {
+interface Diagnosis {
   readonly harness: string
   readonly title: string
   readonly found: boolean
@@ -25,7 +25,7 @@ export interface Diagnosis {
   readonly lastConnections: readonly LastConnection[]
 }
 
-export interface Report {
+interface Report {
   readonly profiles: readonly { readonly profile: string; readonly checks: readonly Check[] }[]
   readonly harnesses: readonly Diagnosis[]
   /** The bridge of this user; empty where there is none. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /** A program, and how long it has. */
-export interface Command {
+interface Command {
   readonly path: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -10,7 +10,7 @@ export interface Command {
 }
 
 /** How a conversation ended. */
-export interface Talk {
+interface Talk {
   /** The lines that it printed, at most `bytesMax` of them. */
   readonly lines: readonly string[]
   /** The last line of its standard error. */

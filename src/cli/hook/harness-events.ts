@@ -12,7 +12,7 @@ export interface HookAct {
 }
 
 /** A program whose hooks call `rouse hook`. */
-export interface Harness {
+interface Harness {
   /** The surface of its sessions. */
   readonly surface: string
   /** What follows from each event, by its name in lower case without separators. */

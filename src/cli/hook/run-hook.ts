@@ -20,7 +20,7 @@ export interface Hook {
   readonly env: Io['env']
 }
 
-export interface HookGateway {
+interface HookGateway {
   readonly gateway: GatewayClient
   /** How much mail the last answer has counted. */
   readonly waiting: () => number

@@ -15,7 +15,7 @@ export async function tellBridge(hook: Hook): Promise<void> {
 }
 
 /** What the bridge is told of an event; undefined: nothing that concerns it. Pure. */
-export function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
+function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
   if (!Object.hasOwn(harnesses, harness) || !/^\w[\w -]{0,99}$/.test(event)) return undefined
   const { cwd, sessionId } = conversationOf(input).harness ?? {}
   const { activeTurnId: turnId } = turnOf(input)

@@ -7,7 +7,7 @@ import { type Candidate, resolveId } from './resolve-id.ts'
 const pagesMax = 5
 
 /** Abbreviated ids, resolved over the lists that the caller of a command may read. */
-export interface OwnIds {
+interface OwnIds {
   task(given: string): Promise<string>
   message(given: string): Promise<string>
   /** Of a thread, or of a message in it. */

@@ -5,7 +5,7 @@ import type { Io } from '../../client/io.ts'
 import { type Profile, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 
 /** A profile by its name. `isNew`: it is not there yet, and will be made. */
-export interface ChosenProfile {
+interface ChosenProfile {
   readonly name: string
   readonly url: string
   readonly identity: string

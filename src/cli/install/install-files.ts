@@ -28,7 +28,7 @@ export interface FileWork {
 }
 
 /** Which harness, and for whom. */
-export interface Installation {
+interface Installation {
   readonly harness: string
   readonly scope: Scope
 }

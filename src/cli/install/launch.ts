@@ -2,7 +2,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** How a harness starts this program. */
-export interface Launch {
+interface Launch {
   readonly command: string
   readonly args: readonly string[]
 }

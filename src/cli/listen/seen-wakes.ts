@@ -4,7 +4,7 @@ import type { Wake } from '../../client/wakes/wake.ts'
 const rememberedMax = 10_000
 
 /** Delivery is at least once: the receiver drops repetitions, and detects gaps. */
-export interface SeenWakes {
+interface SeenWakes {
   /** Returns false for a wake that was seen before. */
   add(wake: Wake): boolean
   /** The `logId` after which wakes are missing before this one; undefined without a gap. Call it before `add`. */

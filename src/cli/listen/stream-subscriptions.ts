@@ -15,7 +15,7 @@ export interface StreamSubscriptionOptions {
 }
 
 /** A subscription to read, and whether it was there before. */
-export interface StreamSubscription {
+interface StreamSubscription {
   readonly id: string
   readonly trigger: Trigger
   readonly isNew: boolean

@@ -11,7 +11,7 @@ import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { type Outcome, WakeWork } from './wake-work.ts'
 
-export interface StreamListenOptions extends StreamSubscriptionOptions {
+interface StreamListenOptions extends StreamSubscriptionOptions {
   /** The command to run for each wake. */
   readonly exec?: string | undefined
   /** How long a command may run. */

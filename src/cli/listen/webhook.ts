@@ -11,7 +11,7 @@ import { WakeQueue } from './webhook-queue.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
 import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './webhook-subscriptions.ts'
 
-export interface WebhookOptions {
+interface WebhookOptions {
   port: number
   path: string
   signingKeys: readonly string[]

@@ -4,7 +4,7 @@ import type { HarnessProcess } from '../../harness/harness-process.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { HttpApi } from './http-api.ts'
 
-export interface SessionParts {
+interface SessionParts {
   readonly api: HttpApi
   readonly surface: () => string
   /** What is known of the conversation of the harness when its session starts. */
@@ -16,7 +16,7 @@ export interface SessionParts {
 }
 
 /** A session that was started or found, or the refusal of the gateway; neither: the key has no sessions, an operator's. */
-export type Standing = { readonly id?: string; readonly refusal?: ApiAnswer }
+type Standing = { readonly id?: string; readonly refusal?: ApiAnswer }
 
 const endMaxMs = 1_500
 const beatMsDefault = 60_000

@@ -5,7 +5,7 @@ import type { EventView } from '../../fronts/rest/events/view.ts'
 export const channelCapability = { 'claude/channel': {} } as const
 
 /** `notifications/claude/channel`. Keys of `meta` are identifiers, and Claude Code drops others. */
-export interface ChannelNotification {
+interface ChannelNotification {
   readonly method: 'notifications/claude/channel'
   readonly params: { readonly content: string; readonly meta: Readonly<Record<string, string>> }
 }

@@ -7,7 +7,7 @@ export interface ClientInfo {
 }
 
 /** What a message of a client means for its Rouse session. */
-export interface ClientMessage {
+interface ClientMessage {
   readonly client?: ClientInfo
   /** Whether it is work, and no probe: clients start throw-away processes to learn what a server speaks. */
   readonly isWork: boolean

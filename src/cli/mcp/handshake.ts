@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Connection } from '../connections.ts'
 
 /** What is known of a connection so far. */
-export type Handshake = Partial<Connection> & { readonly isGreeted?: true }
+type Handshake = Partial<Connection> & { readonly isGreeted?: true }
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const textMax = 100

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 /** Longer than any call that blocks. */
 const callMaxMs = 120_000
 
-export interface HttpApiOptions {
+interface HttpApiOptions {
   readonly url: string
   readonly project: string | undefined
   /** Asked again after a failure, and after an answer that the key is not valid: the user may have put it right. */

@@ -14,7 +14,7 @@ import { startOwnBridge } from './own-bridge.ts'
 import { startOwnGateway } from './own-gateway.ts'
 import { serveMcp } from './serve-mcp.ts'
 
-export interface StartOptions {
+interface StartOptions {
   readonly channel?: true
   readonly serve?: true
   readonly bridge?: true

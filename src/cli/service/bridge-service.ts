@@ -21,7 +21,7 @@ const passedOn = [
 ] as const
 
 /** The service that runs `rouse bridge` for this user. Errors: `UsageError` on a system without one that Rouse knows. */
-export function ownBridgeService(place: Place): Service {
+function ownBridgeService(place: Place): Service {
   const { command, args } = launchOf('user')
   const env = Object.fromEntries(passedOn.flatMap((name) => (place.env[name] ? [[name, place.env[name]]] : [])))
   return bridgeService(place, { words: [command, ...args, 'bridge'], env })

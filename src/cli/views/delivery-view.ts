@@ -57,7 +57,7 @@ export function testText(io: Io, { attempt, reported, waitsSeconds }: TestView):
 }
 
 /** What a step says: `turn_started by codex: turn/started at 12:00 (the user's turn ended)`. */
-export function stepText(io: Io, { step, source, detail, at }: WakeStepView): string {
+function stepText(io: Io, { step, source, detail, at }: WakeStepView): string {
   return `${step}${source ? ` by ${source}` : ''}${io.columns === undefined ? ' at' : ','} ${when(io, at)}${detail ? ` (${detail})` : ''}`
 }
 
@@ -68,7 +68,7 @@ function lastWord(io: Io, { attempts, steps }: DeliveryView): string | undefined
   return attempt && attemptText(io, attempt)
 }
 
-export function attemptText(io: Io, { error, status, durationMs, at }: AttemptView): string {
+function attemptText(io: Io, { error, status, durationMs, at }: AttemptView): string {
   const answer = error ?? (status === null ? 'no answer' : `HTTP ${status}`)
   return `${answer} after ${Math.round(durationMs)} ms${io.columns === undefined ? ' at' : ','} ${when(io, at)}`
 }

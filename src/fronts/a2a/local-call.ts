@@ -17,7 +17,7 @@ export interface LocalA2aContext extends A2aContext, CallContext {
 }
 
 /** A message to an agent from a caller that does not come over an A2A binding. */
-export interface LocalSend {
+interface LocalSend {
   readonly caller: Caller
   /** The client's IP address. */
   readonly address: string

@@ -14,7 +14,7 @@ export interface OperationTools extends Pick<AuditContext, 'audit'> {
 }
 
 /** An operation that a client calls. */
-export interface CalledOperation {
+interface CalledOperation {
   readonly name: A2aOperationName
   readonly context: ServerCallContext
   /** The id of the task that it is about. `''`: it is about the agent. */

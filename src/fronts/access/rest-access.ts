@@ -37,7 +37,7 @@ export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute
 }
 
 /** A call of the REST API, as the audit sees it. */
-export interface RestRecord {
+interface RestRecord {
   readonly operation: RestOperation
   /** What the path names, in its order. */
   readonly params: readonly string[]

@@ -8,7 +8,7 @@ import {
 import type { Unsent } from '../unsent.ts'
 
 /** The counters and limits of a call's answers. */
-export interface Meter {
+interface Meter {
   readonly unsent: Unsent
   readonly stallMs: number
   readonly refusal: (error: unknown) => StatusObject

@@ -10,7 +10,7 @@ import { runTool } from './tools/run-tool.ts'
 import { tools } from './tools/table.ts'
 import type { AnyTool, ToolContext } from './tools/tool.ts'
 
-export interface McpServerInput {
+interface McpServerInput {
   /** Calls the gateway for the agent that the client speaks for. */
   readonly call: CallApi
   /** `@donna`, where the transport knows it. */

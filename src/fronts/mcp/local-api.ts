@@ -15,9 +15,7 @@ import { Reply } from '../rest/reply.ts'
 import { type RestContext, restTable } from '../rest/table.ts'
 import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from './call-api.ts'
 
-export type LocalApiContext = RestContext &
-  Parameters<typeof callRoute>[0] &
-  LocalA2aContext & { readonly audit: Audit }
+type LocalApiContext = RestContext & Parameters<typeof callRoute>[0] & LocalA2aContext & { readonly audit: Audit }
 
 /** Who calls, and from where. */
 export interface LocalCaller {

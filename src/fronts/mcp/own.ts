@@ -1,7 +1,7 @@
 import type { AskApi } from './ask-api.ts'
 
 /** Whom the client speaks for. */
-export interface Own {
+interface Own {
   /** `@donna` */
   readonly identity: string
   readonly project: string

@@ -11,7 +11,7 @@ import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
 
 /** A call of the REST API by a known caller, over HTTP or from within the gateway. */
-export interface RestCall {
+interface RestCall {
   readonly caller: Caller
   readonly method: string
   /** Without its query: `/v1/inbox`. */

@@ -23,7 +23,7 @@ export function nextToken<Item>(items: readonly Item[], more: boolean, tokenOf: 
 }
 
 /** A position in a list that is ordered by time and id. */
-export interface Position {
+interface Position {
   readonly createdAt: number
   readonly id: string
 }

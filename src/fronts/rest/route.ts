@@ -20,7 +20,7 @@ type Schema = z.ZodType | undefined
 type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
 
 /** What a handler works with: who calls, and the input after its schemas. */
-export interface Call<Name extends string, Body extends Schema, Query extends Schema> {
+interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly caller: Caller
   readonly params: ParamsOf<Name>
   readonly body: Parsed<Body>

@@ -56,7 +56,7 @@ type ContextOf<R> = (
 
 /** What the handlers need together. */
 export type RestContext = ContextOf<(typeof routes)[number]>
-export type OpenContext = ContextOf<(typeof open)[number]>
+type OpenContext = ContextOf<(typeof open)[number]>
 
 /** Every route below `/v1`. All of them take a key. */
 export const restTable = routeTable<AnyRoute<RestContext>>(routes)

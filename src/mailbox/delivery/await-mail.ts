@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../lib/clock.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import { type PiggybackContext, urgentIn } from './piggyback.ts'
 
-export interface AwaitMailContext extends PiggybackContext {
+interface AwaitMailContext extends PiggybackContext {
   readonly notifier: LogNotifier
   readonly clock: Clock
 }

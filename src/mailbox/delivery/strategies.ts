@@ -1,5 +1,5 @@
 /** Waiting mail at the moment at which the answer to its recipient's own call could carry it. */
-export interface Occasion {
+interface Occasion {
   readonly wakePolicy: string
   readonly createdAt: number
   /** Until when a wake for the mail may be on its way, ms since the epoch; undefined: no subscription wakes for it. */

@@ -3,7 +3,7 @@ import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { isToSession } from '../messages/to-session.ts'
 
 /** The unread mail of an agent: its ids, and when the oldest was sent (ms since the epoch; null: there is none). */
-export interface Unread {
+interface Unread {
   readonly messageIds: ReadonlySet<string>
   readonly oldestAt: number | null
 }

@@ -8,7 +8,7 @@ import { broadcastAddress } from '../messages/message.ts'
 import { putMail } from '../messages/put-mail.ts'
 
 /** Lists the agents of a project that have a live session. */
-export type ListPresent = (reader: Reader, projectId: string) => Promise<readonly string[]>
+type ListPresent = (reader: Reader, projectId: string) => Promise<readonly string[]>
 
 /** The most agents that one announcement goes to: with more, announcing everybody to everybody costs too much. */
 const recipientsMax = 100

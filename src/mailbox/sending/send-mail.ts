@@ -44,7 +44,7 @@ export interface MailInput {
   readonly inReplyTo?: string | undefined
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** Makes a repeat return the message of the first request. */
   readonly idempotency?: Idempotency | undefined
 }

@@ -12,7 +12,7 @@ import { nearestNames } from './nearest-names.ts'
 import { findRole, namesSession } from './role-addresses.ts'
 
 /** The agents that an address names: some of one project, or all of it. */
-export interface Resolved {
+interface Resolved {
   readonly projectId: string
   readonly agents: readonly Agent[]
   readonly broadcast: boolean

@@ -30,7 +30,7 @@ export interface RegistryContext extends Core {
 }
 
 /** The fields of registering and changing an agent. Absent fields keep their value, or get the default. */
-export interface AgentInput {
+interface AgentInput {
   handle?: string
   displayName?: string | null
   description?: string | null

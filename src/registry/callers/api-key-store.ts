@@ -26,7 +26,7 @@ export interface ApiKey {
 type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string }
 
 /** The description of a new key. */
-export interface NewApiKey {
+interface NewApiKey {
   readonly label: string | null
   readonly scopes: readonly Scope[]
   readonly expiresAt: number | null
@@ -35,7 +35,7 @@ export interface NewApiKey {
 }
 
 /** The agent that a key belongs to. */
-export interface KeyHolder {
+interface KeyHolder {
   readonly keyId: string
   readonly agentId: string
   readonly handle: string

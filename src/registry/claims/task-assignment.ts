@@ -16,7 +16,7 @@ export interface ClaimedTask {
 }
 
 /** Who gets a task. */
-export interface NextAssignee {
+interface NextAssignee {
   readonly id: string
   /** The event of the mail that comes with it. */
   readonly mail?: NewEvent | undefined

@@ -4,7 +4,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** The mail to the new owner of a claim. */
-export interface HandoffMail {
+interface HandoffMail {
   readonly sender: Caller
   readonly recipient: Agent
   readonly projectId: string

@@ -4,7 +4,7 @@ import type { Priority, WakePolicy } from '../agents/agent.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** The mail of one message of a task. Its body is the task's message. */
-export interface TaskMail {
+interface TaskMail {
   readonly sender: Caller
   readonly recipientId: string
   readonly projectId: string

@@ -47,7 +47,7 @@ export async function createProject(
 }
 
 /** The input of `PATCH /v1/projects/{id}`: a number sets a limit (0: no limit), null restores the default. */
-export type LimitChanges = { readonly [Name in LimitName]?: number | null | undefined }
+type LimitChanges = { readonly [Name in LimitName]?: number | null | undefined }
 
 /** Sets limits of a project. They hold on all gateways from each caller's next request on. Admins only. Errors: `project-not-found`. */
 export async function changeLimits(

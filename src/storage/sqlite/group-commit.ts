@@ -24,7 +24,7 @@ interface Done {
 type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
 /** Forces commits to the disk. */
-export interface Flushable {
+interface Flushable {
   flush(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ export interface Untold {
   readonly presence: PresenceState | null
 }
 
-export interface UntoldPage {
+interface UntoldPage {
   /** Newest first. It may be short, even empty, and not be the last one. */
   readonly items: readonly Untold[]
   /** The logId before which the next page begins; undefined: there is none. */

@@ -25,7 +25,7 @@ export type FailureStep =
     }
 
 /** A sent emission, and the cursor after its outcome is decided. */
-export interface SentRange extends Pick<Emission, 'logId' | 'replayed'> {
+interface SentRange extends Pick<Emission, 'logId' | 'replayed'> {
   readonly cursorLogId: number
 }
 

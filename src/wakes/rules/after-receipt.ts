@@ -4,7 +4,7 @@ import { higherStep, meaningOf, type ReceiptStep } from './receipts.ts'
 import { retryDelayMs, trimmed } from './retry-schedule.ts'
 
 /** What a reader reports about a wake. */
-export interface ReportedStep {
+interface ReportedStep {
   readonly step: ReceiptStep
   readonly detail?: string | undefined
   /** Of `written`: its reader will never know more. */

@@ -3,7 +3,7 @@ import type { WakeSubscription } from '../../registry/subscriptions/subscription
 import { targets } from '../../registry/subscriptions/targets.ts'
 
 /** What decides whether a subscription announces what waits. */
-export type Announcer = Pick<
+type Announcer = Pick<
   WakeSubscription,
   'id' | 'trigger' | 'harnessTarget' | 'target' | 'status' | 'managedBy' | 'announcesWaiting' | 'createdAt'
 >

@@ -9,7 +9,7 @@ export const beginsWithinMs = 60_000
 const clockSlackMs = 2_000
 
 /** When the wakes of an agent's webhooks arrived around an instant, ms since the epoch. One that is on its way arrives now. */
-export type ArrivalsAround = (instant: number) => Promise<readonly number[]>
+type ArrivalsAround = (instant: number) => Promise<readonly number[]>
 
 /**
  * Whether a wake has begun a session: its receiver starts a process, or a session, for each wake. Then it was told what waits, and a

@@ -22,7 +22,7 @@ interface Filterable {
 }
 
 /** What a subscription is matched by. */
-export type Matched =
+type Matched =
   | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'audience' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
   | Pick<PushSubscription, 'kind'>
 

@@ -14,7 +14,7 @@ export type NonWake =
   | { readonly action: 'skip'; readonly reason: 'told_elsewhere' | 'already_in_hand' }
 
 /** What is known about an event beside the event. */
-export interface Circumstances {
+interface Circumstances {
   /** The other subscriptions of the agent. */
   readonly siblings: readonly WakeSubscription[]
   /** The route by which the message of the event reached the agent without a wake; undefined: by none. */

@@ -15,7 +15,7 @@ export interface Route {
   readonly appendOnly: boolean
 }
 
-export type WakeAction = 'deliver' | 'steer' | 'hold_for_next_turn' | 'store_only'
+type WakeAction = 'deliver' | 'steer' | 'hold_for_next_turn' | 'store_only'
 
 /** Each action with its possible reasons: one word for each cell of the table. */
 const reasons = {

@@ -4,7 +4,7 @@ import type { PushSubscription, Subscription, WakeSubscription } from '../../reg
  * How events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest (`leading`, the
  * default). Source: S1-39, D3, D25.
  */
-export type DeliveryForm = 'each' | 'digest' | 'leading'
+type DeliveryForm = 'each' | 'digest' | 'leading'
 
 export function formOf(subscription: Subscription): DeliveryForm {
   if (subscription.kind === 'push') return 'each'
@@ -14,7 +14,7 @@ export function formOf(subscription: Subscription): DeliveryForm {
 }
 
 /** The digest window of a subscription. A push subscription has none. */
-export type Windowed =
+type Windowed =
   | Pick<WakeSubscription, 'kind' | 'target' | 'coalesceMs' | 'windowUntil'>
   | Pick<PushSubscription, 'kind' | 'windowUntil'>
 

@@ -6,7 +6,7 @@ import { lateFilter, limited, p, sql, statement } from '../../storage/statement.
 import type { Decision } from '../rules/policy.ts'
 
 /** An event that was held: a subscription matched it, and it was decided not to wake. */
-export interface HeldWake {
+interface HeldWake {
   readonly event: LogEvent
   readonly action: Decision['action']
   readonly reason: Decision['reason']

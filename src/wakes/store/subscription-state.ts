@@ -26,7 +26,7 @@ export const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
     updated_at = ${p('now')}`
 
 /** A wake subscription that was paused. */
-export interface PausedSubscription {
+interface PausedSubscription {
   readonly id: string
   readonly projectId: string
   readonly agentId: string
@@ -118,7 +118,7 @@ export async function resumeSubscriptionsOfSession(
 }
 
 /** A degraded subscription that was made active. */
-export interface RevivedSubscription {
+interface RevivedSubscription {
   readonly id: string
   /** Why it was degraded. */
   readonly reason: string

@@ -7,7 +7,7 @@ interface FakeItem {
   readonly text: string
 }
 
-export interface FakeTurn {
+interface FakeTurn {
   readonly id: string
   status: 'inProgress' | 'completed' | 'interrupted'
   readonly items: FakeItem[]

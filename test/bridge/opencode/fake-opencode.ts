@@ -21,7 +21,7 @@ interface Session {
   readonly time: { created: number; updated: number; archived?: number }
 }
 
-export interface FakeOptions {
+interface FakeOptions {
   readonly directory: string
   readonly password?: string
   readonly version?: string

@@ -13,7 +13,7 @@ import type { TestAgent, TestGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 
 /** A bridge that runs, and what it has said. */
-export interface RunningBridge extends AsyncDisposable {
+interface RunningBridge extends AsyncDisposable {
   readonly notes: readonly string[]
   readonly receipts: readonly (OutgoingReceipt & { readonly agent: string })[]
   status(): Promise<BridgeStatus>

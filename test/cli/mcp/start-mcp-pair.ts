@@ -4,7 +4,7 @@ import { type McpOptions, serveMcp } from '../../../src/cli/mcp/serve-mcp.ts'
 import { clientFetch } from '../../../src/client/client-fetch.ts'
 import { atTestEnd } from '../../support/ends.ts'
 
-export interface McpPair {
+interface McpPair {
   readonly client: Client
   /** What the server has said on standard error. */
   readonly said: string[]
@@ -38,7 +38,7 @@ export function serveOnPair({ key, ...fields }: Fields) {
   return { theirs: theirs as Transport, said, close }
 }
 
-export type Era = 'legacy' | 'modern'
+type Era = 'legacy' | 'modern'
 
 /** The official client of one era, connected to `rouse mcp` in this process. */
 export async function startMcpPair(era: Era, fields: Fields, name = 'a-client'): Promise<McpPair> {

@@ -5,7 +5,7 @@ import { fetchCallApi } from './fetch-call-api.ts'
 import { connectMcp } from './mcp-client.ts'
 
 /** What a call of a tool came to. */
-export interface Told {
+interface Told {
   readonly isError: boolean
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever a tool returns
@@ -13,7 +13,7 @@ export interface Told {
 }
 
 /** An agent with a live session, and an MCP client that speaks for it. */
-export interface Desk extends TestAgent {
+interface Desk extends TestAgent {
   readonly sessionId: string
   readonly client: Client
   run(tool: string, args?: JsonObject): Promise<Told>

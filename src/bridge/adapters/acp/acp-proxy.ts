@@ -8,7 +8,7 @@ import type { AcpSession } from './acp-session.ts'
 import { LinePump } from './line-pump.ts'
 import { AcpTraffic } from './traffic.ts'
 
-export interface AcpProxyOptions {
+interface AcpProxyOptions {
   /** The agent, as the user has written it; no shell reads it. */
   readonly command: readonly string[]
   readonly env: Io['env']

@@ -1,7 +1,7 @@
 import type { PresenceState } from '../../../registry/sessions/presence.ts'
 
 /** The turn of a wake of ours. */
-export interface OwnTurn {
+interface OwnTurn {
   readonly wakeId: string
   /** The agent has shown that it works on it. */
   hasBegun: boolean

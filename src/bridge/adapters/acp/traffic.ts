@@ -7,7 +7,7 @@ import { AcpSession } from './acp-session.ts'
 import { keyOf, lineOf, type Rpc, rpcIn } from './rpc.ts'
 
 /** What the proxy does about what it has read. */
-export interface TrafficEvents {
+interface TrafficEvents {
   toAgent(line: Buffer | string): void
   toEditor(line: Buffer | string): void
   /** A session has begun, or its state is another one. */
@@ -20,7 +20,7 @@ export interface TrafficEvents {
 /** Ids of our own requests. An editor counts, or has ids of its own. */
 const ownIds = 'rouse:'
 const requestsMax = 10_000
-export const sessionsMax = 64
+const sessionsMax = 64
 /** What an agent sends while it works on a turn of version 1. Others come at any time: modes, commands, titles. */
 const ofTurn = new Set(['agent_message_chunk', 'agent_thought_chunk', 'tool_call', 'tool_call_update', 'plan'])
 const beginsSession = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])

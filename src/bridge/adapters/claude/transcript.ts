@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../lib/json.ts'
 import type { ClaudeSession } from './registry.ts'
 
 /** What a transcript shows of a wake. `joined`: its text was put into a turn that ran. `queued`: Claude Code has it. */
-export type Traced = 'began' | 'joined' | 'queued'
+type Traced = 'began' | 'joined' | 'queued'
 
 /** A turn with large results of tools writes less than this. What is older is not looked for. */
 const tailBytes = 4 * 1024 * 1024

@@ -7,7 +7,7 @@ import type { CodexSettings } from './settings.ts'
 import { controlSocket, socketFile } from './socket-file.ts'
 
 /** The app-servers that were reached, and why others were not. Whoever asked closes them. */
-export interface Reached {
+interface Reached {
   readonly servers: AppServer[]
   readonly remarks: string[]
 }

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Who holds such a socket is as powerful as its user: it answers approvals. Ours goes to nobody else's. */
-export type SocketFile = { readonly path: string } | { readonly remark: string } | undefined
+type SocketFile = { readonly path: string } | { readonly remark: string } | undefined
 
 /** Where an app-server of this home listens by itself. It may be a symbolic link. */
 export const controlSocket = (home: string): string => join(home, 'app-server-control', 'app-server-control.sock')

@@ -3,7 +3,7 @@ import type { PresenceState } from '../../../registry/sessions/presence.ts'
 
 /** What a thread does, as its server says. A server that has not loaded it says `notLoaded`, also where another process has. Source: S1-14. */
 export const threadStatus = z.object({ type: z.string(), activeFlags: z.array(z.string()).optional() })
-export type ThreadStatus = z.infer<typeof threadStatus>
+type ThreadStatus = z.infer<typeof threadStatus>
 
 /** A conversation of Codex. */
 export const codexThread = z.object({

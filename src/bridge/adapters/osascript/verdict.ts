@@ -22,11 +22,9 @@ const lookSchema = z.union([
 const writeSchema = z.object({ did: z.enum(['nothing', 'pasted', 'entered']) })
 
 /** What a look means. `mark`: that of the screen that was read. */
-export type Verdict =
-  | { readonly kind: 'ready'; readonly mark: string }
-  | { readonly kind: 'held'; readonly why: string }
+type Verdict = { readonly kind: 'ready'; readonly mark: string } | { readonly kind: 'held'; readonly why: string }
 
-export interface Wanted {
+interface Wanted {
   readonly application: string
   /** `/dev/ttys003` */
   readonly tty: string

@@ -4,11 +4,11 @@ import type { AdapterContext } from '../../adapter.ts'
 
 const pattern = /^qpc_[0-9a-f]{64}$/
 
-export const howToMint =
+const howToMint =
   'Qwen Code takes messages of a program that its user trusts: run `qwen sessions controllers add --label rouse`, put the token into a file of mode 600, and name the file in `controllerTokenFile` of qwen.'
 
 /** Where the user keeps the token of a controller. */
-export type TokenPlace =
+type TokenPlace =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'none' }

@@ -3,15 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 /** The version of the frames. A frame of a later one is not understood. */
 const version = 1
 
-export const deliveryStatuses = [
-  'held',
-  'delivered',
-  'denied',
-  'refused',
-  'expired',
-  'misaddressed',
-  'dropped',
-] as const
+const deliveryStatuses = ['held', 'delivered', 'denied', 'refused', 'expired', 'misaddressed', 'dropped'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 /** What a session says about a message that it was sent. Source: Qwen's cross-session protocol, §5. */
@@ -21,7 +13,7 @@ export interface Receipt {
   readonly reason: string
 }
 
-export interface UserFrame {
+interface UserFrame {
   readonly msgId: string
   readonly toSessionId: string
   readonly content: string

@@ -19,7 +19,7 @@ export interface SessionRecord {
 }
 
 /** What tells the processes of a machine apart; absent where the system does not say. */
-export interface ThisMachine {
+interface ThisMachine {
   readonly bootId?: string
   readonly pidNamespace?: number
   /** In ticks since the start of the machine; undefined: no such process. */
@@ -94,7 +94,7 @@ function recordIn(path: string): Record<string, unknown> | undefined {
   }
 }
 
-export function thisMachine(): ThisMachine {
+function thisMachine(): ThisMachine {
   const bootId = read('/proc/sys/kernel/random/boot_id')?.trim()
   const namespace = /^pid:\[(\d+)\]$/.exec(linkOf('/proc/self/ns/pid') ?? '')?.[1]
   return {

@@ -4,7 +4,7 @@ import { createConnection } from 'node:net'
 const sendMsMax = 5_000
 
 /** `gone`: nobody listens there; `busy`: it lives and takes no connection now; `unknown`: it may still read what was written. */
-export type Sent = 'sent' | 'gone' | 'busy' | 'unknown'
+type Sent = 'sent' | 'gone' | 'busy' | 'unknown'
 
 /**
  * Writes lines to a session, and waits until it closes the connection: it never answers on it, not even to a wrong token. Never rejects.

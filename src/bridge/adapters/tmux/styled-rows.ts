@@ -1,5 +1,5 @@
 /** A character on a screen. */
-export interface Cell {
+interface Cell {
   readonly char: string
   /** Drawn faint: how programs show a placeholder, which a user has not typed. */
   readonly isDim: boolean

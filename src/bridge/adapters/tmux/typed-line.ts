@@ -36,7 +36,7 @@ export function chunksOf(line: string): string[] {
 export const lengthOf = (line: string): number => [...line].length
 
 /** Where a line that was typed stands in a composer. `begun`: some of it, or nothing yet. `behind`: after a draft. */
-export type Place = { readonly kind: 'alone' | 'begun' | 'mixed' } | { readonly kind: 'behind'; readonly draft: string }
+type Place = { readonly kind: 'alone' | 'begun' | 'mixed' } | { readonly kind: 'behind'; readonly draft: string }
 
 /** Finds a line in what a composer shows. A composer wraps, so white space is not compared; of a long text it may show the end alone. Pure. */
 export function placeOf(composer: string, line: string): Place {

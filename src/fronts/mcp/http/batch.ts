@@ -11,7 +11,7 @@ import { rpcError } from './rpc-problem.ts'
 const batchesUntil = '2025-03-26'
 
 /** Has a server answer one request. `waits`: it waits now. undefined: the client is gone, or its key has ended. */
-export type AnswerOne = (request: JSONRPCRequest, waits: () => void) => Promise<string | undefined>
+type AnswerOne = (request: JSONRPCRequest, waits: () => void) => Promise<string | undefined>
 
 /** Errors: `invalid-request` for a batch in a session of a protocol version that has none. Source: MCP 2025-06-18, Key Changes. */
 export function requireBatches({ protocolVersion }: McpSession): void {

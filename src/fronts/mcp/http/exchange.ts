@@ -22,7 +22,7 @@ export interface Post {
   readonly posted: Posted
 }
 
-export interface Exchanged {
+interface Exchanged {
   readonly initialize: InitializeParams
   /** undefined: the message is `initialize`. */
   readonly session: McpSession | undefined
@@ -33,7 +33,7 @@ export interface Exchanged {
 }
 
 /** What ends an exchange. */
-export interface Ends {
+interface Ends {
   readonly held: OpenCall
   /** Aborts when the client is gone, or its key has ended. */
   readonly signal: AbortSignal

@@ -1,7 +1,7 @@
 import type { JSONRPCNotification } from '@modelcontextprotocol/server'
 
 /** Requests of a session that are being answered: they hear of a cancellation. */
-export interface Exchange {
+interface Exchange {
   /** Passes a notification of the client to the server that answers. */
   notify(notification: JSONRPCNotification): void
 }

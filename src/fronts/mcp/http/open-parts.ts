@@ -8,7 +8,7 @@ import { ResourceFeed, type ResourcesOf } from './resource-feed.ts'
 import { SessionStreams } from './session-streams.ts'
 import { SessionWakes } from './session-wakes.ts'
 
-export interface McpOptions extends Base {
+interface McpOptions extends Base {
   readonly notifier: LogNotifier
   /** In [0, 1). */
   readonly random: () => number

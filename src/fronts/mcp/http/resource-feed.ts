@@ -10,9 +10,9 @@ import { readEvents } from '../../rest/events/read.ts'
 import { sourceFor } from '../../rest/events/stream.ts'
 
 /** Called with the resources that events have changed, and the `logId` of the last of these events. */
-export type OnUpdated = (uris: readonly string[], logId: number) => void
+type OnUpdated = (uris: readonly string[], logId: number) => void
 
-export interface FeedContext {
+interface FeedContext {
   readonly db: Database
   readonly notifier: LogNotifier
   readonly clock: Clock

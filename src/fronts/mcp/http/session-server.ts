@@ -21,7 +21,7 @@ import type { McpFrontContext } from './context.ts'
 const version = readVersion()
 
 /** A server of the SDK that answers one request of a session, and then is closed. */
-export interface SessionServer extends AsyncDisposable {
+interface SessionServer extends AsyncDisposable {
   readonly transport: WebStandardStreamableHTTPServerTransport
 }
 

@@ -4,7 +4,7 @@ import { findMcpSession } from '../../../mcp-sessions/mcp-session-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 
 /** The stream of a session's notifications. */
-export interface SessionStream {
+interface SessionStream {
   readonly id: string
   readonly sessionId: string
   /** Takes what the session has changed: its resources, its level. */

@@ -9,13 +9,13 @@ import type { Connection, StreamConnections } from '../../../wake-stream/connect
 import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
 
 /** The stream of a session that takes wakes. */
-export interface WakeTaker {
+interface WakeTaker {
   readonly caller: Caller
   /** Writes a wake. Resolves with whether the connection took the bytes. */
   readonly write: (body: string) => Promise<boolean>
 }
 
-export interface SessionWakesContext {
+interface SessionWakesContext {
   readonly db: Reader
   readonly log: Logger
   readonly connections: Pick<StreamConnections, 'connect'>

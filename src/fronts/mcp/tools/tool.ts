@@ -22,7 +22,7 @@ export interface ToolContext {
 }
 
 /** One tool of the MCP front: a thin translation into calls of the API, where access, limits and audit are. */
-export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
+interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   /** `send_message` */
   readonly name: string
   /** For people: `Send a message`. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { TestGateway } from '../../../support/gateway.ts'
 
 /** What a call of a tool came to. */
-export interface Told {
+interface Told {
   readonly status: number
   readonly isError: boolean
   readonly text: string

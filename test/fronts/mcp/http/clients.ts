@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
 
-export type Mode = 'legacy' | 'auto' | '2026-07-28'
+type Mode = 'legacy' | 'auto' | '2026-07-28'
 
 const info = { name: 'test', version: '1' }
 const addressOf = (gateway: TestGateway): URL => new URL('/mcp', gateway.url)
@@ -21,12 +21,12 @@ export async function connectNew(gateway: TestGateway, agent: TestAgent, mode: M
   return { client, transport, [Symbol.asyncDispose]: () => client.close() }
 }
 
-export interface OldClientOptions {
+interface OldClientOptions {
   readonly capabilities?: object
   readonly protocolVersion?: string
 }
 
-export interface Logged {
+interface Logged {
   readonly level: string
   readonly logger?: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries

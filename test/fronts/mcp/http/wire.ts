@@ -38,7 +38,7 @@ export async function beginSession(
 }
 
 /** A notification, with the id of its event. */
-export interface Notified {
+interface Notified {
   readonly id: string
   readonly method: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries

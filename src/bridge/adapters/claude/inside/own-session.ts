@@ -4,7 +4,7 @@ import { processStart } from '../../../../harness/harness-process.ts'
 import { readRecord } from '../registry.ts'
 
 /** The session of Claude Code that a program of ours runs in. */
-export interface OwnSession {
+interface OwnSession {
   readonly pid: number
   /** ISO 8601; absent where the system does not say. */
   readonly startedAt?: string

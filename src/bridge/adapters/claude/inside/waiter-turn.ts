@@ -5,7 +5,7 @@ import type { Io } from '../../../../client/io.ts'
 import { localAddress, makePrivate, thisMachine } from '../../../local/address.ts'
 
 /** The right of one waiting hook to be the one of its session. */
-export interface Turn {
+interface Turn {
   /** Whether no newer one has come. */
   isOurs(): boolean
   release(): void

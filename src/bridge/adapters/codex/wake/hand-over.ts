@@ -24,7 +24,7 @@ import {
 import type { Way, WayOptions } from './way.ts'
 
 /** What handing over needs. */
-export interface HandOverOptions {
+interface HandOverOptions {
   readonly access: CodexAccess
   readonly hosted: HostedTurns
   readonly context: AdapterContext

@@ -92,17 +92,17 @@ export function refused(refusal: Refusal, message: string): WakeEnd {
   return { step: 'failed', detail: isOld ? 'this Codex has no queue: update it' : `Codex does not take it: ${message}` }
 }
 
-export const neverPrompted: WakeEnd = {
+const neverPrompted: WakeEnd = {
   step: 'held',
   detail: 'the conversation has had no prompt yet: Codex queues nothing for it before the first one',
   retryAfterMs: retryMs.later,
 }
 
 /** What follows from a look at a wake that was handed over. */
-export type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string }
+type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string }
 
 /** For how long, in ms: since it was handed over, since it has been idle with the wake in its queue, since the wake was nowhere. */
-export interface Elapsed {
+interface Elapsed {
   readonly sinceMs: number
   readonly idleMs: number
   readonly nowhereMs: number

@@ -71,7 +71,7 @@ function readOnce(
 }
 
 /** Makes events of the text of a stream of server-sent events. Pure but for what it keeps of an event that has not ended. */
-export function eventSplitter(take: (event: HarnessEvent) => void): (text: string) => void {
+function eventSplitter(take: (event: HarnessEvent) => void): (text: string) => void {
   let rest = ''
   return (text) => {
     const blocks = (rest + text.replaceAll('\r', '')).split('\n\n')

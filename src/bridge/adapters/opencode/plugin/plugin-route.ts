@@ -5,7 +5,7 @@ import { reasonToHold } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
 
 /** The name of this way in the journal and in `HarnessSession.route`. */
-export const pluginRoute = 'plugin'
+const pluginRoute = 'plugin'
 
 /** A plugin that has lost the bridge calls again within 2 s. One that does not for this long has gone with its OpenCode. */
 const goneMs = 10_000
@@ -109,7 +109,7 @@ function reportWithin(
 const isBehind = ({ step, proof }: LocalReport): boolean => step === 'held' && takenBackAt(proof) === undefined
 
 /** What a report of the plugin ends with; undefined: it is open. One that is older than the wake's last hand-over is not about it. Pure. */
-export function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefined {
+function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefined {
   switch (step) {
     case 'turn_started':
       return { step, detail: proof }

@@ -7,7 +7,7 @@ import type { V1Server } from './servers.ts'
 import { portRoute } from './wake.ts'
 
 /** Which process runs a conversation, as far as its events have told: processes of one user share their conversations. */
-export type Owners = ReadonlyMap<string, number>
+type Owners = ReadonlyMap<string, number>
 
 /** The conversations that a process may show now. Errors: it does not answer. */
 export async function conversationsOf(
@@ -39,7 +39,7 @@ function describe(server: V1Server, { id }: V1Session, activity: Activity, candi
 const whichIsShown = 'only the plugin knows which one the terminal shows. Run: rouse install opencode --bridge'
 
 /** A process as far as it says which conversations are its own. */
-export interface Shower extends Pick<V1Server, 'pid' | 'directory'> {
+interface Shower extends Pick<V1Server, 'pid' | 'directory'> {
   /** ms since the epoch; undefined: not known. */
   readonly startedAt: number | undefined
   readonly openedWith: OpenedWith

@@ -1,7 +1,7 @@
 import type { V1Message } from './api.ts'
 
 /** What became of a prompt. `carried`: a later prompt has taken it along, in its context. */
-export type Progress = 'absent' | 'waits' | 'turn_started' | 'carried'
+type Progress = 'absent' | 'waits' | 'turn_started' | 'carried'
 
 /**
  * What the messages of a conversation say about a prompt. Only an answer that names it as its parent proves a turn; that the prompt

@@ -16,7 +16,7 @@ export interface V1Server {
   readonly api: V1Api
 }
 
-export interface FoundServers {
+interface FoundServers {
   readonly servers: readonly V1Server[]
   readonly remarks: readonly string[]
 }

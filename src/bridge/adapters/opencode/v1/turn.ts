@@ -41,7 +41,7 @@ export class TurnSignal {
 
 const telling = /^(session\.(status|idle|error)|permission\.|question\.|message\.removed)/
 
-export interface Prompted {
+interface Prompted {
   readonly conversationId: string
   /** Of the prompt. */
   readonly id: string
