@@ -108,13 +108,17 @@ export interface WakeTools {
    * again. Rejects when the wake must not be handed over any more.
    */
   handingOver(route: string): Promise<void>
-  /** Says a step on the way, with its proof: never more than was proven. */
-  report(step: 'accepted' | 'routed' | 'written' | 'held' | 'delivered', detail: string): void
+  /** Says a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */
+  report(step: 'accepted' | 'routed' | 'written' | 'delivered', detail: string): void
+  report(step: 'held', detail: string, reason: Reason): void
   /** Aborts when the bridge stops or the subscription is gone: stop waiting. What was handed over is found again later. */
   readonly signal: AbortSignal
   /** The gateway, as the agent that is woken: for a program that is started for it. */
   readonly gateway?: GatewayClient
 }
+
+/** An attempt that had not begun when the bridge stopped. */
+export const bridgeStops: WakeEnd = { step: 'held', detail: 'The bridge stops.', reason: 'cannot_start_turn' }
 
 /** How an attempt ended. */
 export type WakeEnd =
@@ -122,11 +126,16 @@ export type WakeEnd =
   | { readonly step: 'written' | 'delivered' | 'turn_started' | 'seen' | 'acked'; readonly detail: string }
   /**
    * Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. `reason`:
-   * what its sender may know; by default what the state of the conversation says.
+   * what its sender may know; `detail` is for the user of the bridge.
    */
-  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason?: Reason }
-  /** It will not be tried again by this bridge. `failed`: the gateway may. */
+  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason: Reason }
+  /** It will not be tried again. */
   | {
-      readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown' | 'failed'
+      readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown'
       readonly detail: string
     }
+  /**
+   * Nothing was handed over, and the gateway may try again. After `handingOver` it is `unknown`, unless `isUntouched`: the harness has
+   * said that it does not have it, so that it cannot begin two turns.
+   */
+  | { readonly step: 'failed'; readonly detail: string; readonly isUntouched?: true }

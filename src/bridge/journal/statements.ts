@@ -107,8 +107,8 @@ export const endWake = statement<{ id: string; step: string; detail: string; now
 
 /** A wake that has failed with nothing handed over, and comes again. */
 export const reopenWake = statement<{ id: string; agent: string; now: number }>(
-  sql`update wake set handed_over_at = null, step = 'accepted', detail = '', ended_at = null, updated_at = ${p('now')}
-    where id = ${p('id')} and agent = ${p('agent')} and step = 'failed'`,
+  sql`update wake set step = 'accepted', detail = '', ended_at = null, updated_at = ${p('now')}
+    where id = ${p('id')} and agent = ${p('agent')} and step = 'failed' and handed_over_at is null`,
 )
 
 interface NthParams {

@@ -1,11 +1,17 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
+import type { Reason } from '../../wakes/rules/told-steps.ts'
 import type { Adapter, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
+import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
+import { heldDetail } from './held-detail.ts'
+
+/** What may be said on the way. */
+type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
 
 /** What an attempt may use. */
 export interface AttemptParts {
@@ -20,7 +26,7 @@ export interface AttemptParts {
   /** Why no turn may begin now. */
   readonly guard: () => Guarded | undefined
   /** A step on the way, with its proof. */
-  readonly report: (step: Parameters<WakeTools['report']>[0], detail: string, by?: AdapterId) => void
+  readonly report: (step: Step, detail: string, by?: AdapterId) => void
   /** ms since the epoch */
   readonly now: () => number
   /** Aborts when the bridge stops, or the subscription is gone. */
@@ -51,7 +57,7 @@ export async function attempt(wake: Wake, record: WakeRecord, parts: AttemptPart
   } catch (error) {
     if (parts.signal.aborted) return stopped
     // The gateway is away, or the journal is: what is on record stands.
-    return { step: 'held', detail: (error as Error).message }
+    return { step: 'held', detail: (error as Error).message, reason: 'cannot_start_turn' }
   }
 }
 
@@ -75,7 +81,8 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
   }
   if (parts.signal.aborted) return stopped
   if (found === 'waits') {
-    return { step: 'held', detail: 'the harness has it, and has not begun', isWithHarness: true, ...by }
+    const reason = reasonOfState(by.session?.state)
+    return { step: 'held', detail: 'the harness has it, and has not begun', reason, isWithHarness: true, ...by }
   }
   if (found === 'unknown' && record.step === 'written') {
     return { step: 'written', detail: 'no more is known since the bridge ended', ...by }
@@ -100,7 +107,9 @@ async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
   if (choice.kind === 'misaddressed') return { step: 'misaddressed', detail: choice.reason }
   const { session } = choice
   const by = { by: session.harness, session }
-  if (session.route === undefined) return { step: 'held', detail: session.remark ?? 'there is no way into it', ...by }
+  if (session.route === undefined) {
+    return { step: 'held', detail: session.remark ?? 'there is no way into it', reason: 'cannot_start_turn', ...by }
+  }
   parts.report('routed', `${session.route} of ${session.conversationId}`, session.harness)
   return { ...(await handOver(wake, session, parts)), ...by }
 }
@@ -112,7 +121,8 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   const tools: WakeTools = {
     signal,
     gateway,
-    report: (step, detail) => parts.report(step, detail, session.harness),
+    report: (step: Step, detail: string, reason?: Reason) =>
+      parts.report(step, reason === undefined ? detail : heldDetail({ reason, detail }), session.harness),
     async handingOver(route) {
       signal.throwIfAborted()
       if (isHandedOver) return
@@ -125,7 +135,10 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   if (refusal) return refusal
   // What the adapter could not wait for is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
-  if (end.step === 'held' && isHandedOver) journal.takeBack(wake.eventId, end.detail)
+  if (!isHandedOver) return within(end, parts.row(session.harness), {})
+  // To try again after an act might begin a second turn.
+  if (end.step === 'failed' && !end.isUntouched) return { step: 'unknown', detail: end.detail }
+  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail)
   return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {
@@ -154,6 +167,7 @@ function written(write: () => void): AttemptEnd | undefined {
     write()
     return undefined
   } catch (error) {
-    return { step: 'held', detail: `the journal cannot be written: ${(error as Error).message}` }
+    const detail = `the journal cannot be written: ${(error as Error).message}`
+    return { step: 'held', detail, reason: 'cannot_start_turn' }
   }
 }

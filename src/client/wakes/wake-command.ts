@@ -30,17 +30,29 @@ const killAfterMs = 5_000
  * reaches the command line: ids and texts go into the environment, where no shell interprets them. Resolves when the command has
  * ended: with undefined if it succeeded, else with what went wrong.
  */
-export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<string | undefined> {
+export async function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<string | undefined> {
+  return (await endOfWakeCommand(wake, options)).failure
+}
+
+/** How a command has ended. */
+interface CommandEnd {
+  /** What went wrong; absent: it succeeded. */
+  readonly failure?: string
+  /** False: it could not be started, so it has done nothing. */
+  readonly hasStarted: boolean
+  /** Absent: it was not started, or was killed. */
+  readonly exitCode?: number
+}
+
+/** As `runWakeCommand`, and says how it ended. Never rejects. */
+export function endOfWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<CommandEnd> {
   const { command, cwd, context, timeoutMs, stdout, stderr, signal } = options
   return new Promise((resolve) => {
-    const child = spawn(command, {
-      shell: true,
-      cwd,
-      env: environmentOf(wake, options),
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // Its own process group, so that a stop reaches the processes that the shell has started.
-      detached: groups,
-    })
+    const child = started(command, cwd, environmentOf(wake, options))
+    if ('problem' in child) {
+      stderr(`The command ${child.problem} for wake ${wake.eventId}.\n`)
+      return resolve({ failure: child.problem, hasStarted: false })
+    }
     let isLate = false
     const stop = () => stopGroup(child)
     const expire = (): void => {
@@ -48,12 +60,16 @@ export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise
       stop()
     }
     const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs)
-    const end = (problem: string | undefined) => {
+    const end = (problem: string | undefined, exitCode?: number) => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)
       const failure = isLate ? `took longer than ${timeoutMs! / 1_000} s` : problem
       if (failure) stderr(`The command ${failure} for wake ${wake.eventId}.\n`)
-      resolve(failure)
+      resolve({
+        hasStarted: child.pid !== undefined,
+        ...(failure === undefined ? {} : { failure }),
+        ...(exitCode === undefined ? {} : { exitCode }),
+      })
     }
     child.stdout.setEncoding('utf8').on('data', stdout)
     child.stderr.setEncoding('utf8').on('data', stderr)
@@ -61,13 +77,25 @@ export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify({ ...wake, ...context })}\n`)
     child.once('error', (error) => end(`could not start (${error.message})`))
-    child.once('close', (code, killed) => end(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`))
+    child.once('close', (code, killed) => {
+      end(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`, code ?? undefined)
+    })
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
   })
 }
 
 const groups = process.platform !== 'win32'
+
+/** The process of a command, or why it cannot be one: arguments that are too long fail at once. */
+function started(command: string, cwd: string | undefined, env: Record<string, string | undefined>) {
+  try {
+    // Its own process group, so that a stop reaches the processes that the shell has started.
+    return spawn(command, { shell: true, ...(cwd === undefined ? {} : { cwd }), env, stdio: 'pipe', detached: groups })
+  } catch (error) {
+    return { problem: `could not start (${(error as Error).message})` }
+  }
+}
 
 function environmentOf(wake: Wake, { env, access, context }: WakeCommandOptions): Record<string, string | undefined> {
   const { payload } = wake

@@ -1,24 +1,12 @@
 import type { DeliveryOutcome } from '../store/delivery-store.ts'
+import { bridgeHarnesses } from './bridge-harnesses.ts'
 import { meaningOf, type ReceiptStep } from './receipts.ts'
 
 /**
  * What a peer may read of a `source`: its first word, if it is one of these. What comes after it is the reader's own, and may name a
  * path or an address.
  */
-const sourceKinds = [
-  'bridge',
-  'hook',
-  'listen',
-  'codex',
-  'opencode',
-  'claude',
-  'qwen',
-  'copilot',
-  'acp',
-  'tmux',
-  'osascript',
-  'exec',
-] as const
+const sourceKinds = ['bridge', 'hook', 'listen', ...bridgeHarnesses] as const
 type SourceKind = (typeof sourceKinds)[number] | 'reader'
 
 /** What a peer may read of a `detail`: its first word, if it is one of these reasons. */

@@ -140,6 +140,7 @@ test('an agent that refuses the prompt has failed; one that dies before its firs
   expect(await bridge.adapter().wake(session, aWake({ subject: 'fail' }), attempt().tools)).toEqual({
     step: 'failed',
     detail: 'error -32000: Authentication required',
+    isUntouched: true,
   })
   expect(await bridge.adapter().wake(await bridge.session(), aWake({ subject: 'die' }), attempt().tools)).toMatchObject(
     { step: 'unknown' },

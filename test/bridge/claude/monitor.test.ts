@@ -29,10 +29,14 @@ describe('a session with the plugin', () => {
 
     // A turn runs now: what would be handed over could not be taken back.
     const busy = await attempt(adapter, target, wakeOf())
-    expect(busy).toEqual({ steps: [], end: { step: 'held', detail: 'a turn runs' } })
+    expect(busy).toEqual({ steps: [], end: { step: 'held', detail: 'a turn runs', reason: 'turn_active' } })
     await session.act('ask')
     const asking = await attempt(adapter, target, wakeOf())
-    expect(asking.end).toEqual({ step: 'held', detail: 'the session waits for its user (permission prompt)' })
+    expect(asking.end).toEqual({
+      step: 'held',
+      detail: 'the session waits for its user (permission prompt)',
+      reason: 'waiting_on_approval',
+    })
     expect(session.all('turn')).toHaveLength(1)
   })
 
@@ -46,7 +50,11 @@ describe('a session with the plugin', () => {
       await session.act('prompt', { text: 'go on' })
       await session.act('ask')
     })
-    expect(end).toEqual({ step: 'held', detail: 'the session waits for its user (permission prompt)' })
+    expect(end).toEqual({
+      step: 'held',
+      detail: 'the session waits for its user (permission prompt)',
+      reason: 'waiting_on_approval',
+    })
     await session.act('escape')
     expect(session.all('turn')).toEqual([])
   })
@@ -59,7 +67,11 @@ describe('a session with the plugin', () => {
     const before = await found(adapter, isReachable)
     await session.act('clear')
     const { end } = await attempt(adapter, before, wakeOf())
-    expect(end).toEqual({ step: 'held', detail: 'the session has gone on to another conversation' })
+    expect(end).toEqual({
+      step: 'held',
+      detail: 'the session has gone on to another conversation',
+      reason: 'no_session',
+    })
     const after = await found(adapter, ({ conversationId }) => conversationId !== before.conversationId)
     expect(after.process).toEqual(before.process)
     expect((await attempt(adapter, after, wakeOf())).end).toMatchObject({ step: 'turn_started' })
@@ -72,7 +84,11 @@ describe('a session with the plugin', () => {
     const adapter = desk.adapterOf(bridge)
     const target = await found(adapter, isReachable)
     await session.kill()
-    expect((await attempt(adapter, target, wakeOf())).end).toEqual({ step: 'held', detail: 'the session has ended' })
+    expect((await attempt(adapter, target, wakeOf())).end).toEqual({
+      step: 'held',
+      detail: 'the session has ended',
+      reason: 'no_session',
+    })
     expect((await adapter.probe()).sessions).toEqual([])
     await until(
       () => bridge.attached('claude').length,

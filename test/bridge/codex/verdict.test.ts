@@ -21,12 +21,24 @@ test.each([
 test.each<[Seen, Partial<typeof none>, unknown]>([
   [{ turnId: 't', state: 'active' }, {}, 'began'],
   [{ queuedId: 'q', state: 'idle' }, { idleMs: 1_999 }, 'wait'],
-  [{ queuedId: 'q', state: 'idle' }, { idleMs: 2_000 }, { held: expect.stringContaining('an interrupt stopped') }],
-  [{ queuedId: 'q', state: 'active' }, {}, { held: expect.stringContaining('a turn runs') }],
-  [{ queuedId: 'q', state: 'waitingOnApproval' }, {}, { held: expect.stringContaining('answer of its user') }],
+  [
+    { queuedId: 'q', state: 'idle' },
+    { idleMs: 2_000 },
+    { held: expect.stringContaining('an interrupt stopped'), reason: 'cannot_start_turn' },
+  ],
+  [{ queuedId: 'q', state: 'active' }, {}, { held: expect.stringContaining('a turn runs'), reason: 'turn_active' }],
+  [
+    { queuedId: 'q', state: 'waitingOnApproval' },
+    {},
+    { held: expect.stringContaining('answer of its user'), reason: 'waiting_on_approval' },
+  ],
   [{ queuedId: 'q', state: 'closed' }, {}, 'closed'],
   [{ queuedId: 'q', state: 'unknown' }, { sinceMs: 11_999 }, 'wait'],
-  [{ queuedId: 'q', state: 'unknown' }, { sinceMs: 12_000 }, { held: expect.stringContaining('busy or waits') }],
+  [
+    { queuedId: 'q', state: 'unknown' },
+    { sinceMs: 12_000 },
+    { held: expect.stringContaining('busy or waits'), reason: 'presence_unknown' },
+  ],
   [{ queuedId: 'q', state: 'unknown', maybeClosed: true }, { sinceMs: 12_000 }, 'closed'],
   [{ state: 'idle' }, { nowhereMs: 14_999 }, 'wait'],
   [{ state: 'idle' }, { nowhereMs: 15_000 }, 'gone'],

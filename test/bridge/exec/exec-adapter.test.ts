@@ -48,10 +48,23 @@ test('gives the command the text, and the key of the agent that is woken', async
 test.each([
   ['exit 3', {}, 'the command ended with exit code 3'],
   ['sleep 60', { timeoutSeconds: 1 }, 'the command took longer than 1 s'],
-])('a command that does not succeed has failed, with the reason: %s', async (command, settings, detail) => {
-  const { adapter } = office({ command, ...settings })
+])(
+  'a command that does not succeed is not run again: what it had done is unknown: %s',
+  async (command, settings, detail) => {
+    const { adapter } = office({ command, ...settings })
+    const { sessions } = await probe(adapter)
+    expect(await adapter.wake(sessions[0]!, aWake(), attempt().tools)).toEqual({ step: 'unknown', detail })
+  },
+)
+
+test.each([
+  ['it says so by 75 (EX_TEMPFAIL)', 'exit 75', 'exit code 75'],
+  ['it could not be started', `: ${'x'.repeat(3_000_000)}`, 'could not start'],
+])('a command has done nothing, and may be run again, where %s', async (_why, command, detail) => {
+  const { adapter } = office({ command })
   const { sessions } = await probe(adapter)
-  expect(await adapter.wake(sessions[0]!, aWake(), attempt().tools)).toEqual({ step: 'failed', detail })
+  const end = await adapter.wake(sessions[0]!, aWake(), attempt().tools)
+  expect(end).toEqual({ step: 'failed', isUntouched: true, detail: expect.stringContaining(detail) })
 })
 
 test('runs one command after the other', async () => {

@@ -33,18 +33,21 @@ describe('the journal', () => {
     expect(statSync(join(directory.path, 'state')).mode & 0o777).toBe(0o700)
   })
 
-  test('answers how a wake ended, and opens one again that failed', () => {
+  test('answers how a wake ended, and opens one again that failed with nothing handed over', () => {
     using directory = dataDirectory()
     using journal = open(directory.path)
-    for (const id of ['1', '2']) {
+    for (const id of ['1', '2', '3']) {
       journal.accept(named(id))
       journal.handOver(id, session, 'queue')
     }
     journal.end('1', 'turn_started', 'turn/started')
+    journal.takeBack('2', 'the harness does not have it')
     journal.end('2', 'failed', 'refused')
+    journal.end('3', 'failed', 'an older bridge: whether it has acted is not known')
     journal.note('1', 'held', 'too late to say')
     expect(journal.accept(named('1'))).toMatchObject({ step: 'turn_started', detail: 'turn/started' })
     expect(journal.accept(named('2'))).toMatchObject({ step: 'accepted', handedOverAt: null, endedAt: null })
+    expect(journal.accept(named('3'))).toMatchObject({ step: 'failed', endedAt: expect.any(Number) })
   })
 
   test('counts the turns of an agent, of a pair and of all; what was taken back is none', () => {

@@ -46,8 +46,8 @@ test('a hook that names the wake proves that its turn began', async () => {
 test.each([
   ['another window in front', { says: { isFront: false } }, 'the window of Terminal is not in front'],
   ['a dialog', { says: lookOf({ sheets: 1 }) }, 'a dialog'],
-  ['garbage', { says: 'osascript: 7' }, 'presence_unknown'],
-  ['a failure', { stderr: 'execution error: Error: Invalid index. (-1719)' }, 'presence_unknown'],
+  ['garbage', { says: 'osascript: 7' }, 'what is in front cannot be read'],
+  ['a failure', { stderr: 'execution error: Error: Invalid index. (-1719)' }, 'what is in front cannot be read'],
 ])('nothing is pasted where a look shows %s', async (_what, look, detail) => {
   const mac = openMac()
   mac.order(look)
@@ -78,7 +78,7 @@ test.each([
   ['a failure', { stderr: 'execution error: Error: x (-1743)' }, 'unknown'],
   ['silence', { hangs: true }, 'unknown'],
 ] as const)('the act is never done again: %s', async (_what, write, step) => {
-  const mac = openMac({ scriptMs: 1_000 })
+  const mac = openMac({ scriptMs: 3_000 })
   mac.order({ says: lookOf() }, write)
   expect(await mac.adapter.wake(await sessionOf(mac), aWake(), attempt().tools)).toMatchObject({ step })
   expect(mac.calls().filter(([act]) => act === 'write')).toHaveLength(1)

@@ -7,6 +7,7 @@ import type {
   WakeTools,
 } from '../../../src/bridge/adapter.ts'
 import type { AdapterId } from '../../../src/bridge/adapters/ids.ts'
+import { reasonOfState } from '../../../src/bridge/reason-of-state.ts'
 
 /** A harness whose conversations and answers a test writes. */
 export class FakeHarness {
@@ -29,7 +30,7 @@ export class FakeHarness {
   /** Begins a turn, as a harness does that is idle. */
   async begin(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const { state } = this.sessions.find(({ conversationId }) => conversationId === session.conversationId) ?? session
-    if (state !== 'idle') return { step: 'held', detail: `it is ${state}` }
+    if (state !== 'idle') return { step: 'held', detail: `it is ${state}`, reason: reasonOfState(state) }
     await tools.handingOver('queue')
     this.turns.push(wake)
     return { step: 'turn_started', detail: 'turn/started' }

@@ -1,6 +1,8 @@
+import type { PresenceState } from '../../../registry/sessions/presence.ts'
 import { meaningOf } from '../../../wakes/rules/receipts.ts'
 import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd } from '../../adapter.ts'
 import { type AttachedClient, type LocalReport, WakeDeclined } from '../../local/clients.ts'
+import { reasonOfState } from '../../reason-of-state.ts'
 
 /** Hands a wake to the proxy that stands between an editor and its agent (`rouse bridge acp`). */
 export const acpRow: AdapterRow = {
@@ -23,6 +25,20 @@ const whyHeld: Readonly<Record<string, string>> = {
   active: 'the agent works on a turn',
   waitingOnApproval: 'the agent asks its user something',
 }
+
+const held = (detail: string, state: PresenceState | undefined): WakeEnd => ({
+  step: 'held',
+  detail,
+  reason: reasonOfState(state),
+  retryAfterMs: heldRetryMs,
+})
+
+/** Errors by which an agent takes no prompt: of JSON-RPC, and "authentication required". */
+const refusals = /^error (-32700|-32600|-32601|-32602|-32000):/
+
+/** The agent has answered with an error. What it had done by then it does not say, unless it is a refusal. */
+const failed = (detail: string): WakeEnd =>
+  refusals.test(detail) ? { step: 'failed', detail, isUntouched: true } : { step: 'unknown', detail }
 
 function createAcpAdapter({ clients }: AdapterContext): Adapter {
   const clientOf = ({ conversationId, process }: HarnessSession): AttachedClient | undefined =>
@@ -71,21 +87,20 @@ function createAcpAdapter({ clients }: AdapterContext): Adapter {
     async wake(session, wake, tools): Promise<WakeEnd> {
       const client = clientOf(session)
       if (!client) return { step: 'misaddressed', detail: 'the session has ended, or its proxy is gone' }
-      const reason = whyHeld[client.state ?? 'idle']
-      if (reason !== undefined) return { step: 'held', detail: reason, retryAfterMs: heldRetryMs }
+      const why = whyHeld[client.state ?? 'idle']
+      if (why !== undefined) return held(why, client.state)
       await tools.handingOver('proxy')
       try {
         await client.send(wake)
       } catch (error) {
         const detail = (error as Error).message
-        return error instanceof WakeDeclined
-          ? { step: 'held', detail, retryAfterMs: heldRetryMs }
-          : { step: 'unknown', detail }
+        return error instanceof WakeDeclined ? held(detail, clientOf(session)?.state) : { step: 'unknown', detail }
       }
       tools.report('written', 'sent to the agent as session/prompt')
       const proof = await proofOf(session, wake.id, tools.signal)
       if (proof === 'gone') return { step: 'unknown', detail: 'the agent ended before it said that the turn began' }
       if (!proof) return { step: 'written', detail: 'the agent has not said that the turn began' }
+      if (meaningOf(proof.step) === 'failed') return failed(proof.proof)
       return { step: proof.step as 'turn_started', detail: proof.proof }
     },
     /** The proxy takes a wake once. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { programPath } from '../../../harness/program-path.ts'
+import type { Reason } from '../../../wakes/rules/told-steps.ts'
 import type {
   Adapter,
   AdapterContext,
@@ -12,6 +13,7 @@ import type {
 } from '../../adapter.ts'
 import { localAddress, thisMachine } from '../../local/address.ts'
 import { WakeDeclined } from '../../local/clients.ts'
+import { reasonOfState } from '../../reason-of-state.ts'
 import { writeToInbox } from './inbox.ts'
 import { type Proof, proofOf } from './proof.ts'
 import { type ClaudeSession, readSession, readSessions } from './registry.ts'
@@ -65,11 +67,11 @@ export class ClaudeAdapter implements Adapter {
 
   async wake(target: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const before = this.#ready(target)
-    if ('held' in before) return { step: 'held', detail: before.held }
+    if ('step' in before) return before
     await tools.handingOver(before.route.kind)
     // The disk has taken its time, and the user may have begun something.
     const now = this.#ready(target)
-    if ('held' in now) return { step: 'held', detail: now.held }
+    if ('step' in now) return now
     const refusal = await this.#handOver(now.route, wake)
     if (refusal) return refusal
     tools.report('written', `Claude Code: ${routeWords[now.route.kind]}`)
@@ -99,15 +101,14 @@ export class ClaudeAdapter implements Adapter {
   }
 
   /** The session as it is now, and the way into it; or why the wake waits. Nothing can be taken back, so only who is idle is woken. */
-  #ready(
-    target: HarnessSession,
-  ): { session: ClaudeSession; route: Exclude<Route, { kind: 'none' }> } | { held: string } {
+  #ready(target: HarnessSession): { session: ClaudeSession; route: Exclude<Route, { kind: 'none' }> } | Held {
     const session = this.#session(target)
-    if (session === undefined) return { held: 'the session has ended' }
-    if (session.sessionId !== target.conversationId) return { held: 'the session has gone on to another conversation' }
-    if (session.state !== 'idle') return { held: heldWords(session) }
+    if (session === undefined) return held('the session has ended', 'no_session')
+    if (session.sessionId !== target.conversationId)
+      return held('the session has gone on to another conversation', 'no_session')
+    if (session.state !== 'idle') return held(heldWords(session), reasonOfState(session.state))
     const route = this.#route(session)
-    return route.kind === 'none' ? { held: route.remark } : { session, route }
+    return route.kind === 'none' ? held(route.remark, 'cannot_start_turn') : { session, route }
   }
 
   #route(session: ClaudeSession): Route {
@@ -128,7 +129,7 @@ export class ClaudeAdapter implements Adapter {
     } catch (error) {
       const why = `${routeWords[route.kind]}: ${(error as Error).message}`
       const isOutside = error instanceof WakeDeclined || route.kind === 'inbox'
-      return isOutside ? { step: 'held', detail: why } : { step: 'unknown', detail: why }
+      return isOutside ? held(why, 'cannot_start_turn') : { step: 'unknown', detail: why }
     }
   }
 
@@ -164,6 +165,10 @@ const routeWords = {
   rewake: 'the waiting hook',
   inbox: 'the inbox socket',
 } as const
+
+type Held = Extract<WakeEnd, { step: 'held' }>
+
+const held = (detail: string, reason: Reason): Held => ({ step: 'held', detail, reason })
 
 function heldWords({ state, waitingFor }: ClaudeSession): string {
   if (state === 'waitingOnApproval') return `the session waits for its user${waitingFor ? ` (${waitingFor})` : ''}`

@@ -5,6 +5,7 @@ import { programPath } from '../../../harness/program-path.ts'
 import { within } from '../../../lib/within.ts'
 import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
 import { type AttachedClient, type LocalReport, WakeDeclined } from '../../local/clients.ts'
+import { reasonOfState } from '../../reason-of-state.ts'
 
 /** How long a turn is waited for in a session that rests. */
 const turnMaxMs = 60_000
@@ -38,15 +39,16 @@ export class CopilotAdapter implements Adapter {
 
   async wake(target: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const before = this.#ready(target)
-    if ('held' in before) return { step: 'held', detail: before.held }
+    if ('step' in before) return before
     await tools.handingOver('extension')
     const now = this.#ready(target)
-    if ('held' in now) return { step: 'held', detail: now.held }
+    if ('step' in now) return now
     try {
       await now.client.send(wake)
     } catch (error) {
       const detail = `the extension: ${(error as Error).message}`
-      return error instanceof WakeDeclined ? { step: 'held', detail } : { step: 'unknown', detail }
+      if (!(error instanceof WakeDeclined)) return { step: 'unknown', detail }
+      return { step: 'held', detail, reason: 'cannot_start_turn' }
     }
     tools.report('accepted', 'Copilot CLI: session.send')
     using late = within(this.#turnMaxMs, tools.signal)
@@ -73,10 +75,13 @@ export class CopilotAdapter implements Adapter {
   }
 
   /** What was queued cannot be taken back, so only who rests is woken. */
-  #ready({ conversationId }: HarnessSession): { readonly client: AttachedClient } | { readonly held: string } {
+  #ready({ conversationId }: HarnessSession): { readonly client: AttachedClient } | WakeEnd {
     const client = this.#clients().find((one) => one.conversationId === conversationId)
-    if (client === undefined) return { held: 'the session has ended, or its extension is loaded again' }
-    return client.state === 'idle' ? { client } : { held: heldWords[client.state ?? 'unknown'] }
+    if (client === undefined) {
+      return { step: 'held', detail: 'the session has ended, or its extension is loaded again', reason: 'no_session' }
+    }
+    const { state = 'unknown' } = client
+    return state === 'idle' ? { client } : { step: 'held', detail: heldWords[state], reason: reasonOfState(state) }
   }
 }
 

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { accessOf } from '../../../client/wakes/command-access.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
-import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
+import { endOfWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
-import type {
-  Adapter,
-  AdapterContext,
-  AdapterRow,
-  HarnessSession,
-  OutgoingWake,
-  WakeEnd,
-  WakeTools,
+import {
+  type Adapter,
+  type AdapterContext,
+  type AdapterRow,
+  bridgeStops,
+  type HarnessSession,
+  type OutgoingWake,
+  type WakeEnd,
+  type WakeTools,
 } from '../../adapter.ts'
 import { outputNotes } from './output-notes.ts'
 
@@ -28,6 +29,8 @@ export const execRow: AdapterRow = {
 }
 
 const route = 'command'
+/** EX_TEMPFAIL of sysexits.h. */
+const tryAgain = 75
 const timeoutSecondsDefault = 3_600
 const timeoutSecondsMax = 86_400
 const howToSet = 'There is no command to run: set `command` of exec in the configuration.'
@@ -39,7 +42,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
   async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
     if (command === undefined) return { step: 'failed', detail: howToSet }
-    if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+    if (tools.signal.aborted) return bridgeStops
     if (!existsSync(session.cwd!)) return { step: 'failed', detail: `The directory ${session.cwd} is gone.` }
     const { gateway } = tools
     const access = gateway && (await accessOf(gateway))
@@ -47,7 +50,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
     await tools.handingOver(route)
     const startedAt = context.now()
     const output = outputNotes(context.note)
-    const failure = await runWakeCommand(source, {
+    const { failure, hasStarted, exitCode } = await endOfWakeCommand(source, {
       command,
       env: context.env,
       cwd: session.cwd!,
@@ -62,10 +65,11 @@ function createExecAdapter(context: AdapterContext): Adapter {
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
     }
-    // What it had done by then nobody knows.
-    if (tools.signal.aborted)
-      return { step: 'unknown', detail: `the bridge stopped while the command ran; it ${failure}` }
-    return { step: 'failed', detail: `the command ${failure}` }
+    // What it had done by then nobody knows, unless it says so itself.
+    if (!hasStarted || exitCode === tryAgain)
+      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true }
+    const when = tools.signal.aborted ? 'the bridge stopped while the command ran; it' : 'the command'
+    return { step: 'unknown', detail: `${when} ${failure}` }
   }
 
   return {

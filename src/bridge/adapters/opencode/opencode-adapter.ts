@@ -155,7 +155,11 @@ interface Conversations {
   readonly remarks: readonly string[]
 }
 
-const gone: WakeEnd = { step: 'held', detail: 'Its OpenCode does not run any more, or has no port.' }
+const gone: WakeEnd = {
+  step: 'held',
+  detail: 'Its OpenCode does not run any more, or has no port.',
+  reason: 'no_session',
+}
 
 function withRealPath(session: HarnessSession): HarnessSession {
   return session.cwd === undefined ? session : { ...session, cwd: realPath(session.cwd) }

@@ -1,7 +1,18 @@
 import { basename, join } from 'node:path'
-import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd, WakeTools } from '../../adapter.ts'
+import type { Reason } from '../../../wakes/rules/told-steps.ts'
+import {
+  type Adapter,
+  type AdapterContext,
+  type AdapterRow,
+  bridgeStops,
+  type HarnessSession,
+  type Probe,
+  type WakeEnd,
+  type WakeTools,
+} from '../../adapter.ts'
 import { localAddress } from '../../local/address.ts'
 import type { ToldConversation } from '../../local/clients.ts'
+import { reasonOfState } from '../../reason-of-state.ts'
 import { isWithin } from '../../target/choose-session.ts'
 import { isSameProcess } from '../../target/same-conversation.ts'
 import type { OutgoingWake } from '../../wake-text.ts'
@@ -12,7 +23,7 @@ import { namesItsTab } from './application.ts'
 import { type Found, harnessesIn, harnessOf, processOf } from './found.ts'
 import { type Machine, type Run, thisMac } from './machine.ts'
 import { lockScreen } from './screen-lock.ts'
-import { doneOf, missingPermission, verdictOf } from './verdict.ts'
+import { doneOf, missingPermission, type Verdict, verdictOf } from './verdict.ts'
 
 /** Pastes a line into a window of a terminal on macOS. The last resort: where nothing else reaches the harness. Source: S1-21, S1-38. */
 export const osascriptRow: AdapterRow = {
@@ -32,7 +43,12 @@ export const osascriptRow: AdapterRow = {
 const retryMs = 5_000
 const noTab =
   'This application does not say which of its tabs is in front. Run the harness in Terminal, iTerm2 or tmux.'
-const held = (detail: string): WakeEnd => ({ step: 'held', detail, retryAfterMs: retryMs })
+const held = (detail: string, reason: Reason = 'cannot_start_turn'): WakeEnd => ({
+  step: 'held',
+  detail,
+  reason,
+  retryAfterMs: retryMs,
+})
 
 /** `machine`: this one, but in tests. */
 export function createOsascriptAdapter(context: AdapterContext, machine: Machine = thisMac()): Adapter {
@@ -69,7 +85,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
 
   async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     if (!isMac || place === undefined) return { step: 'failed', detail: 'osascript is a program of macOS.' }
-    if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+    if (tools.signal.aborted) return bridgeStops
     const unlock = lockScreen(join(place, 'osascript.lock'))
     if (!unlock) return held('another program of ours pastes just now')
     let end: WakeEnd
@@ -87,24 +103,26 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
     const { application, name } = found
     if (!namesItsTab(application)) return held(noTab)
     const state = toldOf(found)?.state
-    if (state === 'active' || state === 'waitingOnApproval') return held(`its hooks say that it is ${state}`)
+    if (state === 'active' || state === 'waitingOnApproval')
+      return held(`its hooks say that it is ${state}`, reasonOfState(state))
     const tty = await machine.tty(found.process.pid)
-    if (tty === undefined) return held('presence_unknown: its terminal cannot be told')
+    if (tty === undefined) return held('its terminal cannot be told', 'presence_unknown')
     const target = [String(application.pid), application.path]
     const looked = await machine.osascript(['look', ...target, bring], tools.signal)
     const wanted = { application: basename(application.path, '.app'), tty, program: programs[name] }
     const verdict = readable(looked) ?? verdictOf(looked.stdout, wanted)
-    if (verdict.kind === 'held') return held(verdict.why)
+    if (verdict.kind === 'held') return held(verdict.why, verdict.reason)
     await tools.handingOver('osascript')
     const line = typedLine(wake.text)
     return endOf(await machine.osascript(['write', ...target, 'leave', verdict.mark, tty, line]))
   }
 
   /** Why a look has shown nothing; undefined: it has. */
-  function readable({ isOver, stderr }: Run): { readonly kind: 'held'; readonly why: string } | undefined {
+  function readable({ isOver, stderr }: Run): Extract<Verdict, { kind: 'held' }> | undefined {
     missing = isOver ? undefined : missingPermission(stderr)
     if (isOver) return undefined
-    return { kind: 'held', why: missing ?? 'presence_unknown: what is in front cannot be read' }
+    if (missing !== undefined) return { kind: 'held', why: missing, reason: 'cannot_start_turn' }
+    return { kind: 'held', why: 'what is in front cannot be read', reason: 'presence_unknown' }
   }
 
   return {
@@ -127,7 +145,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
 /** What is known after the act. It is not done again: what was pasted cannot be told from what was lost. */
 function endOf({ isOver, stdout }: Run): WakeEnd {
   const did = isOver ? doneOf(stdout) : undefined
-  if (did === 'nothing') return held('the window changed before anything was pasted')
+  if (did === 'nothing') return held('the window changed before anything was pasted', 'presence_unknown')
   if (did === 'entered') return { step: 'written', detail: 'pasted into the window, and entered' }
   if (did === 'pasted') return { step: 'unknown', detail: 'it may stand in the composer, and was not sent' }
   return { step: 'unknown', detail: 'osascript has not said whether it was pasted' }

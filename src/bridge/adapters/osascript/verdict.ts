@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Reason } from '../../../wakes/rules/told-steps.ts'
 import type { Program } from '../tmux/programs.ts'
 import { readScreen } from '../tmux/screen.ts'
 import { styledRows } from '../tmux/styled-rows.ts'
@@ -22,7 +23,9 @@ const lookSchema = z.union([
 const writeSchema = z.object({ did: z.enum(['nothing', 'pasted', 'entered']) })
 
 /** What a look means. `mark`: that of the screen that was read. */
-type Verdict = { readonly kind: 'ready'; readonly mark: string } | { readonly kind: 'held'; readonly why: string }
+export type Verdict =
+  | { readonly kind: 'ready'; readonly mark: string }
+  | { readonly kind: 'held'; readonly why: string; readonly reason: Reason }
 
 interface Wanted {
   readonly application: string
@@ -33,8 +36,8 @@ interface Wanted {
 
 /** The terminal's cursor is not told; a program whose composer is known by it alone is not read. */
 const nowhere = { x: -1, y: -1 }
-const held = (why: string): Verdict => ({ kind: 'held', why })
-const unknown = (why: string): Verdict => held(`presence_unknown: ${why}`)
+const held = (why: string, reason: Reason = 'cannot_start_turn'): Verdict => ({ kind: 'held', why, reason })
+const unknown = (why: string): Verdict => held(why, 'presence_unknown')
 
 /** Whether a line may be pasted, after what `osascript` has printed. What is not plainly an empty composer is held. Pure. Source: S1-21. */
 export function verdictOf(printed: string, wanted: Wanted): Verdict {
@@ -50,9 +53,9 @@ export function verdictOf(printed: string, wanted: Wanted): Verdict {
 }
 
 const reasons = {
-  draft: held('the composer has a draft'),
-  busy: held('the program works on a turn'),
-  approval: held('the program asks its user something'),
+  draft: held('the composer has a draft', 'user_typing'),
+  busy: held('the program works on a turn', 'turn_active'),
+  approval: held('the program asks its user something', 'waiting_on_approval'),
   unreadable: unknown('the screen cannot be read'),
 } as const
 

@@ -10,6 +10,8 @@ const receiptMsMax = 5_000
 /** A hook says within this that the turn began; a session that works begins later, and nobody waits for that. */
 const turnMsMax = 5_000
 const reasonMax = 300
+/** The user of the session looks at a message before its model does. */
+const askedFirst = 'waiting_on_approval'
 const silent = 'no receipt came: it was lost, or the token is no longer one of `qwen sessions controllers list`'
 
 /**
@@ -37,7 +39,8 @@ export async function followMessage(
       end()
       return
     }
-    tools.report(after, reasonOf(receipt))
+    if (after === 'held') tools.report(after, reasonOf(receipt), askedFirst)
+    else tools.report(after, reasonOf(receipt))
     if (after === 'delivered') timer = setTimeout(end, turnMsMax)
   }
   const forget = inbox.follow(wakeId, note)
@@ -61,7 +64,10 @@ function endOf(state: MessageState, last: Receipt | undefined, isStopping: boole
   const detail = last ? reasonOf(last) : silent
   if (state === 'pending') return { step: 'written', detail }
   if (state === 'delivered') return { step: 'delivered', detail }
-  if (state === 'held') return { step: 'held', detail: isStopping ? 'it waits for the user of the session' : detail }
+  if (state === 'held') {
+    const why = isStopping ? 'it waits for the user of the session' : detail
+    return { step: 'held', detail: why, reason: askedFirst }
+  }
   return { step: state, detail }
 }
 

@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs'
 import { processStart } from '../../../harness/harness-process.ts'
-import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd } from '../../adapter.ts'
+import {
+  type Adapter,
+  type AdapterContext,
+  type AdapterRow,
+  bridgeStops,
+  type HarnessSession,
+  type Probe,
+  type WakeEnd,
+} from '../../adapter.ts'
 import type { ToldConversation } from '../../local/clients.ts'
 import { readToken, tokenPlace } from './controller-token.ts'
 import { authLine, userLine } from './frames.ts'
@@ -65,7 +73,7 @@ function createQwenAdapter(context: AdapterContext): Adapter {
   return {
     probe,
     async wake(session, wake, tools): Promise<WakeEnd> {
-      if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+      if (tools.signal.aborted) return bridgeStops
       const token = readToken(place, env)
       if ('problem' in token) return { step: 'failed', detail: token.problem }
       // `/clear` and `/resume` change the session under the same process.
@@ -81,7 +89,12 @@ function createQwenAdapter(context: AdapterContext): Adapter {
       const sent = await sendLines(record.ipcPath, `${authLine(token.token)}${userLine(frame)}`)
       if (sent === 'gone') return { step: 'misaddressed', detail: 'nobody listens at the address of the session' }
       if (sent === 'busy')
-        return { step: 'held', detail: 'the session takes no connection now', retryAfterMs: busyRetryMs }
+        return {
+          step: 'held',
+          detail: 'the session takes no connection now',
+          reason: 'cannot_start_turn',
+          retryAfterMs: busyRetryMs,
+        }
       if (sent === 'sent') tools.report('written', 'the session has closed the connection behind it')
       const end = await followMessage(wake.id, { inbox: receipts, clients, tools })
       return sent === 'unknown' && end.step === 'written' ? { step: 'unknown', detail: unread } : end

@@ -1,13 +1,14 @@
 import { isAbsolute, sep } from 'node:path'
-import type {
-  Adapter,
-  AdapterContext,
-  AdapterRow,
-  HarnessSession,
-  OutgoingWake,
-  Probe,
-  WakeEnd,
-  WakeTools,
+import {
+  type Adapter,
+  type AdapterContext,
+  type AdapterRow,
+  bridgeStops,
+  type HarnessSession,
+  type OutgoingWake,
+  type Probe,
+  type WakeEnd,
+  type WakeTools,
 } from '../../adapter.ts'
 import { type HarnessInPane, harnessIn } from './harness-in-pane.ts'
 import { lockPane } from './pane-lock.ts'
@@ -37,7 +38,12 @@ export const tmuxRow: AdapterRow = {
 
 /** `if-shell -F`, options of panes. */
 const versionMin = 3
-const lockedRetryMs = 2_000
+const locked: WakeEnd = {
+  step: 'held',
+  detail: 'another bridge types into this pane',
+  reason: 'cannot_start_turn',
+  retryAfterMs: 2_000,
+}
 
 function createTmuxAdapter(context: AdapterContext): Adapter {
   const { socketPath, names } = settingsOf(context.settings)
@@ -77,13 +83,13 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
   }
 
   async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
-    if (tools.signal.aborted) return { step: 'held', detail: 'The bridge stops.' }
+    if (tools.signal.aborted) return bridgeStops
     const harness = await harnessOf(session)
     if (!harness)
       return { step: 'misaddressed', detail: `${session.conversationId} has another program now, or is gone.` }
     const pane = session.conversationId
     const unlock = await lockPane(server, pane, readProcesses)
-    if (!unlock) return { step: 'held', detail: 'another bridge types into this pane', retryAfterMs: lockedRetryMs }
+    if (!unlock) return locked
     try {
       const hand = { server, pane, program: programs[harness.name], now: context.now }
       const end = await typeLine(hand, wake.text, tools)

@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../lib/clock.ts'
+import type { Reason } from '../../../wakes/rules/told-steps.ts'
 import type { WakeEnd, WakeTools } from '../../adapter.ts'
 import type { Program } from './programs.ts'
 import { type Reading, readScreen } from './screen.ts'
@@ -42,9 +43,10 @@ export async function typeLine(hand: Hand, text: string, tools: WakeTools): Prom
   if ('step' in ready) return ready
   await tools.handingOver('tmux')
   const before = await look(hand)
-  if (!isSame(ready, before)) return held('the screen changed before it was typed')
+  if (!isSame(ready, before)) return held('the screen changed before it was typed', 'presence_unknown')
   const [first = '', ...rest] = chunksOf(line)
-  if (!(await server.type(pane, first, before.cursor))) return held('the cursor moved before it was typed')
+  if (!(await server.type(pane, first, before.cursor)))
+    return held('the cursor moved before it was typed', 'user_typing')
   for (const chunk of rest) {
     await pause(chunkPauseMs)
     // A pane that has gone into its history swallows nothing: the rest is missed, and what was typed is not sent.
@@ -62,18 +64,19 @@ async function waitsForUser(hand: Hand): Promise<Seen | WakeEnd> {
   const { server, pane, now } = hand
   const keyAt = await server.lastKeyAt(pane)
   // tmux counts in whole seconds.
-  if (keyAt !== undefined && now() - keyAt * 1_000 < keyAgeMs + 1_000) return held('the user has just pressed a key')
+  if (keyAt !== undefined && now() - keyAt * 1_000 < keyAgeMs + 1_000)
+    return held('the user has just pressed a key', 'user_typing')
   let first = await look(hand)
   if (first.isInMode) {
     await server.leaveMode(pane)
     await pause(afterModeMs)
     first = await look(hand)
   }
-  if (first.reading.kind !== 'ready') return held(reasons[first.reading.kind])
+  if (first.reading.kind !== 'ready') return notReady[first.reading.kind]
   await pause(stillMs)
   const second = await look(hand)
-  if (second.reading.kind !== 'ready') return held(reasons[second.reading.kind])
-  return isSame(first, second) ? second : held('the screen changes')
+  if (second.reading.kind !== 'ready') return notReady[second.reading.kind]
+  return isSame(first, second) ? second : held('the screen changes', 'presence_unknown')
 }
 
 /** Presses Enter until the line has left the composer, three times at most. */
@@ -103,23 +106,24 @@ async function takeBack(hand: Hand, seen: Seen, line: string): Promise<WakeEnd> 
   const isBack = ({ reading }: Seen): boolean => squeeze(reading.text ?? '-') === draft
   const after = await lookUntil(hand, echoMsMax, isBack)
   if (!isBack(after)) return { step: 'unknown', detail: `${left}it could not be taken back` }
-  return held(takenBack[was.kind])
+  return takenBack[was.kind]
 }
+
+const held = (detail: string, reason: Reason): WakeEnd => ({ step: 'held', detail, reason, retryAfterMs: heldRetryMs })
 
 const takenBack = {
-  alone: 'the program did not take Enter; the line was taken back',
-  begun: 'the program did not show what was typed; it was taken back',
-  behind: 'the user began to type; the line was taken back',
+  alone: held('the program did not take Enter; the line was taken back', 'cannot_start_turn'),
+  begun: held('the program did not show what was typed; it was taken back', 'cannot_start_turn'),
+  behind: held('the user began to type; the line was taken back', 'user_typing'),
 } as const
 
-const reasons: Readonly<Record<Exclude<Reading['kind'], 'ready'>, string>> = {
-  draft: 'the composer has a draft',
-  busy: 'the program works on a turn',
-  approval: 'the program asks its user something',
-  unreadable: 'its screen cannot be read',
+/** Why nothing is typed on a screen that does not show an empty composer. */
+export const notReady: Readonly<Record<Exclude<Reading['kind'], 'ready'>, WakeEnd>> = {
+  draft: held('the composer has a draft', 'user_typing'),
+  busy: held('the program works on a turn', 'turn_active'),
+  approval: held('the program asks its user something', 'waiting_on_approval'),
+  unreadable: held('its screen cannot be read', 'presence_unknown'),
 }
-
-const held = (detail: string): WakeEnd => ({ step: 'held', detail, retryAfterMs: heldRetryMs })
 
 const place = (reading: Reading, line: string) => placeOf(reading.text ?? '', line)
 

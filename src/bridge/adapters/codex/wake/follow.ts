@@ -2,7 +2,7 @@ import type { WakeEnd, WakeTools } from '../../../adapter.ts'
 import type { HookTurn } from './hook-turn.ts'
 import { anyOf } from './pause.ts'
 import type { Seen } from './seen.ts'
-import { lost, takenBack, verdictOf, type WakeTimes } from './verdict.ts'
+import { lost, takenBack, type Verdict, verdictOf, type WakeTimes } from './verdict.ts'
 import type { Way } from './way.ts'
 
 /** A wake that was handed over. Instants of `performance.now()`. */
@@ -44,7 +44,7 @@ export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'c
     if (verdict === 'began') return began(handed, seen.turnId!, 'the turn has it as a message of its user')
     if (verdict === 'gone') return lost
     if (verdict === 'closed') return 'closed'
-    if (verdict !== 'wait') tell(handed, verdict.held)
+    if (verdict !== 'wait') tell(handed, verdict)
     if (tools.signal.aborted) return takeBack(way, handed, seen)
     const intervalMs = way.intervalMs(elapsed.sinceMs)
     await way.changed(isQueued ? intervalMs : Math.min(intervalMs, times.nearMs), wakeUp)
@@ -62,9 +62,9 @@ export async function takeBack(way: Way, handed: HandedWake, { queuedId }: Seen)
   return lost
 }
 
-function tell(handed: HandedWake, why: string): void {
-  if (handed.told !== why) handed.tools.report('held', why)
-  handed.told = why
+function tell(handed: HandedWake, { held, reason }: Extract<Verdict, object>): void {
+  if (handed.told !== held) handed.tools.report('held', held, reason)
+  handed.told = held
 }
 
 function began({ isSteered }: HandedWake, turnId: string, proof: string): WakeEnd {

@@ -165,7 +165,9 @@ class OneHandOver {
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal === undefined) throw error
-      return refused(refusal, (error as Error).message)
+      // An answer that is an error may have come after the act.
+      const { queuedId, turnId } = await way.look()
+      if (queuedId === undefined && turnId === undefined) return refused(refusal, (error as Error).message)
     }
     this.#tools.report('written', 'in the queue of Codex')
     return undefined

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../../wakes/rules/told-steps.ts'
 import type { WakeEnd } from '../../../adapter.ts'
 import type { Refusal } from '../rpc/refusals.ts'
 import type { Seen } from './seen.ts'
@@ -40,7 +41,8 @@ const retryMs = { soon: 5_000, later: 15_000, closed: 30_000 } as const
 export function whyNot({ state }: Seen, mayResume: boolean): WakeEnd | undefined {
   // Nothing would disturb the question. But what is not queued gathers with what follows, and a user who refuses stops the queue.
   if (state === 'waitingOnApproval') {
-    return { step: 'held', detail: 'the session waits for an answer of its user', retryAfterMs: retryMs.soon }
+    const detail = 'the session waits for an answer of its user'
+    return { step: 'held', detail, reason: 'waiting_on_approval', retryAfterMs: retryMs.soon }
   }
   if (state === 'closed' && !mayResume) return closed
   return undefined
@@ -50,15 +52,21 @@ export function whyNot({ state }: Seen, mayResume: boolean): WakeEnd | undefined
 export const closed: WakeEnd = {
   step: 'held',
   detail: 'the conversation is closed: open it again (codex resume)',
+  reason: 'cannot_start_turn',
   retryAfterMs: retryMs.closed,
 }
 
-export const takenBack: WakeEnd = { step: 'held', detail: 'taken back from the queue of Codex' }
+export const takenBack: WakeEnd = {
+  step: 'held',
+  detail: 'taken back from the queue of Codex',
+  reason: 'cannot_start_turn',
+}
 
 /** As `closed`, where that cannot be told. */
 export const closedOrBusy: WakeEnd = {
   step: 'held',
   detail: 'the conversation is closed, or busy for long: which, cannot be told on this system',
+  reason: 'presence_unknown',
   retryAfterMs: retryMs.closed,
 }
 
@@ -66,6 +74,7 @@ export const closedOrBusy: WakeEnd = {
 export const notAlone: WakeEnd = {
   step: 'held',
   detail: 'the conversation is closed, and other texts wait in its queue: open it again (codex resume)',
+  reason: 'cannot_start_turn',
   retryAfterMs: retryMs.closed,
 }
 
@@ -81,25 +90,28 @@ export const cannotBeAsked: WakeEnd = {
 
 /** Nothing was handed over. */
 export function unreachable(reason: string): WakeEnd {
-  return { step: 'held', detail: `Codex cannot be reached: ${reason}`, retryAfterMs: retryMs.later }
+  const detail = `Codex cannot be reached: ${reason}`
+  return { step: 'held', detail, reason: 'presence_unknown', retryAfterMs: retryMs.later }
 }
 
-/** Returns how a wake ends that the app-server did not take. Pure. */
+/** Returns how a wake ends that the app-server did not take, and does not have. Pure. */
 export function refused(refusal: Refusal, message: string): WakeEnd {
   if (refusal === 'no-history') return neverPrompted
   if (refusal === 'overloaded') return unreachable(message)
   const isOld = refusal === 'no-such-method' || refusal === 'not-experimental'
-  return { step: 'failed', detail: isOld ? 'this Codex has no queue: update it' : `Codex does not take it: ${message}` }
+  const detail = isOld ? 'this Codex has no queue: update it' : `Codex does not take it: ${message}`
+  return { step: 'failed', detail, isUntouched: true }
 }
 
 const neverPrompted: WakeEnd = {
   step: 'held',
   detail: 'the conversation has had no prompt yet: Codex queues nothing for it before the first one',
+  reason: 'cannot_start_turn',
   retryAfterMs: retryMs.later,
 }
 
 /** What follows from a look at a wake that was handed over. */
-type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string }
+export type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string; readonly reason: Reason }
 
 /** For how long, in ms: since it was handed over, since it has been idle with the wake in its queue, since the wake was nowhere. */
 interface Elapsed {
@@ -116,17 +128,18 @@ export function verdictOf({ turnId, queuedId, state, maybeClosed }: Seen, elapse
     case 'closed':
       return 'closed'
     case 'active':
-      return { held: 'in the queue of Codex: a turn runs' }
+      return { held: 'in the queue of Codex: a turn runs', reason: 'turn_active' }
     case 'waitingOnApproval':
-      return { held: 'in the queue of Codex: the session waits for an answer of its user' }
+      return { held: asks, reason: 'waiting_on_approval' }
     case 'idle':
-      return elapsed.idleMs >= times.pausedMs ? { held: paused } : 'wait'
+      return elapsed.idleMs >= times.pausedMs ? { held: paused, reason: 'cannot_start_turn' } : 'wait'
     default:
       if (elapsed.sinceMs < times.slowMs) return 'wait'
-      return maybeClosed ? 'closed' : { held: notTaken }
+      return maybeClosed ? 'closed' : { held: notTaken, reason: 'presence_unknown' }
   }
 }
 
+const asks = 'in the queue of Codex: the session waits for an answer of its user'
 const paused =
   'in the queue of Codex: an interrupt stopped the queue of this thread; it goes on after the next turn of its user'
 const notTaken =

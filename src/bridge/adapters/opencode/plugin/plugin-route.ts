@@ -1,8 +1,10 @@
 import { withTimeout } from '../../../../client/with-timeout.ts'
 import type { Found, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined } from '../../../local/clients.ts'
-import { reasonToHold } from '../v1/activity.ts'
+import { reasonOfState } from '../../../reason-of-state.ts'
+import { heldBy } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
+import { behind, passedOver } from '../v1/turn.ts'
 
 /** The name of this way in the journal and in `HarnessSession.route`. */
 const pluginRoute = 'plugin'
@@ -48,9 +50,9 @@ export async function wakeByPlugin(
   tools: WakeTools,
 ): Promise<WakeEnd> {
   const client = pluginOf(clients, session)
-  if (client === undefined) return { step: 'held', detail: 'Its plugin has gone.' }
-  const reason = reasonToHold(client.state ?? 'unknown')
-  if (reason !== undefined) return { step: 'held', detail: reason }
+  if (client === undefined) return { step: 'held', detail: 'Its plugin has gone.', reason: 'no_session' }
+  const held = heldBy(client.state ?? 'unknown')
+  if (held) return held
   await tools.handingOver(pluginRoute)
   const sentAt = Date.now()
   try {
@@ -58,7 +60,9 @@ export async function wakeByPlugin(
     tools.report('accepted', 'The plugin has handed it to OpenCode. That proves no turn.')
   } catch (error) {
     tools.signal.throwIfAborted()
-    if (error instanceof WakeDeclined) return { step: 'held', detail: error.message }
+    if (error instanceof WakeDeclined) {
+      return { step: 'held', detail: error.message, reason: reasonOfState(pluginOf(clients, session)?.state) }
+    }
     // It may have it: the plugin tells when it is back.
   }
   return followReports(clients, session, { wakeId: wake.id, sentAt }, tools)
@@ -85,7 +89,7 @@ async function followReports(
     if (end) return end
     if (report && !saidHeld) {
       saidHeld = true
-      tools.report('held', 'It stands in the conversation, behind a turn that runs.')
+      tools.report('held', behind, 'turn_active')
     }
     if (pluginOf(clients, session)) seenAt = Date.now()
     else if (Date.now() - seenAt > goneMs) {
@@ -119,7 +123,7 @@ function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefine
       return { step, detail: `OpenCode took the prompt, and it is not in the conversation (${proof}).` }
     case 'held':
       if ((takenBackAt(proof) ?? 0) < sentAt) return undefined
-      return { step, detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.' }
+      return passedOver
     default:
       return undefined
   }

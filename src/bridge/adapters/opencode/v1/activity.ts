@@ -1,4 +1,6 @@
 import type { PresenceState } from '../../../../registry/sessions/presence.ts'
+import type { WakeEnd } from '../../../adapter.ts'
+import { reasonOfState } from '../../../reason-of-state.ts'
 import type { V1Api } from './api.ts'
 
 /** What a server says of its conversations now. */
@@ -22,17 +24,14 @@ export function stateOf(sessionId: string, { busy, asking }: Activity): Presence
 }
 
 /** Why a conversation is not woken now; undefined: it is idle. Pure. Source: S1-10…S1-12. */
-export function reasonToHold(state: PresenceState): string | undefined {
-  switch (state) {
-    case 'idle':
-      return undefined
-    case 'active':
-      return 'A turn is running.'
-    case 'waitingOnApproval':
-      return 'It waits for an approval or an answer of its user.'
-    case 'userTyping':
-      return 'Its user is typing.'
-    case 'unknown':
-      return 'What it is doing cannot be read.'
-  }
+export function heldBy(state: PresenceState): Extract<WakeEnd, { step: 'held' }> | undefined {
+  if (state === 'idle') return undefined
+  return { step: 'held', detail: words[state], reason: reasonOfState(state) }
+}
+
+const words: Readonly<Record<Exclude<PresenceState, 'idle'>, string>> = {
+  active: 'A turn is running.',
+  waitingOnApproval: 'It waits for an approval or an answer of its user.',
+  userTyping: 'Its user is typing.',
+  unknown: 'What it is doing cannot be read.',
 }

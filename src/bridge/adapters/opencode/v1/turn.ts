@@ -79,20 +79,17 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       const now = performance.now()
       if (progress === 'absent') {
         if (now - since.start < absentMaxMs) continue
-        return { step: 'unknown', detail: 'OpenCode took the prompt, and it is not in the conversation.' }
+        return { step: 'unknown', detail: 'OpenCode was sent the prompt, and it is not in the conversation.' }
       }
       if (stateOf(conversationId, activity) !== 'idle') {
         since.idle = undefined
-        if (!saidHeld) tools.report('held', 'It stands in the conversation, behind a turn that runs.')
+        if (!saidHeld) tools.report('held', behind, 'turn_active')
         saidHeld = true
         continue
       }
       since.idle ??= now
       if (now - since.idle >= idleMaxMs && (await isTakenBack(api, prompted))) {
-        return {
-          step: 'held',
-          detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.',
-        }
+        return passedOver
       }
     } catch (error) {
       tools.signal.throwIfAborted()
@@ -100,6 +97,15 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       if (failures >= failuresMax) throw error
     }
   }
+}
+
+/** A wake that stands in the conversation. */
+export const behind = 'It stands in the conversation, behind a turn that runs.'
+
+export const passedOver: WakeEnd = {
+  step: 'held',
+  detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.',
+  reason: 'cannot_start_turn',
 }
 
 function began(id: string): WakeEnd {

@@ -1,7 +1,7 @@
 import type { OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import { openFeed } from '../http/event-feed.ts'
 import { messageIdOf } from '../message-id.ts'
-import { readActivity, reasonToHold, stateOf } from './activity.ts'
+import { heldBy, readActivity, stateOf } from './activity.ts'
 import type { V1Api } from './api.ts'
 import { settingsOfLastPrompt } from './progress.ts'
 import { followTurn, TurnSignal } from './turn.ts'
@@ -43,25 +43,26 @@ async function promptOnce(
     }
     if (await api.message(conversationId, id, tools.signal)) return undefined
     settings = settingsOfLastPrompt(await api.messages(conversationId, tools.signal))
-    const reason = reasonToHold(stateOf(conversationId, await readActivity(api, tools.signal)))
-    if (reason !== undefined) return { step: 'held', detail: reason }
+    const held = heldBy(stateOf(conversationId, await readActivity(api, tools.signal)))
+    if (held) return held
   } catch (error) {
     tools.signal.throwIfAborted()
     return {
       step: 'held',
       detail: `Its state cannot be read: ${(error as Error).message}.`,
+      reason: 'presence_unknown',
       retryAfterMs: unreadableMs,
     }
   }
   await tools.handingOver(portRoute)
   tools.signal.throwIfAborted()
   const body = { messageID: id, ...settings, parts: [{ type: 'text', text: wake.lines }] }
-  // Without an answer it is open whether OpenCode has it: `followTurn` looks.
-  const answer = await api.prompt(conversationId, body).catch(() => undefined)
-  if (answer !== undefined && answer.status >= 400) {
-    return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${answer.status}.` }
+  // Without an answer, or with a fault of the server, it is open whether OpenCode has it: `followTurn` looks.
+  const { status = 500 } = (await api.prompt(conversationId, body).catch(() => undefined)) ?? {}
+  if (status >= 400 && status < 500) {
+    return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.`, isUntouched: true }
   }
-  if (answer !== undefined) tools.report('accepted', 'OpenCode took the prompt. That proves no turn.')
+  if (status < 400) tools.report('accepted', 'OpenCode took the prompt. That proves no turn.')
   return undefined
 }
 

@@ -4,6 +4,7 @@ import type { HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../
 import { getFrom, sendTo } from '../http/call.ts'
 import { type HarnessEvent, openFeed } from '../http/event-feed.ts'
 import { messageIdOf } from '../message-id.ts'
+import { heldBy } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
 import type { V2Service } from './service.ts'
 
@@ -63,10 +64,11 @@ export async function wakeByService(
   await feed.opened
   try {
     const isRunning = (await runningOf(address, tools.signal)).has(conversationId)
-    if (isRunning) return { step: 'held', detail: 'A turn is running.' }
+    if (isRunning) return heldBy('active')!
   } catch (error) {
     tools.signal.throwIfAborted()
-    return { step: 'held', detail: `Its state cannot be read: ${(error as Error).message}.` }
+    const detail = `Its state cannot be read: ${(error as Error).message}.`
+    return { step: 'held', detail, reason: 'presence_unknown' }
   }
   await tools.handingOver(serviceRoute)
   tools.signal.throwIfAborted()
@@ -76,7 +78,9 @@ export async function wakeByService(
     return { step: 'misaddressed', detail: `OpenCode has no conversation ${conversationId} any more.` }
   // It was taken before, and what became of it was told then.
   if (status === 409) return { step: 'written', detail: 'OpenCode has admitted it before (ConflictError).' }
-  if (status >= 400) return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.` }
+  if (status >= 500) return { step: 'unknown', detail: `OpenCode answered the prompt with HTTP ${status}.` }
+  if (status >= 400)
+    return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.`, isUntouched: true }
   tools.report('accepted', 'OpenCode has put it into the inbox.')
   return await steps.end(tools.signal)
 }
