@@ -103,7 +103,7 @@ export function refused(refusal: Refusal, message: string): WakeEnd {
   return { step: 'failed', detail, isUntouched: true }
 }
 
-const neverPrompted: WakeEnd = {
+export const neverPrompted: WakeEnd = {
   step: 'held',
   detail: 'the conversation has had no prompt yet: Codex queues nothing for it before the first one',
   reason: 'cannot_start_turn',
