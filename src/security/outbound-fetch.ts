@@ -3,13 +3,13 @@ import { Problem } from '../errors.ts'
 import { outboundLimits } from '../gateway-limits.ts'
 import type { Payer } from '../lib/fair-gate.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
-import { Deadline } from './deadline.ts'
+import { Deadlines } from './deadlines.ts'
 import { withoutEcho } from './echoed-secrets.ts'
+import { type Answer, Exchange } from './exchange.ts'
 import { guardedLookup } from './guarded-lookup.ts'
 import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
-import { readSnippet } from './response-snippet.ts'
 import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 
 export interface OutboundFetchOptions {
@@ -46,10 +46,16 @@ interface OutboundResponse {
   durationMs: number
 }
 
-type Judged = UrlVerdict & {
+/** Where a request goes, taken from its URL once. */
+interface Destination {
+  readonly origin: string
+  readonly hostname: string
+  readonly path: string
   /** The address in the URL, without brackets; undefined for a name. */
   readonly literal: string | undefined
 }
+
+type Judged = { readonly ok: true; readonly to: Destination } | Extract<UrlVerdict, { ok: false }>
 
 /** Number of cached verdicts on URLs: one URL is used thousands of times. */
 const judgedMax = 10_000
@@ -60,6 +66,7 @@ export class OutboundFetch implements AsyncDisposable {
   readonly #names: NameResolver
   readonly #pools: OriginPools
   readonly #judged = new Map<string, Judged>()
+  readonly #deadlines = new Deadlines()
   #closed = false
 
   /** Throws an Error that names a bad entry of `allow`. */
@@ -89,34 +96,12 @@ export class OutboundFetch implements AsyncDisposable {
     return verdict.url
   }
 
-  /** Any status is an answer. Throws OutboundError, and nothing else, when there is no complete answer. */
-  async post(request: OutboundRequest): Promise<OutboundResponse> {
-    const verdict = this.#judge(request.url)
-    if (!verdict.ok) throw new OutboundError('refused', verdict.detail)
-    if (verdict.literal === undefined) await this.#lookUp(verdict.url, request)
-    if (this.#closed) throw new OutboundError('aborted', 'the gateway is stopping')
-    if (request.signal?.aborted) throw new OutboundError('aborted', 'the request was stopped')
-
-    const startedAt = performance.now()
-    const deadline = new Deadline(request.timeoutMs, request.signal, request.graceMs)
-    try {
-      const opened = this.#pools.take(verdict.url.origin, request.payer, verdict.literal)
-      const { statusCode, headers, snippet } = await deadline.over((signal) =>
-        exchange(opened, verdict.url, request, signal),
-      )
-      const retryAfter = [headers['retry-after']].flat()[0]
-      return {
-        status: statusCode,
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        bodySnippet: withoutEcho(snippet, request.headers),
-        isPublic: opened.isPublic,
-        durationMs: Math.round(performance.now() - startedAt),
-      }
-    } catch (error) {
-      throw toOutboundError(error)
-    } finally {
-      deadline.clear()
-    }
+  /** Any status is an answer. Rejects with an OutboundError, and nothing else, when there is no complete answer. */
+  post(request: OutboundRequest): Promise<OutboundResponse> {
+    const judged = this.#judge(request.url)
+    if (!judged.ok) return Promise.reject(new OutboundError('refused', judged.detail))
+    const lookingUp = judged.to.literal !== undefined ? undefined : this.#lookUp(judged.to, request)
+    return lookingUp ? lookingUp.then(() => this.#send(judged.to, request)) : this.#send(judged.to, request)
   }
 
   /** Refuses new requests, lets running ones finish, closes the connections. */
@@ -131,9 +116,26 @@ export class OutboundFetch implements AsyncDisposable {
   }
 
   /** Looks the name up if a connection has to be opened. The deadline begins later: a wait for room is not the receiver's fault. */
-  async #lookUp({ hostname, origin }: URL, { payer, signal }: OutboundRequest): Promise<void> {
-    if (this.#closed || signal?.aborted || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return
-    await this.#names.resolve(hostname, payer, signal)
+  #lookUp({ hostname, origin }: Destination, { payer, signal }: OutboundRequest): Promise<unknown> | undefined {
+    if (this.#closed || signal?.aborted || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return undefined
+    return this.#names.resolve(hostname, payer, signal)
+  }
+
+  #send({ origin, path, literal }: Destination, request: OutboundRequest): Promise<OutboundResponse> {
+    if (this.#closed) return Promise.reject(new OutboundError('aborted', 'the gateway is stopping'))
+    if (request.signal?.aborted) return Promise.reject(new OutboundError('aborted', 'the request was stopped'))
+    const startedAt = performance.now()
+    return new Promise((resolve, reject) => {
+      const opened = this.#pools.take(origin, request.payer, literal)
+      const exchange = new Exchange(request, (ended, answer, error) => {
+        this.#deadlines.forget(ended)
+        if (answer) resolve(responseOf(answer, request, opened, startedAt))
+        else reject(toOutboundError(error))
+      })
+      this.#deadlines.watch(exchange, startedAt)
+      const { headers, body } = request
+      opened.pool.dispatch({ method: 'POST', path, headers, body }, exchange)
+    })
   }
 
   /** Caches verdicts on the text of URLs. The addresses of names are checked at each dial. */
@@ -141,15 +143,29 @@ export class OutboundFetch implements AsyncDisposable {
     const known = this.#judged.get(url)
     if (known) return known
     const verdict = judgeUrl(url, this.#policy)
-    const host = verdict.ok ? verdict.url.hostname.replace(/^\[|\]$/g, '') : ''
-    const judged = { ...verdict, literal: isIP(host) === 0 ? undefined : host }
+    const judged: Judged = verdict.ok ? { ok: true, to: destinationOf(verdict.url) } : verdict
     if (this.#judged.size >= judgedMax) this.#judged.clear()
     this.#judged.set(url, judged)
     return judged
   }
 }
 
-async function exchange({ pool }: OriginPool, url: URL, { headers, body }: OutboundRequest, signal: Deadline) {
-  const answer = await pool.request({ method: 'POST', path: url.pathname + url.search, headers, body, signal })
-  return { statusCode: answer.statusCode, headers: answer.headers, snippet: await readSnippet(answer.body) }
+function destinationOf({ origin, hostname, pathname, search }: URL): Destination {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return { origin, hostname, path: pathname + search, literal: isIP(host) === 0 ? undefined : host }
+}
+
+function responseOf(
+  { status, retryAfter, snippet }: Answer,
+  { headers }: OutboundRequest,
+  { isPublic }: OriginPool,
+  startedAt: number,
+): OutboundResponse {
+  return {
+    status,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    bodySnippet: withoutEcho(snippet, headers),
+    isPublic,
+    durationMs: Math.round(performance.now() - startedAt),
+  }
 }

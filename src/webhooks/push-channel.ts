@@ -7,7 +7,7 @@ import type { PushSubscription, PushTarget } from '../registry/subscriptions/sub
 import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
 import { type BuildRequest, deliverWithRetries, type WebhookTools } from './attempts.ts'
-import { standardHeaders } from './signature.ts'
+import { PreparedKey, standardHeaders } from './signature.ts'
 import { createTestAttempt } from './test-attempt.ts'
 
 /** Renders an A2A push notification in the protocol version that its config was registered with. */
@@ -61,7 +61,7 @@ export function createPushChannel(
         ...(authorization ? { Authorization: authorization } : {}),
         ...(token ? { 'X-A2A-Notification-Token': token } : {}),
         // The token is the one secret that both sides have, so it is the key too.
-        ...standardHeaders({ body, eventId, timestampSeconds, keys: token ? [token] : [] }),
+        ...standardHeaders({ body, eventId, timestampSeconds }, token ? new PreparedKey(token) : undefined),
       }
       return { url, headers, body }
     }

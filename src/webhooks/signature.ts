@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { HmacKey } from '../lib/hmac.ts'
 
 const keyPrefix = 'whsec_'
 
@@ -7,41 +8,67 @@ export function newSigningKey(random: (bytes: number) => Buffer = randomBytes): 
   return keyPrefix + random(32).toString('base64')
 }
 
-interface WakeToSign {
+/** A signing key, prepared for both kinds of signature: one key signs thousands of wakes. */
+export class PreparedKey {
+  readonly #neo: HmacKey
+  readonly #standard: HmacKey
+
+  constructor(key: string) {
+    this.#neo = new HmacKey(Buffer.from(key, 'utf8'))
+    this.#standard = new HmacKey(standardKey(key))
+  }
+
+  neoSignature(body: Buffer | string): string {
+    return this.#neo.sign('', body, 'hex')
+  }
+
+  standardSignature({ eventId, timestampSeconds, body }: Sent): string {
+    return `v1,${this.#standard.sign(`${eventId}.${timestampSeconds}.`, body, 'base64')}`
+  }
+}
+
+interface Sent {
   /** The exact bytes that are sent. */
-  body: Buffer | string
-  eventId: string
-  subscriptionId: string
+  readonly body: Buffer | string
+  readonly eventId: string
   /** Seconds since the epoch of this attempt; a retry has a new one. */
-  timestampSeconds: number
+  readonly timestampSeconds: number
+}
+
+interface WakeToSign extends Sent {
+  readonly subscriptionId: string
   /** The previous key only while a rotation's overlap lasts. */
-  keys: readonly [current: string, previous?: string]
+  readonly keys: readonly [current: PreparedKey | string, previous?: PreparedKey | string | undefined]
 }
 
 /** Returns every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
 export function signHeaders(wake: WakeToSign): Record<string, string> {
-  const { body, eventId, subscriptionId, keys } = wake
-  const [current, previous] = keys
-  return {
+  const { body, eventId, subscriptionId, timestampSeconds, keys } = wake
+  const current = prepared(keys[0])
+  const previous = keys[1] === undefined ? undefined : prepared(keys[1])
+  const headers: Record<string, string> = {
     'Content-Type': 'application/json',
-    'X-Neo-Wake-Signature': neoSignature(body, current),
-    ...(previous === undefined ? {} : { 'X-Neo-Wake-Signature-Previous': neoSignature(body, previous) }),
-    'X-Neo-Wake-Event-Id': eventId,
-    'X-Neo-Wake-Subscription-Id': subscriptionId,
-    'X-Neo-Wake-Schema-Version': '1.0',
-    ...standardHeaders(wake),
+    'X-Neo-Wake-Signature': current.neoSignature(body),
   }
+  if (previous) headers['X-Neo-Wake-Signature-Previous'] = previous.neoSignature(body)
+  headers['X-Neo-Wake-Event-Id'] = eventId
+  headers['X-Neo-Wake-Subscription-Id'] = subscriptionId
+  headers['X-Neo-Wake-Schema-Version'] = '1.0'
+  headers['webhook-id'] = eventId
+  headers['webhook-timestamp'] = String(timestampSeconds)
+  const signature = current.standardSignature(wake)
+  headers['webhook-signature'] = previous ? `${signature} ${previous.standardSignature(wake)}` : signature
+  return headers
 }
 
-/** Returns the headers of Standard Webhooks 1.0 with a signature for each key; without a key only id and time. */
-export function standardHeaders(
-  sent: Pick<WakeToSign, 'body' | 'eventId' | 'timestampSeconds'> & { readonly keys: readonly (string | undefined)[] },
-): Record<string, string> {
-  const signatures = sent.keys.filter((key) => key !== undefined).map((key) => standardSignature(sent, key))
+const prepared = (key: PreparedKey | string): PreparedKey => (typeof key === 'string' ? new PreparedKey(key) : key)
+
+/** Returns the headers of Standard Webhooks 1.0; without a key only id and time. */
+export function standardHeaders(sent: Sent, key?: PreparedKey): Record<string, string> {
   return {
     'webhook-id': sent.eventId,
     'webhook-timestamp': String(sent.timestampSeconds),
-    ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
+    ...(key === undefined ? {} : { 'webhook-signature': key.standardSignature(sent) }),
   }
 }
 

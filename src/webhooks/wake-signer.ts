@@ -4,7 +4,7 @@ import type { SecretBox } from '../security/secret.ts'
 import type { SignWake } from '../wakes/channel.ts'
 import { wakeBody } from '../wakes/content/emission.ts'
 import { OpenedKeys } from './opened-keys.ts'
-import { signHeaders } from './signature.ts'
+import { type PreparedKey, signHeaders } from './signature.ts'
 
 /** Signs wakes with the keys of their subscriptions. Source: S1-33. */
 export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
@@ -27,7 +27,7 @@ export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
 }
 
 /** Returns the key, and during a rotation's overlap the previous one. */
-function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [string, string?] {
+function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [PreparedKey, PreparedKey?] {
   const { id, signingKey, previousKey, previousKeyUntil } = subscription
   if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
   const current = opened.open(signingKey, id)

@@ -1,0 +1,65 @@
+import { OutboundError } from './outbound-error.ts'
+
+/** A request in flight. */
+export interface Watched {
+  readonly timeoutMs: number
+  /** The wish of its caller to stop: then it has `graceMs` more. */
+  readonly signal?: AbortSignal | undefined
+  readonly graceMs?: number | undefined
+  /** Called when its time is over, once. */
+  fail(reason: OutboundError): void
+}
+
+interface Until {
+  at: number
+  isStopping: boolean
+}
+
+/** How late a deadline may pass. */
+const tickMs = 20
+
+/**
+ * Watches over requests: each has `timeoutMs` from its start, or `graceMs` after its caller wishes to stop. Bytes that arrive slowly
+ * do not extend that. One timer looks at all of them every few milliseconds, while there are any: a timer and a listener for
+ * each request would cost as much as signing its body.
+ */
+export class Deadlines {
+  readonly #watched = new Map<Watched, Until>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** `now`: by `performance.now()`. */
+  watch(watched: Watched, now: number): void {
+    this.#watched.set(watched, { at: now + watched.timeoutMs, isStopping: false })
+    this.#timer ??= setInterval(() => this.#look(), tickMs).unref()
+  }
+
+  forget(watched: Watched): void {
+    this.#watched.delete(watched)
+  }
+
+  #look(): void {
+    if (this.#watched.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    const now = performance.now()
+    for (const [watched, until] of this.#watched) {
+      if (watched.signal?.aborted && !until.isStopping) stopSoon(watched, until, now)
+      if (now < until.at) continue
+      this.#watched.delete(watched)
+      watched.fail(reasonOf(watched, until))
+    }
+  }
+}
+
+function stopSoon({ graceMs = 0 }: Watched, until: Until, now: number): void {
+  until.isStopping = true
+  until.at = Math.min(until.at, now + graceMs)
+}
+
+function reasonOf({ timeoutMs }: Watched, { isStopping }: Until): OutboundError {
+  return isStopping
+    ? new OutboundError('aborted', 'the request was stopped')
+    : new OutboundError('timeout', `no complete answer in ${timeoutMs} ms`)
+}
