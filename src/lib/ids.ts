@@ -57,36 +57,40 @@ export function ulidSequence(): (now: number) => string {
  * millisecond sort by their sequence.
  */
 export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly (string | number)[]): string {
-  const random = Buffer.alloc(10)
-  random.writeUInt16BE(sequence & 0xffff, 0)
-  hash('sha256', parts.join('\n'), 'buffer').copy(random, 2, 0, 8)
-  return encodeTime(timeMs) + encodeRandom(random)
+  const digest = hash('sha256', parts.join('\n'), 'hex')
+  const high = (sequence & 0xffff) * 2 ** 24 + Number.parseInt(digest.slice(0, 6), 16)
+  return encodeTime(timeMs) + encodeGroup(high) + encodeGroup(Number.parseInt(digest.slice(6, 16), 16))
 }
 
 /** Returns the smallest ULID of an instant: ULIDs made before it sort below. */
 export const ulidFloor = (timeMs: number): string => encodeTime(Math.max(0, Math.floor(timeMs))) + '0'.repeat(16)
 
+let lastTime = { at: Number.NaN, text: '' }
+
+/** The text of the last instant is kept: many ids are of the same millisecond. */
 function encodeTime(timeMs: number): string {
+  if (timeMs === lastTime.at) return lastTime.text
   let rest = timeMs
   let text = ''
   for (let i = 0; i < 10; i++) {
     text = crockford[rest % 32] + text
     rest = Math.floor(rest / 32)
   }
+  lastTime = { at: timeMs, text }
   return text
 }
 
-/** 80 bits are two groups of 40 bits, each of eight base-32 digits. */
+/** 80 bits are two groups of 40 bits. */
 function encodeRandom(random: Buffer): string {
-  let text = ''
-  for (const offset of [0, 5]) {
-    let group = random.readUIntBE(offset, 5)
-    let digits = ''
-    for (let i = 0; i < 8; i++) {
-      digits = crockford[group % 32] + digits
-      group = Math.floor(group / 32)
-    }
-    text += digits
-  }
-  return text
+  return encodeGroup(random.readUIntBE(0, 5)) + encodeGroup(random.readUIntBE(5, 5))
+}
+
+/** Every two digits of base 32. */
+const pairs = Array.from({ length: 1024 }, (_, bits) => crockford[bits >> 5]! + crockford[bits & 31]!)
+
+/** 40 bits are eight base-32 digits. */
+function encodeGroup(group: number): string {
+  const high = Math.floor(group / 2 ** 20)
+  const low = group % 2 ** 20
+  return pairs[high >> 10]! + pairs[high & 1023]! + pairs[low >> 10]! + pairs[low & 1023]!
 }

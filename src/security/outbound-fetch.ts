@@ -36,7 +36,7 @@ export interface OutboundRequest {
   graceMs?: number
 }
 
-interface OutboundResponse {
+export interface OutboundResponse {
   status: number
   retryAfter?: string
   /** The first 2 KiB of the body as text. */
@@ -117,7 +117,8 @@ export class OutboundFetch implements AsyncDisposable {
 
   /** Looks the name up if a connection has to be opened. The deadline begins later: a wait for room is not the receiver's fault. */
   #lookUp({ hostname, origin }: Destination, { payer, signal }: OutboundRequest): Promise<unknown> | undefined {
-    if (this.#closed || signal?.aborted || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return undefined
+    const isStopped = this.#closed || signal?.aborted
+    if (isStopped || this.#names.isKnown(hostname) || this.#pools.hasFree(origin)) return undefined
     return this.#names.resolve(hostname, payer, signal)
   }
 

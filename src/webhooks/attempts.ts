@@ -1,15 +1,16 @@
 import pRetry from 'p-retry'
 import type { Clock } from '../lib/clock.ts'
 import type { Place } from '../lib/fair-gate.ts'
+import { isoTime } from '../lib/iso-time.ts'
 import type { Logger } from '../logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
 import { NameError, OutboundError } from '../security/outbound-error.ts'
-import type { OutboundFetch } from '../security/outbound-fetch.ts'
+import type { OutboundFetch, OutboundResponse } from '../security/outbound-fetch.ts'
 import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
 import type { AttemptGate } from './attempt-gate.ts'
-import { type AttemptOutcome, afterAttempt } from './retry-policy.ts'
+import { type AttemptOutcome, afterAttempt, isDelivered } from './retry-policy.ts'
 
 /** What one attempt sends. */
 export interface WebhookRequest {
@@ -43,37 +44,16 @@ export async function deliverWithRetries(
   order: DeliveryOrder,
   buildRequest: BuildRequest,
 ): Promise<DeliveryResult> {
-  const { clock, random } = tools
-  const { signal } = order
-  let attempts: readonly Attempt[] = order.attempts
-  const stopped = (): DeliveryResult => ({ outcome: 'stopped', reason: null, attempts })
-
-  const tryUntilDecided = async (): Promise<DeliveryResult> => {
-    if (signal.aborted) return stopped()
-    const tried = await takeTurn(tools, order, attempts, buildRequest)
-    if (!tried) return stopped()
-    const { attempt, outcome } = tried
-    if (attempt.error === 'aborted') return stopped()
-    attempts = trimmed([...attempts, attempt])
-    tools.attempts.note(order, attempt, attempts.length)
-    const firstAt = Date.parse(attempts[0]!.at)
-    const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(order.subscription), random }
-    const step = afterAttempt(outcome, attempts.length, context)
-    if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
-    if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
-    if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
-    if (isLong(attempts) && !(await order.keep(attempts))) return stopped()
-    if (!(await order.retryAt(attempts, clock.now() + step.delayMs))) return stopped()
+  // Nearly every wake is delivered by its first attempt, without p-retry.
+  let next = await tryUntilDecided(tools, order, order.attempts, buildRequest)
+  if ('outcome' in next) return next
+  const tryAgain = async (): Promise<DeliveryResult> => {
+    if ('attempts' in next) next = await tryUntilDecided(tools, order, next.attempts, buildRequest)
+    if ('outcome' in next) return next
     throw new AnotherTry()
   }
-  try {
-    // Nearly every wake is delivered by its first attempt, without p-retry.
-    return await tryUntilDecided()
-  } catch (error) {
-    if (!(error instanceof AnotherTry)) throw error
-  }
   // The retry policy sets the wait, not p-retry: it may come from Retry-After, and it is recorded before it begins.
-  return pRetry(tryUntilDecided, {
+  return pRetry(tryAgain, {
     // Longer waits than a few seconds end the run: the next one goes on from the record.
     retries: attemptsKept,
     minTimeout: 0,
@@ -81,6 +61,42 @@ export async function deliverWithRetries(
     shouldRetry: ({ error }) => error instanceof AnotherTry,
   })
 }
+
+/** The attempts so far, of an emission that is to be tried once more. */
+type Undecided = Pick<DeliveryResult, 'attempts'>
+
+/** Makes one attempt, and waits for the time of the next where the retry policy wants one. */
+async function tryUntilDecided(
+  tools: WebhookTools,
+  order: DeliveryOrder,
+  before: readonly Attempt[],
+  buildRequest: BuildRequest,
+): Promise<DeliveryResult | Undecided> {
+  const { clock, random } = tools
+  const { signal, subscription } = order
+  if (signal.aborted) return stopped(before)
+  let tried = await takeTurn(tools, order, buildRequest)
+  while (tried === 'no-room') {
+    // The limit is ours: no attempt was made, and nothing is counted.
+    if (!(await order.retryAt(before, clock.now() + Math.ceil(putOffMs * (1 + random()))))) return stopped(before)
+    tried = await takeTurn(tools, order, buildRequest)
+  }
+  if (!tried || tried.attempt.error === 'aborted') return stopped(before)
+  const { attempt, outcome } = tried
+  const attempts = before.length === 0 ? [attempt] : trimmed([...before, attempt])
+  tools.attempts.note(order, attempt, attempts.length)
+  if (isDelivered(outcome)) return { outcome: 'delivered', reason: null, attempts }
+  const firstAt = Date.parse(attempts[0]!.at)
+  const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(subscription), random }
+  const step = afterAttempt(outcome, attempts.length, context)
+  if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+  if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
+  if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
+  if (isLong(attempts) && !(await order.keep(attempts))) return stopped(attempts)
+  return (await order.retryAt(attempts, clock.now() + step.delayMs)) ? { attempts } : stopped(attempts)
+}
+
+const stopped = (attempts: readonly Attempt[]): DeliveryResult => ({ outcome: 'stopped', reason: null, attempts })
 
 type Tried = { attempt: Attempt; outcome: AttemptOutcome }
 
@@ -90,24 +106,16 @@ const promptMs = 1_000
 const putOffMs = 2_000
 
 /** Makes one attempt when there is room for it. Undefined: stopped, or taken over, while it waited. */
-async function takeTurn(
+function takeTurn(
   tools: WebhookTools,
   order: DeliveryOrder,
-  attempts: readonly Attempt[],
   buildRequest: BuildRequest,
-): Promise<Tried | undefined> {
-  const { gate, clock, random } = tools
+): Promise<Tried | 'no-room' | undefined> {
   const { subscription, signal } = order
-  const origin = originOf(subscription)
-  for (;;) {
-    const entering = gate.enter(subscription, origin, signal)
-    const place = entering instanceof Promise ? await waitForPlace(tools, order, entering) : entering
-    if (!place) return undefined
-    const tried = await tryInPlace(tools, place, subscription, buildRequest, signal)
-    if (tried !== 'no-room') return tried
-    // The limit is ours: no attempt was made, and nothing is counted.
-    if (!(await order.retryAt(attempts, clock.now() + Math.ceil(putOffMs * (1 + random()))))) return undefined
-  }
+  const attempt = (place: Place) => tryInPlace(tools, place, subscription, buildRequest, signal)
+  const entering = tools.gate.enter(subscription, originOf(subscription), signal)
+  if (!(entering instanceof Promise)) return attempt(entering)
+  return waitForPlace(tools, order, entering).then((place) => place && attempt(place))
 }
 
 async function waitForPlace(
@@ -122,7 +130,7 @@ async function waitForPlace(
   return undefined
 }
 
-/** Makes one attempt in a place that was taken for it, and frees the place. */
+/** Makes one attempt in a place that was taken for it, and frees the place. No answer is an outcome too. */
 export async function tryInPlace(
   tools: WebhookTools,
   place: Place,
@@ -130,12 +138,22 @@ export async function tryInPlace(
   buildRequest: BuildRequest,
   signal: AbortSignal,
 ): Promise<Tried | 'no-room'> {
+  const { clock, timeoutMs } = tools
   let prompt = true
   try {
     // Built only now: what still waits signs nothing, and the timestamp is that of the attempt.
-    const tried = await tryOnce(tools, subscription, await buildRequest(), signal)
-    if (tried !== 'no-room') prompt = tried.attempt.status !== null || tried.attempt.durationMs < promptMs
-    return tried
+    const built = buildRequest()
+    const { url, headers, body } = built instanceof Promise ? await built : built
+    const startedAt = clock.now()
+    let answer: OutboundResponse
+    try {
+      answer = await tools.outbound.post({ url, headers, body, timeoutMs, signal, graceMs, payer: subscription })
+    } catch (error) {
+      const tried = triedInVain(tools, subscription, error, startedAt)
+      if (tried !== 'no-room') prompt = tried.attempt.durationMs < promptMs
+      return tried
+    }
+    return answered(answer, startedAt)
   } finally {
     tools.gate.leave(place, prompt)
   }
@@ -147,32 +165,29 @@ export function originOf({ target: { url = '' } }: Subscription): string {
   return path < 0 ? url : url.slice(0, path)
 }
 
-/** Makes one attempt. Never throws: no answer is an outcome too. */
-async function tryOnce(
-  tools: WebhookTools,
+function answered(answer: OutboundResponse, startedAt: number): Tried {
+  const { status, retryAfter, durationMs, bodySnippet, isPublic } = answer
+  const attempt: Attempt = { at: isoTime(startedAt), status, durationMs, error: null }
+  const outcome = retryAfter === undefined ? { status } : { status, retryAfter }
+  if (isDelivered(outcome) || !bodySnippet) return { attempt, outcome }
+  const response = { response: bodySnippet, ...(isPublic ? {} : { isWithheld: true }) }
+  return { attempt: { ...attempt, ...response }, outcome }
+}
+
+function triedInVain(
+  { clock, log }: WebhookTools,
   subscription: Subscription,
-  request: WebhookRequest,
-  signal: AbortSignal,
-): Promise<Tried | 'no-room'> {
-  const { outbound, clock, timeoutMs } = tools
-  const startedAt = clock.now()
-  const at = new Date(startedAt).toISOString()
-  try {
-    const answer = await outbound.post({ timeoutMs, signal, graceMs, payer: subscription, ...request })
-    const { status, retryAfter, durationMs, bodySnippet, isPublic } = answer
-    const ok = status >= 200 && status < 300
-    const response = ok || !bodySnippet ? {} : { response: bodySnippet, ...(isPublic ? {} : { isWithheld: true }) }
-    const attempt = { at, status, durationMs, error: null, ...response }
-    return { attempt, outcome: { status, ...(retryAfter === undefined ? {} : { retryAfter }) } }
-  } catch (error) {
-    const failure = error instanceof OutboundError ? error : new OutboundError('network', 'the exchange failed', error)
-    const { kind } = failure
-    if (kind === 'busy') return 'no-room'
-    const attempt = { at, status: null, durationMs: Math.max(0, clock.now() - startedAt), error: kind }
-    if (!(failure instanceof NameError)) return { attempt, outcome: { error: kind } }
-    const about = { subscriptionId: subscription.id, error: kind, cause: (failure.cause as Error | undefined)?.message }
-    tools.log.info(about, 'wake.unreachable')
-    // Both causes are retried alike: the number of attempts must not reveal what the word hides.
-    return { attempt: { ...attempt, isWithheld: true }, outcome: { error: 'dns' } }
-  }
+  error: unknown,
+  startedAt: number,
+): Tried | 'no-room' {
+  const failure = error instanceof OutboundError ? error : new OutboundError('network', 'the exchange failed', error)
+  const { kind } = failure
+  if (kind === 'busy') return 'no-room'
+  const durationMs = Math.max(0, clock.now() - startedAt)
+  const attempt: Attempt = { at: isoTime(startedAt), status: null, durationMs, error: kind }
+  if (!(failure instanceof NameError)) return { attempt, outcome: { error: kind } }
+  const about = { subscriptionId: subscription.id, error: kind, cause: (failure.cause as Error | undefined)?.message }
+  log.info(about, 'wake.unreachable')
+  // Both causes are retried alike: the number of attempts must not reveal what the word hides.
+  return { attempt: { ...attempt, isWithheld: true }, outcome: { error: 'dns' } }
 }

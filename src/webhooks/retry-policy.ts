@@ -23,6 +23,11 @@ interface RetryContext {
   readonly random: () => number
 }
 
+/** Whether an attempt delivered its event. */
+export function isDelivered(outcome: AttemptOutcome): boolean {
+  return judge(outcome).rule === 'delivered'
+}
+
 /** Returns what follows from the outcome of attempt number `attempt` (from 1). Source: S1-34, D4, D31. */
 export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: RetryContext): NextStep {
   const { rule, reason } = judge(outcome)
@@ -68,8 +73,10 @@ const statusRules: readonly { from: number; to: number; rule: Rule; reason?: str
 function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
   if ('error' in outcome) return errorRules[outcome.error]
   const { status } = outcome
-  const found = statusRules.find(({ from, to }) => from <= status && status <= to)
-  return { rule: found?.rule ?? 'retry', reason: found?.reason ?? `http-${status}` }
+  for (const { from, to, rule, reason } of statusRules) {
+    if (from <= status && status <= to) return { rule, reason: reason ?? `http-${status}` }
+  }
+  return { rule: 'retry', reason: `http-${status}` }
 }
 
 /** Retry-After is seconds or a date (RFC 9110 section 10.2.3). Anything else counts as absent. */

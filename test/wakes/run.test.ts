@@ -26,10 +26,11 @@ const stored = async (engine: Engine) => (await findSubscription(engine.db, id))
 
 test('a wait of more than ten seconds is left to the store, with the cursor after the delivered events', async () => {
   const sent: number[] = []
-  await using engine = await openEngine(async ({ emission, retryAt }) => {
+  await using engine = await openEngine(async (order) => {
+    const { emission } = order
     sent.push(emission.logId)
     if (emission.logId === 1) return arrived
-    return (await retryAt([], engine.clock.now() + 20_000)) ? arrived : stopped
+    return (await order.retryAt([], engine.clock.now() + 20_000)) ? arrived : stopped
   })
   await engine.add([{ id, coalesceMs: 0, target: { ...target, maxInFlight: 2 } }])
   await engine.append()
@@ -46,9 +47,10 @@ test('a wait of more than ten seconds is left to the store, with the cursor afte
 test('a run that waits for one try says so, one that has another in flight does not', async () => {
   const answers: (() => void)[] = []
   const done: number[] = []
-  const deliver = async ({ emission, retryAt }: DeliveryOrder): Promise<DeliveryResult> => {
+  const deliver = async (order: DeliveryOrder): Promise<DeliveryResult> => {
+    const { emission } = order
     if (emission.logId === 1) await new Promise<void>((resolve) => answers.push(resolve))
-    const result = (await retryAt([], engine.clock.now() + 1_000)) ? arrived : stopped
+    const result = (await order.retryAt([], engine.clock.now() + 1_000)) ? arrived : stopped
     done.push(emission.logId)
     return result
   }
@@ -80,8 +82,8 @@ test('a run that waits for one try says so, one that has another in flight does 
 
 test('a run that is stopped while it waits is requeued, due at once, with its tries on record', async () => {
   const tries = [{ at: '2026-04-26T10:00:00.000Z', status: 503, durationMs: 1, error: null }]
-  await using engine = await openEngine(async ({ retryAt }) =>
-    (await retryAt(tries, engine.clock.now() + 5_000)) ? arrived : stopped,
+  await using engine = await openEngine(async (order) =>
+    (await order.retryAt(tries, engine.clock.now() + 5_000)) ? arrived : stopped,
   )
   await engine.add([{ id, coalesceMs: 0 }])
   await engine.append()

@@ -1,4 +1,5 @@
 import { derivedUlid } from '../../lib/ids.ts'
+import { isoTime } from '../../lib/iso-time.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
@@ -43,7 +44,7 @@ export function wakeBody(emission: Emission, agentIdentity: string, subscription
     agentIdentity,
     subscriptionId,
     payload: emission.payload,
-    emittedAt: new Date(emission.emittedAt).toISOString(),
+    emittedAt: isoTime(emission.emittedAt),
   }
 }
 

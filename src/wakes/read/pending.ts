@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents, readTriggerEvents } from '../../log/event-store.ts'
 import type { RecentEvents } from '../../log/recent-events.ts'
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import {
   type SubscriptionRow,
   subscriptionColumns,
@@ -55,15 +55,18 @@ export async function readPending(
 }
 
 /** Returns those events that wake a subscription. `events`: everything of its audience after a logId, up to the last one given. */
-export async function sift(
+export function sift(
   db: Reader,
   subscription: Subscription,
   events: readonly LogEvent[],
   after: number,
-): Promise<readonly LogEvent[]> {
+): readonly LogEvent[] | Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => matches(subscription, event))
-  const waking = await withoutHeld(db, subscription, matching, after, events.at(-1)?.logId ?? after)
-  return withoutDuplicates(db, subscription, waking)
+  if (subscription.kind === 'push' || matching.length === 0) return matching
+  if (!targets[subscription.harnessTarget].isGated) return withoutDuplicates(db, subscription, matching)
+  return withoutHeld(db, subscription, matching, after, events.at(-1)?.logId ?? after).then((waking) =>
+    withoutDuplicates(db, subscription, waking),
+  )
 }
 
 /** Whether the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */
@@ -93,18 +96,25 @@ async function withoutHeld(
   after: number,
   upTo: number,
 ): Promise<readonly LogEvent[]> {
-  if (subscription.kind === 'push' || !targets[subscription.harnessTarget].isGated || events.length === 0) return events
   const held = await heldWithin(db, subscription.id, after, upTo)
   return events.filter(({ logId }) => !held.has(logId))
 }
 
 /** Without the task events whose message wakes the same target through another subscription. Source: D9. */
-export async function withoutDuplicates(
+export function withoutDuplicates(
   db: Reader,
   subscription: Subscription,
   events: readonly LogEvent[],
-): Promise<readonly LogEvent[]> {
+): readonly LogEvent[] | Promise<readonly LogEvent[]> {
   if (subscription.kind === 'push' || !events.some(comesWithMessage)) return events
+  return withoutWoken(db, subscription, events)
+}
+
+async function withoutWoken(
+  db: Reader,
+  subscription: WakeSubscription,
+  events: readonly LogEvent[],
+): Promise<readonly LogEvent[]> {
   const { agentId, harnessTarget } = subscription
   const siblings = (await db.all(mailSubscriptions, { agentId, harnessTarget })).map(wakeFromRow)
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))

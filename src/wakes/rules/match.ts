@@ -8,7 +8,7 @@ import type {
   Subscription,
   WakeSubscription,
 } from '../../registry/subscriptions/subscription.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import { type HarnessTarget, harnessTargets, targets } from '../../registry/subscriptions/targets.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
 /** The fields of an event that filters look at. */
@@ -45,8 +45,16 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
   const { harnessTarget, audience } = subscription
   const wakePolicy = wakePolicyOf(event, audience)
   if (targets[harnessTarget].isGated) return wakePolicy === 'immediate'
-  return isWake(decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt)))
+  return ungated[harnessTarget][wakePolicy]
 }
+
+/** Whether each policy wakes on the route to each target where presence has no say. */
+const ungated = Object.fromEntries(
+  harnessTargets.map((target) => {
+    const isWakeBy = (policy: WakePolicy) => isWake(decide(policy, routeOf(target), presenceOf(undefined, 0)))
+    return [target, Object.fromEntries(wakePolicies.map((policy) => [policy, isWakeBy(policy)]))]
+  }),
+) as Record<HarnessTarget, Record<WakePolicy, boolean>>
 
 /**
  * Returns the policy of an event for an agent of its audience: the one that the sender chose, else the agent's own default when the
@@ -54,7 +62,7 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
  */
 export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string): WakePolicy {
   const said = (data as Filterable).wakePolicy ?? routingOf({ data }).policies?.[audience] ?? 'immediate'
-  return wakePolicies.find((policy) => policy === said) ?? 'next_turn'
+  return (wakePolicies as readonly string[]).includes(said) ? (said as WakePolicy) : 'next_turn'
 }
 
 /**

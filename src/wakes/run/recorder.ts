@@ -56,8 +56,7 @@ export class Recorder {
   /** Takes a delivery to be written. `lease.progress` must already include it. */
   arrived(lease: Lease, emission: Emission, attempts: readonly Attempt[], outcome: Arrival): void {
     this.#entry(lease).arrived.push({ outcome, emission, attempts, progress: lease.progress })
-    // settled() rejects with it.
-    this.#write().catch(() => {})
+    this.#write()
   }
 
   /**
@@ -85,13 +84,18 @@ export class Recorder {
   }
 
   #entry(lease: Lease): Entry {
-    const known = this.#waiting.get(lease) ?? { arrived: [] }
-    this.#waiting.set(lease, known)
-    return known
+    const known = this.#waiting.get(lease)
+    if (known) return known
+    const entry: Entry = { arrived: [] }
+    this.#waiting.set(lease, entry)
+    return entry
   }
 
   #write(): Promise<RunEnds> {
-    this.#next ??= this.#writeAfter(this.#current)
+    if (this.#next) return this.#next
+    this.#next = this.#writeAfter(this.#current)
+    // settled() and end() reject with it.
+    this.#next.catch(() => {})
     return this.#next
   }
 

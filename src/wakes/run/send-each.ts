@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { GrowthSignal } from '../../log/growth-signal.ts'
 import { singleEmission } from '../content/emission.ts'
+import type { Pending } from '../read/pending.ts'
 import { maxInFlight } from '../rules/window.ts'
 import { InFlight } from './in-flight.ts'
 import type { PendingReader } from './pending-reader.ts'
@@ -8,17 +9,38 @@ import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
 /** Sends event by event, in order: up to `maxInFlight` of them at the same time. False: the lease has ended. */
-export async function sendEach(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+export function sendEach(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+  const width = maxInFlight(run.subscription)
+  return width > 1 ? sendAhead(run, sender, reader, width) : sendInTurn(run, sender, reader)
+}
+
+/** Each event is sent once the one before it has arrived. */
+async function sendInTurn(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+  const { context, subscription, lease } = run
+  for (let after = lease.progress.cursorLogId; ; ) {
+    const page = await nextPage(run, reader, after)
+    for (const event of page.events) {
+      const { lastEmittedLogId } = lease.progress
+      const emission = singleEmission(subscription, event, lastEmittedLogId, context.clock.now())
+      if (!(await sender.send(emission, event.logId))) return false
+    }
+    after = page.scannedTo
+    if (page.events.length > 0 || page.more) continue
+    lease.skipTo(after)
+    return true
+  }
+}
+
+async function sendAhead(run: Run, sender: Sender, reader: PendingReader, width: number): Promise<boolean> {
   const { context, subscription, lease, signal } = run
-  const width = maxInFlight(subscription)
   const inFlight = new InFlight(sender)
-  // Every attempt in flight listens for the abort, twice while it waits.
-  if (width > 1) setMaxListeners(3 * width, signal)
-  const growth = width > 1 ? new GrowthSignal(context.notifier, subscription.projectId) : undefined
+  // Every attempt in flight listens for the abort while it waits.
+  setMaxListeners(3 * width, signal)
+  const growth = new GrowthSignal(context.notifier, subscription.projectId)
   let { cursorLogId: after, lastEmittedLogId: previous } = lease.progress
   try {
     for (;;) {
-      const page = isToYield(run) ? { events: [], scannedTo: after, more: false } : await reader.next(after)
+      const page = await nextPage(run, reader, after)
       for (const event of page.events) {
         inFlight.start(singleEmission(subscription, event, previous, context.clock.now()), event.logId)
         previous = event.logId
@@ -31,16 +53,17 @@ export async function sendEach(run: Run, sender: Sender, reader: PendingReader):
         return true
       }
       // New events are sent without a wait for the oldest one in flight.
-      const oldest = await Promise.race([inFlight.oldestSettled(), growth?.next()])
+      const oldest = await Promise.race([inFlight.oldestSettled(), growth.next()])
       if (oldest && !(await inFlight.finishOldest())) return false
     }
   } finally {
-    growth?.close()
+    growth.close()
     await inFlight.allSettled()
   }
 }
 
-/** Whether the run ends although there is more to send, so that other gateways can take the subscription. */
-function isToYield({ context, lease }: Run): boolean {
-  return lease.isDueToYield(context.clock.now()) && context.hasPeers()
+/** The next page; none where the run ends although there is more to send, so that other gateways can take the subscription. */
+async function nextPage({ context, lease }: Run, reader: PendingReader, after: number): Promise<Pending> {
+  const isToYield = lease.isDueToYield(context.clock.now()) && context.hasPeers()
+  return isToYield ? { events: [], scannedTo: after, more: false } : reader.next(after)
 }
