@@ -1,7 +1,11 @@
-let last = { at: Number.NaN, text: '' }
+let last = { second: Number.NaN, text: '' }
 
-/** Returns an instant (ms since the epoch) in ISO 8601, as Date does. The text of the last instant is kept: many things happen in the same millisecond. */
+/**
+ * Returns an instant (whole ms since the epoch) in ISO 8601, as Date does. The text of the last second is kept: an event has several
+ * instants, and most are of the same second.
+ */
 export function isoTime(at: number): string {
-  if (at !== last.at) last = { at, text: new Date(at).toISOString() }
-  return last.text
+  const second = Math.floor(at / 1000)
+  if (second !== last.second) last = { second, text: new Date(at).toISOString().slice(0, -4) }
+  return `${last.text}${String(at - second * 1000).padStart(3, '0')}Z`
 }
