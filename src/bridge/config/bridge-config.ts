@@ -11,6 +11,8 @@ export interface BridgeConfig {
   /** The settings of each adapter, as its row describes them. */
   readonly adapters: Readonly<Partial<Record<AdapterId, Readonly<Record<string, unknown>>>>>
   readonly maxTurnsAMinute: number
+  /** How long a wake may wait in the queue of its harness before it is given up. */
+  readonly harnessWaitMinutes: number
 }
 
 /** One agent, and where its wakes may go. */
@@ -29,6 +31,7 @@ export const bridgeDefaults = {
   turnsAnHour: 30,
   wakesFromOneAgentAnHour: 20,
   maxTurnsAMinute: 20,
+  harnessWaitMinutes: 240,
 } as const satisfies Partial<BridgedAgent & BridgeConfig>
 
 /** The name of an agent in the journal: two gateways may have one of the same handle. */

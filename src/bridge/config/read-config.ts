@@ -46,19 +46,21 @@ export function harnessesIn(value: unknown, known: readonly AdapterId[]): Adapte
 /** Reads the value of a configuration. Errors: `UsageError` with everything that is wrong, each with its field and the remedy. */
 export function readBridgeConfig(value: unknown, path: string, world: ConfigWorld): BridgeConfig {
   const problems = new Problems()
-  const file = objectOf(value, '', ['agents', 'adapters', 'maxTurnsAMinute'], problems) ?? {}
+  const file = objectOf(value, '', ['agents', 'adapters', 'maxTurnsAMinute', 'harnessWaitMinutes'], problems) ?? {}
   const read = (item: unknown, field: string) => agentOf(item, field, world, problems)
   const agents = listOf(file.agents, 'agents', { max: agentsMax, read, what: 'agents' }, problems) ?? []
   const adapters = adaptersOf(file.adapters, world, problems)
   const bounds = { min: 1, max: 10_000, otherwise: bridgeDefaults.maxTurnsAMinute }
   const maxTurnsAMinute = countOf(file.maxTurnsAMinute, 'maxTurnsAMinute', bounds, problems)
+  const waits = { min: 1, max: 10_080, otherwise: bridgeDefaults.harnessWaitMinutes }
+  const harnessWaitMinutes = countOf(file.harnessWaitMinutes, 'harnessWaitMinutes', waits, problems)
   for (const [index, agent] of agents.entries()) {
     const first = agents.findIndex((one) => agentKey(one) === agentKey(agent))
     if (first === index) continue
     const same = `${agent.profile.identity} is in agents[${first}] already. One entry for an agent: put its directories together.`
     problems.add(`agents[${index}].profile`, same)
   }
-  if (problems.all.length === 0) return { path, agents, adapters, maxTurnsAMinute }
+  if (problems.all.length === 0) return { path, agents, adapters, maxTurnsAMinute, harnessWaitMinutes }
   const shown = problems.all.slice(0, shownMax)
   const more = problems.all.length > shownMax ? [`and ${problems.all.length - shownMax} more`] : []
   throw new UsageError(`${path} is not right:\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`)

@@ -5,13 +5,19 @@ export interface TurnLimits {
   readonly maxTurnsAMinute: number
 }
 
-/**
- * When the turn began that is as many turns back as its limit allows: of the agent, of the pair of agents, of the bridge. ms since the
- * epoch; undefined: there are fewer.
- */
-interface LimitingTurns {
-  readonly ofAgent?: number | undefined
-  readonly ofPair?: number | undefined
+/** A turn of an agent that began. */
+export interface BegunTurn {
+  /** ms since the epoch */
+  readonly at: number
+  /** Whose acts it was about; none: the gateway did not say. */
+  readonly senders: readonly string[]
+}
+
+/** What has begun lately. */
+interface RecentTurns {
+  /** Of the agent within the hour, the newest first; `turnsAnHour` are enough. */
+  readonly turns: readonly BegunTurn[]
+  /** When the turn of the bridge began that is as many back as a minute may have; undefined: there are fewer. ms since the epoch */
   readonly ofBridge?: number | undefined
 }
 
@@ -20,46 +26,68 @@ export interface Guarded {
   readonly reason: string
   /** ms since the epoch */
   readonly mayAt: number
-  /** Only wakes from this sender wait. */
-  readonly isOfPair?: true
+  /** Only wakes from these senders wait. */
+  readonly isOfSender?: true
 }
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
+/** The part of an hour's turns that is kept for senders with less than their share: one of so many. */
+const reserveOneOf = 6
 
-/** Why a wake may not begin a turn now, and when it may; undefined: it may. Nothing is dropped for it. Pure. */
+/**
+ * Why a wake may not begin a turn now, and when it may; undefined: it may. Nothing is dropped for it. A wake of several senders waits
+ * only for a limit that all of them have reached. The last turns of an hour are for who has had less than an equal share, so that two
+ * who send much do not silence a third. Pure.
+ */
 export function guard(
-  { agent, sender }: { readonly agent: string; readonly sender: string | null },
+  { agent, senders }: { readonly agent: string; readonly senders: readonly string[] },
   limits: TurnLimits,
-  { ofAgent, ofPair, ofBridge }: LimitingTurns,
+  { turns: given, ofBridge }: RecentTurns,
   now: number,
 ): Guarded | undefined {
+  const { turnsAnHour, wakesFromOneAgentAnHour: ofOne, maxTurnsAMinute } = limits
+  const turns = given.filter(({ at }) => at + hourMs > now)
+  const of = (sender: string) => turns.filter((turn) => turn.senders.includes(sender))
+  const all = new Set([...senders, ...turns.flatMap((turn) => turn.senders)])
+  // One more than there are: who comes next has one too.
+  const share = Math.floor(turnsAnHour / (all.size + 1))
+  const isBelowShare = senders.length === 0 || senders.some((one) => of(one).length < Math.max(1, share))
+  const forAll = turnsAnHour - reserveOf(turnsAnHour)
+  const pairs = senders.map((one) => of(one)[ofOne - 1]?.at)
   const found = [
+    exceeded(ofBridge, minuteMs, `this bridge has begun ${count(maxTurnsAMinute)} within a minute (maxTurnsAMinute)`),
     exceeded(
-      ofBridge,
-      minuteMs,
-      `this bridge has begun ${turns(limits.maxTurnsAMinute)} within a minute (maxTurnsAMinute)`,
-    ),
-    exceeded(ofAgent, hourMs, `${agent} has begun ${turns(limits.turnsAnHour)} within an hour (turnsAnHour)`),
-    exceeded(
-      ofPair,
+      turns[turnsAnHour - 1]?.at,
       hourMs,
-      `${sender} has woken ${agent} ${limits.wakesFromOneAgentAnHour} times within an hour (wakesFromOneAgentAnHour)`,
-      { isOfPair: true },
+      `${agent} has begun ${count(turnsAnHour)} within an hour (turnsAnHour)`,
+    ),
+    ofSender(
+      pairs.some((at) => at === undefined) ? undefined : Math.min(...(pairs as number[])),
+      `${senders.join(', ')} has woken ${agent} ${ofOne} times within an hour (wakesFromOneAgentAnHour)`,
+    ),
+    ofSender(
+      isBelowShare ? undefined : turns[forAll - 1]?.at,
+      `${senders.join(', ')} has had its share of the ${count(turnsAnHour)} within an hour (turnsAnHour); the last ${count(reserveOf(turnsAnHour))} are kept for others`,
     ),
   ].filter((one) => one !== undefined)
   // The one that lasts longest.
   return found.sort((one, other) => other.mayAt - one.mayAt)[0]
 
-  function exceeded(
-    at: number | undefined,
-    windowMs: number,
-    reason: string,
-    whose: Pick<Guarded, 'isOfPair'> = {},
-  ): Guarded | undefined {
+  function exceeded(at: number | undefined, windowMs: number, reason: string): Guarded | undefined {
     if (at === undefined || at + windowMs <= now) return undefined
-    return { reason, mayAt: at + windowMs, ...whose }
+    return { reason, mayAt: at + windowMs }
+  }
+
+  function ofSender(at: number | undefined, reason: string): Guarded | undefined {
+    const limit = at === Number.POSITIVE_INFINITY ? undefined : exceeded(at, hourMs, reason)
+    return limit && { ...limit, isOfSender: true }
   }
 }
 
-const turns = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`)
+/** How many of an hour's turns are kept for senders that have had few. Of one or two turns, none is. Pure. */
+export function reserveOf(turnsAnHour: number): number {
+  return turnsAnHour < 3 ? 0 : Math.max(1, Math.floor(turnsAnHour / reserveOneOf))
+}
+
+const count = (turns: number): string => (turns === 1 ? '1 turn' : `${turns} turns`)

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Trigger } from '../../log/event.ts'
 import { requirePrivate } from '../../security/private-files.ts'
 import { lockStateFile, openStateFile, type StateFile } from '../../storage/state-file.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 import type { HarnessSession } from '../adapter.ts'
+import type { BegunTurn } from '../guards/guard.ts'
 import type { WakeRecord } from './statements.ts'
 import * as sql from './statements.ts'
 
@@ -19,6 +21,7 @@ interface JournalOptions {
 const keptMs = 30 * 24 * 3_600_000
 const keptRows = 100_000
 const detailMax = 1_000
+const writableByOthers = 0o022
 
 /**
  * What this user's bridge has handed over, and to which conversation: one file, which one bridge holds. Each call is on the disk when it
@@ -37,6 +40,7 @@ export class Journal implements Disposable {
 
   /** Opens or makes the journal, and holds it. Errors, each with its remedy: another bridge holds it; it is damaged, or cannot be written. */
   static open({ path, now, note }: JournalOptions): Journal {
+    explained(path, () => requireOwnPlace(path))
     const release = explained(path, () => lockStateFile(path))
     if (release === undefined) throw new Error(`Another bridge of this user runs${holderOf(path)}. Stop it first.`)
     try {
@@ -50,9 +54,9 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Opens the journal for reading, while a bridge may hold it. undefined: there is none. */
+  /** Opens the journal for reading, while a bridge may hold it. undefined: there is none, or it is of an older bridge. */
   static read({ path, now }: Omit<JournalOptions, 'note'>): Journal | undefined {
-    if (!existsSync(path)) return undefined
+    if (!existsSync(path) || isOfOlderBridge(path)) return undefined
     const file = explained(path, () => openStateFile(path, sql.journalSchema, { readonly: true }))
     return new Journal(file, () => {}, now)
   }
@@ -73,9 +77,15 @@ export class Journal implements Disposable {
     return this.#file.get(sql.selectWake, { id, agent })
   }
 
-  /** Notes that the act follows which cannot be taken back. */
-  handOver(id: string, { harness, conversationId, cwd }: HarnessSession, route: string): void {
-    this.#file.run(sql.handOverWake, { id, harness, conversationId, cwd: cwd ?? null, route, now: this.#now() })
+  /** Notes that the act follows which cannot be taken back. `senders`: whose turn it is. */
+  handOver(
+    id: string,
+    { harness, conversationId, cwd }: HarnessSession,
+    route: string,
+    senders: readonly string[] = [],
+  ): void {
+    const said = { senders: JSON.stringify(senders), now: this.#now() }
+    this.#file.run(sql.handOverWake, { id, harness, conversationId, cwd: cwd ?? null, route, ...said })
   }
 
   /** Notes that nothing is handed over any more. */
@@ -91,13 +101,15 @@ export class Journal implements Disposable {
     this.#file.run(sql.endWake, { id, step, detail: detail.slice(0, detailMax), now: this.#now() })
   }
 
-  /** When the nth last turn began: of an agent, of a pair of agents, or of this bridge. undefined: there are fewer. */
-  nthLastTurn(n: number, of: { readonly agent?: string; readonly sender?: string }): number | undefined {
-    const { agent, sender } = of
-    const params = { skipped: n - 1, now: this.#now() }
-    if (agent === undefined) return this.#file.get(sql.nthOfBridge, params)?.at
-    if (sender === undefined) return this.#file.get(sql.nthOfAgent, { ...params, agent })?.at
-    return this.#file.get(sql.nthOfPair, { ...params, agent, sender })?.at
+  /** When the nth last turn of this bridge began; undefined: there are fewer. */
+  nthLastTurn(n: number): number | undefined {
+    return this.#file.get(sql.nthOfBridge, { skipped: n - 1, now: this.#now() })?.at
+  }
+
+  /** The newest turns of an agent after an instant, the newest first. */
+  turnsOf(agent: string, since: number, limit: number): BegunTurn[] {
+    const rows = this.#file.all(sql.turnsOfAgent, { agent, since, limit, now: this.#now() })
+    return rows.map(({ at, sender, senders }) => ({ at, senders: sendersIn(senders) ?? (sender ? [sender] : []) }))
   }
 
   /** How many turns began after an instant: of an agent, or of all. */
@@ -133,6 +145,11 @@ export class Journal implements Disposable {
   }
 }
 
+/** undefined: a row of an older bridge. */
+function sendersIn(text: string | null): string[] | undefined {
+  return text === null ? undefined : (JSON.parse(text) as string[])
+}
+
 /** The process that holds the journal, for a message: ` (process 4711)`. Empty where it cannot be read. */
 function holderOf(path: string): string {
   try {
@@ -141,6 +158,31 @@ function holderOf(path: string): string {
     return holder ? ` (process ${holder.pid})` : ''
   } catch {
     return ''
+  }
+}
+
+/** What another program has put in the place of the journal, or may put there, is not written to. Errors: with the remedy. */
+function requireOwnPlace(path: string): void {
+  for (const file of [path, `${path}.lock`]) {
+    const stats = lstatSync(file, { throwIfNoEntry: false })
+    if (stats?.isSymbolicLink()) throw new Error(`${file} is a symbolic link, and may lead anywhere. Remove it.`)
+  }
+  const own = process.getuid?.()
+  const directory = dirname(path)
+  const stats = own === undefined ? undefined : statSync(directory, { throwIfNoEntry: false })
+  if (stats === undefined || (stats.mode & writableByOthers) === 0) return
+  throw new Error(
+    `Others may change what is in ${directory}, where the journal is. Keep them out: chmod go-w ${directory}`,
+  )
+}
+
+/** The bridge brings it up to date when it starts. */
+function isOfOlderBridge(path: string): boolean {
+  try {
+    using _older = openStateFile(path, sql.journalSchema.slice(0, 1), { readonly: true })
+    return true
+  } catch {
+    return false
   }
 }
 

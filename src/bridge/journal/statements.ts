@@ -32,6 +32,9 @@ export const journalSchema = [
     primary key (agent, trigger)
   ) strict;
   create table holder (id integer primary key check (id = 1), pid integer not null, since integer not null) strict;`,
+  // A list of JSON: a digest has several.
+  `alter table wake add column senders text;
+  drop index wake_of_pair;`,
 ] as const
 
 /** What is on record of a wake. Instants in ms since the epoch. */
@@ -83,9 +86,10 @@ export const handOverWake = statement<{
   conversationId: string
   cwd: string | null
   route: string
+  senders: string
   now: number
 }>(
-  sql`update wake set handed_over_at = ${p('now')}, harness = ${p('harness')}, conversation_id = ${p('conversationId')},
+  sql`update wake set handed_over_at = ${p('now')}, senders = ${p('senders')}, harness = ${p('harness')}, conversation_id = ${p('conversationId')},
     cwd = ${p('cwd')}, route = ${p('route')}, updated_at = ${p('now')} where id = ${p('id')}`,
 )
 
@@ -122,9 +126,15 @@ const nthTurn = (where: SQL): SQL =>
     order by handed_over_at desc limit 1 offset cast(${p('skipped')} as bigint)`
 
 export const nthOfBridge = statement<NthParams, { at: number }>(nthTurn(sql`handed_over_at is not null`))
-export const nthOfAgent = statement<NthParams & { agent: string }, { at: number }>(nthTurn(sql`agent = ${p('agent')}`))
-export const nthOfPair = statement<NthParams & { agent: string; sender: string }, { at: number }>(
-  nthTurn(sql`agent = ${p('agent')} and sender = ${p('sender')}`),
+
+/** The turns of an agent after an instant, the newest first. */
+export const turnsOfAgent = statement<
+  { agent: string; since: number; now: number; limit: number },
+  { at: number; sender: string | null; senders: string | null }
+>(
+  sql`select handed_over_at as "at", sender, senders from wake
+    where agent = ${p('agent')} and handed_over_at > ${p('since')} and handed_over_at <= ${p('now')}
+    order by handed_over_at desc ${limited}`,
 )
 
 export const countTurns = statement<{ agent: string; since: number; now: number }, { turns: number }>(

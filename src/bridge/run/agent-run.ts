@@ -10,19 +10,21 @@ import type { Journal } from '../journal/journal.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import type { AdapterHost } from './adapter-host.ts'
 import { Conversations } from './conversations.ts'
-import { haveOthersWritten } from './others-news.ts'
+import { otherWriters } from './other-writers.ts'
 import { OwnSession } from './own-session.ts'
 import { isGone, ownSubscriptions } from './own-subscriptions.ts'
 import { PresenceReport } from './presence-report.ts'
 import { isReadMeanwhile } from './read-meanwhile.ts'
 import { type OutgoingReceipt, ReceiptOutbox } from './receipt-outbox.ts'
 import { Recovery, type RecoveryTimes } from './recovery.ts'
+import { sendersOf } from './senders-of.ts'
 import { WakeQueue } from './wake-queue.ts'
 
 /** What the run of an agent takes from its bridge. */
 interface AgentRunParts {
   readonly agent: BridgedAgent
   readonly maxTurnsAMinute: number
+  readonly harnessWaitMinutes: number
   readonly host: AdapterHost
   readonly journal: Journal
   readonly io: Io
@@ -41,6 +43,7 @@ export type RunState = 'connecting' | 'connected' | 'left' | 'stopped'
 
 const retryMs = { first: 1_000, max: 30_000 } as const
 const lastMax = 5
+const hourMs = 3_600_000
 
 /** The wakes of one agent: its stream, its receipts, its presence. What fails here is this agent's alone. Source: S1-19, S1-37, D28. */
 export class AgentRun {
@@ -86,10 +89,12 @@ export class AgentRun {
       row: (id) => host.row(id),
       choose: (signal) => this.#conversations.choose(signal),
       lookFor: (harness, id) => this.#conversations.lookFor(harness, id),
-      guard: (sender) => this.#guard(sender),
+      guard: (senders) => this.#guard(senders),
+      sendersOf: (wake, signal) => sendersOf(gateway, wake, signal),
+      patienceMs: parts.harnessWaitMinutes * 60_000,
       changed: (end, signal) => this.#conversations.changed(end.session, signal),
       isRead: (wake, signal) => isReadMeanwhile(gateway, profile.identity, wake, signal),
-      haveOthersWritten: (wake, sender, signal) => haveOthersWritten(gateway, profile.identity, wake, sender, signal),
+      otherWriters: (wake, senders, signal) => otherWriters(gateway, profile.identity, wake, senders, signal),
       now,
       note,
       send: (receipt) => {
@@ -227,16 +232,13 @@ export class AgentRun {
     void this.#outbox.stop(this.#stopping.signal)
   }
 
-  #guard(sender: string | null): Guarded | undefined {
+  #guard(senders: readonly string[]): Guarded | undefined {
     const { agent, journal, maxTurnsAMinute, now } = this.#parts
-    const key = agentKey(agent)
-    const limits = { ...agent, maxTurnsAMinute }
     const recent = {
-      ofBridge: journal.nthLastTurn(maxTurnsAMinute, {}),
-      ofAgent: journal.nthLastTurn(agent.turnsAnHour, { agent: key }),
-      ofPair: sender === null ? undefined : journal.nthLastTurn(agent.wakesFromOneAgentAnHour, { agent: key, sender }),
+      ofBridge: journal.nthLastTurn(maxTurnsAMinute),
+      turns: journal.turnsOf(agentKey(agent), now() - hourMs, agent.turnsAnHour),
     }
-    return guard({ agent: agent.profile.identity, sender }, limits, recent, now())
+    return guard({ agent: agent.profile.identity, senders }, { ...agent, maxTurnsAMinute }, recent, now())
   }
 }
 

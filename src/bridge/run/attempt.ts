@@ -9,6 +9,7 @@ import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
 import { heldDetail } from './held-detail.ts'
+import { Patience } from './patience.ts'
 
 /** What may be said on the way. */
 type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
@@ -23,12 +24,16 @@ export interface AttemptParts {
   readonly choose: (signal: AbortSignal) => Promise<Choice>
   /** A conversation of a harness, as it is now; undefined: it is gone. */
   readonly lookFor: (harness: AdapterId, conversationId: string) => Promise<HarnessSession | undefined>
+  /** Whose turn it would be. */
+  readonly senders: readonly string[]
   /** Why no turn may begin now. */
   readonly guard: () => Guarded | undefined
   /** A step on the way, with its proof. */
   readonly report: (step: Step, detail: string, by?: AdapterId) => void
   /** ms since the epoch */
   readonly now: () => number
+  /** How long a wake may wait in its harness, in ms. */
+  readonly patienceMs: number
   /** Aborts when the bridge stops, or the subscription is gone. */
   readonly signal: AbortSignal
 }
@@ -41,8 +46,8 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
   readonly session?: HarnessSession
   /** The harness has it: it is looked for, and not handed over again. */
   readonly isWithHarness?: true
-  /** Its sender has woken the agent too often: wakes from others need not wait. */
-  readonly isOfPair?: true
+  /** Its senders have woken the agent too often: wakes from others need not wait. */
+  readonly isOfSender?: true
 }
 
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
@@ -117,16 +122,19 @@ async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
 async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts): Promise<AttemptEnd> {
   const { journal, signal, gateway } = parts
   let isHandedOver = false
+  using patience = new Patience(parts.patienceMs, signal)
   let refusal: AttemptEnd | undefined
   const tools: WakeTools = {
-    signal,
+    signal: patience.signal,
     gateway,
-    report: (step: Step, detail: string, reason?: Reason) =>
-      parts.report(step, reason === undefined ? detail : heldDetail({ reason, detail }), session.harness),
+    report(step: Step, detail: string, reason?: Reason) {
+      parts.report(step, reason === undefined ? detail : heldDetail({ reason, detail }), session.harness)
+      if (step === 'held' && isHandedOver) patience.begin()
+    },
     async handingOver(route) {
       signal.throwIfAborted()
       if (isHandedOver) return
-      refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route))
+      refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route, parts.senders))
       if (refusal) throw new Error(refusal.detail)
       isHandedOver = true
     },
@@ -135,6 +143,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   if (refusal) return refusal
   // What the adapter could not wait for is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
+  if (patience.isOver && end.step === 'held') return overdue(parts.patienceMs, parts.row(session.harness).title, end)
   if (!isHandedOver) return within(end, parts.row(session.harness), {})
   // To try again after an act might begin a second turn.
   if (end.step === 'failed' && !end.isUntouched) return { step: 'unknown', detail: end.detail }
@@ -144,6 +153,16 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   function unforeseen(error: Error): WakeEnd {
     return { step: isHandedOver ? 'unknown' : 'failed', detail: error.message }
   }
+}
+
+/** It is not tried again: what its harness has not begun in this time, it would begin at a time that nobody expects. */
+export function overdue(
+  patienceMs: number,
+  title: string,
+  { detail, reason }: { readonly detail: string; readonly reason: Reason },
+): AttemptEnd {
+  const waited = `it waited ${Math.round(patienceMs / 60_000)} minutes in ${title} (harnessWaitMinutes)`
+  return { step: 'expired', detail: `${heldDetail({ reason, detail })}; ${waited}` }
 }
 
 /** A receipt says no more than its harness can prove. */
@@ -157,7 +176,7 @@ function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   const found = guard()
   if (found === undefined) return undefined
   const detail = `${found.reason}; it may at ${new Date(found.mayAt).toISOString()}`
-  const whose = found.isOfPair ? { isOfPair: true as const } : {}
+  const whose = found.isOfSender ? { isOfSender: true as const } : {}
   return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), reason: 'too_many_turns', ...whose }
 }
 

@@ -54,6 +54,7 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
     const run: AgentRun = new AgentRun({
       agent,
       maxTurnsAMinute: config.maxTurnsAMinute,
+      harnessWaitMinutes: config.harnessWaitMinutes,
       host: hosted,
       journal,
       io,

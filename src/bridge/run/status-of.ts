@@ -63,9 +63,10 @@ export function harnessStatus(
   }
 }
 
-function heldOf({ wake, reason, since, nextAt }: HeldWake): AgentStatus['held'] {
+function heldOf({ wake, reason, since, nextAt, givenUpAt }: HeldWake): AgentStatus['held'] {
   const next = nextAt === undefined ? {} : { nextAt: instant(nextAt) }
-  return { wakeId: wake.eventId, reason, since: instant(since), ...next }
+  const end = givenUpAt === undefined ? {} : { givenUpAt: instant(givenUpAt) }
+  return { wakeId: wake.eventId, reason, since: instant(since), ...next, ...end }
 }
 
 function wakeOf({ id, sender, step, detail, harness, conversationId, route, updatedAt }: WakeRecord): WakeStatus {

@@ -25,8 +25,14 @@ export interface AgentStatus {
   readonly reason?: string
   readonly harnesses: readonly AdapterId[]
   readonly directories: readonly string[]
-  /** The wake that is held now, and how many are behind it. */
-  readonly held?: { readonly wakeId: string; readonly reason: string; readonly since: string; readonly nextAt?: string }
+  /** The wake that is held now, and how many are behind it. `givenUpAt`: its harness has it, and has begun nothing until then. */
+  readonly held?: {
+    readonly wakeId: string
+    readonly reason: string
+    readonly since: string
+    readonly nextAt?: string
+    readonly givenUpAt?: string
+  }
   readonly waiting: number
   readonly turnsLastHour: number
   readonly turnsAnHour: number

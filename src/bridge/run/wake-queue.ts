@@ -1,13 +1,18 @@
 import type { Wake } from '../../client/wakes/wake.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import { untilAborted } from '../../lib/until-aborted.ts'
+import { within } from '../../lib/within.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 import type { WakeRecord } from '../journal/journal.ts'
-import { senderOf } from '../sender.ts'
+import { namedSenders, senderOf } from '../sender.ts'
 import { isWakeId } from '../wake-text.ts'
-import { type AttemptEnd, type AttemptParts, attempt } from './attempt.ts'
+import { type AttemptEnd, type AttemptParts, attempt, overdue } from './attempt.ts'
 import { heldDetail } from './held-detail.ts'
+import { LeftSubscriptions } from './left-subscriptions.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 import { receiptOf, type Said } from './said.ts'
+import { sendersMax } from './senders-of.ts'
 
 /** A wake that is not handed over yet, or that its harness has not begun. Instants in ms since the epoch. */
 export interface HeldWake {
@@ -16,21 +21,25 @@ export interface HeldWake {
   readonly since: number
   /** Tried again then at the latest; absent: its harness has it. */
   readonly nextAt?: number
+  /** Its harness has it, and it is given up then. */
+  readonly givenUpAt?: number
 }
 
 /** What a queue of wakes works with. */
 interface QueueParts
-  extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'lookFor' | 'now'> {
+  extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'lookFor' | 'now' | 'patienceMs'> {
   /** The name of the agent in the journal. */
   readonly agent: string
-  readonly guard: (sender: string | null) => ReturnType<AttemptParts['guard']>
+  readonly guard: (senders: readonly string[]) => ReturnType<AttemptParts['guard']>
+  /** Whose acts a wake is about. */
+  readonly sendersOf: (wake: Wake, signal: AbortSignal) => Promise<readonly string[]>
   readonly send: (receipt: OutgoingReceipt) => void
   /** Resolves when something changes that a held wake may wait for, or the signal aborts. */
   readonly changed: (end: AttemptEnd, signal: AbortSignal) => Promise<void>
   /** Whether its reader has read meanwhile what a held wake is about. */
   readonly isRead: (wake: Wake, signal: AbortSignal) => Promise<boolean>
-  /** Whether somebody else than its sender has written since a wake was made. */
-  readonly haveOthersWritten: (wake: Wake, sender: string, signal: AbortSignal) => Promise<boolean>
+  /** Who else than its senders has written since a wake was made. */
+  readonly otherWriters: (wake: Wake, senders: readonly string[], signal: AbortSignal) => Promise<readonly string[]>
   /** A line for the user. */
   readonly note: (text: string) => void
 }
@@ -38,21 +47,27 @@ interface QueueParts
 const retryMs = { first: 5_000, max: 30_000, min: 250 } as const
 /** More than a gateway has open for one agent: what is dropped comes again. */
 const waitingMax = 1_000
+const testsMax = 4
+/** Who tries a route waits for the act that runs, no longer than this. */
+const testWaitMs = 10_000
 
 /**
  * Works on the wakes of one agent, one after the other: each is handed over once, or its end is told again. They are for one
- * conversation, so what holds one holds the others too; but for the limit of one sender, which only its own wakes wait for. Source:
+ * conversation, so what holds one holds the others too; but for the limits of senders, which only their own wakes wait for. A test is
+ * answered at once. Source:
  * S1-19, S1-34.
  */
 export class WakeQueue {
   readonly #parts: QueueParts
   readonly #waiting: Wake[] = []
   readonly #stopping = new AbortController()
-  /** Of each subscription that is not read any more. */
-  readonly #gone = new Map<string, AbortController>()
+  readonly #left = new LeftSubscriptions()
   #working: Promise<void> | undefined
   #current: Wake | undefined
   #held: HeldWake | undefined
+  /** Two attempts at once would begin two turns. */
+  readonly #acts = new OneAtATime()
+  #tests = 0
   /** Ends the wait of a wake that holds up others. */
   #noteArrival = () => {}
   readonly #notedUnfit = new Set<string>()
@@ -68,6 +83,7 @@ export class WakeQueue {
       return
     }
     if ([this.#current, ...this.#waiting].some((one) => one?.eventId === wake.eventId)) return
+    if (wake.eventType === 'wake/test') return void this.#test(wake)
     this.#waiting.push(wake)
     this.#noteArrival()
     this.#working ??= this.#work().finally(() => {
@@ -85,8 +101,7 @@ export class WakeQueue {
 
   /** Drops what was not handed over for a subscription that is not read any more. */
   leave(subscriptionId: string): void {
-    this.#goneOf(subscriptionId).abort()
-    this.#gone.delete(subscriptionId)
+    this.#left.leave(subscriptionId)
     const kept = this.#waiting.filter((wake) => wake.subscriptionId !== subscriptionId)
     this.#waiting.splice(0, this.#waiting.length, ...kept)
   }
@@ -101,7 +116,7 @@ export class WakeQueue {
   async #work(): Promise<void> {
     for (let wake = this.#waiting.shift(); wake; wake = this.#waiting.shift()) {
       this.#current = wake
-      const signal = AbortSignal.any([this.#stopping.signal, this.#goneOf(subscriptionOf(wake)).signal])
+      const signal = this.#signalOf(wake)
       try {
         await this.#workOn(wake, signal)
       } catch (error) {
@@ -118,36 +133,81 @@ export class WakeQueue {
   }
 
   async #workOn(wake: Wake, signal: AbortSignal): Promise<void> {
-    const { journal, agent, now, isRead } = this.#parts
-    const sender = senderOf(wake)
-    const named = { id: wake.eventId, agent, subscriptionId: subscriptionOf(wake), sender }
-    const accepted = journal.accept(named)
-    if (accepted === undefined) return this.#noteUnfit('has the eventId of a wake of another agent')
-    if (accepted.endedAt !== null) return this.#repeat(accepted)
-    this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
-    let limited = sender
-    const parts = this.#partsOf(wake, () => limited, signal)
+    const { journal, agent, now, isRead, sendersOf } = this.#parts
+    const accepted = this.#accept(wake)
+    if (accepted === undefined) return
+    const own = await sendersOf(wake, signal)
+    let senders = own
+    const parts = { ...this.#partsOf(wake, () => senders, signal), senders: own }
     let delayMs: number = retryMs.first
     for (const since = now(); !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
-      const end = await attempt(wake, journal.find(wake.eventId, agent) ?? accepted, parts)
+      const record = journal.find(wake.eventId, agent) ?? accepted
+      const end = await this.#acts.run(() => attempt(wake, record, parts))
       if (end.step === 'stopped') return
       if (end.step !== 'held') return this.#end(wake, end)
       parts.report('held', heldDetail(end), end.by)
-      // Who tries a route wants to know how it is now.
-      if (wake.eventType === 'wake/test' && !end.isWithHarness)
-        return this.#end(wake, { ...end, step: 'refused', detail: heldDetail(end) })
-      if (end.isOfPair && (await this.#holdsUpOthers(wake, sender, signal))) {
-        // A turn begins anyway: for the others. It may as well tell of both.
-        limited = null
-        continue
+      if (end.isOfSender && senders.length < sendersMax) {
+        const others = await this.#heldUp(wake, senders, signal)
+        // A turn may begin for the others. It may as well tell of both.
+        senders = [...senders, ...others].slice(0, sendersMax)
+        if (others.length > 0) continue
       }
-      const longestMs = end.isOfPair ? retryMs.max : Number.POSITIVE_INFINITY
+      const givenUpAt = end.isWithHarness && (record.handedOverAt ?? now()) + parts.patienceMs
+      if (givenUpAt && givenUpAt <= now()) {
+        const { title } = this.#parts.row(record.harness!)
+        return this.#end(wake, { ...overdue(parts.patienceMs, title, end), ...(end.by ? { by: end.by } : {}) })
+      }
+      const longestMs = end.isOfSender ? retryMs.max : Number.POSITIVE_INFINITY
       const waitMs = Math.min(longestMs, Math.max(retryMs.min, end.retryAfterMs ?? delayMs))
-      this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs }
+      this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs, ...(givenUpAt ? { givenUpAt } : {}) }
       await this.#pause(end, waitMs, signal)
       if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue
       return this.#end(wake, { step: 'seen', detail: 'its reader has read it without a wake' })
     }
+  }
+
+  /** Notes that a wake has come; undefined: there is nothing to do about it. Errors: of the journal. */
+  #accept(wake: Wake): WakeRecord | undefined {
+    const { journal, agent } = this.#parts
+    const named = { id: wake.eventId, agent, subscriptionId: subscriptionOf(wake), sender: senderOf(wake) }
+    const accepted = journal.accept(named)
+    if (accepted === undefined) this.#noteUnfit('has the eventId of a wake of another agent')
+    else if (accepted.endedAt !== null) this.#repeat(accepted)
+    else this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
+    return accepted?.endedAt === null ? accepted : undefined
+  }
+
+  /** Answers who tries a route, at once: by the same rules, behind no wake that is held. Never rejects. */
+  async #test(wake: Wake): Promise<void> {
+    if (this.#tests >= testsMax) return
+    this.#tests++
+    const signal = this.#signalOf(wake)
+    try {
+      const accepted = this.#accept(wake)
+      if (accepted === undefined) return
+      const parts = { ...this.#partsOf(wake, () => [], signal), patienceMs: 0 }
+      const end = (await this.#busyReason(signal)) ?? (await this.#acts.run(() => attempt(wake, accepted, parts)))
+      if (end.step !== 'held') return this.#end(wake, end)
+      parts.report('held', heldDetail(end), end.by)
+      this.#end(wake, { ...end, step: 'refused', detail: heldDetail(end) })
+    } catch (error) {
+      this.#parts.note(`The test ${wake.eventId} is not answered: ${(error as Error).message}`)
+    } finally {
+      this.#tests--
+      this.#forgetUnused(subscriptionOf(wake))
+    }
+  }
+
+  /** Why a test cannot be tried, after a wait for the act that runs; undefined: it can. */
+  async #busyReason(signal: AbortSignal): Promise<Extract<AttemptEnd, { step: 'held' }> | undefined> {
+    const inHarness = () => this.#held?.givenUpAt !== undefined
+    using late = within(testWaitMs, signal)
+    if (this.#acts.working && !inHarness()) await Promise.race([this.#acts.working, untilAborted(late.signal)])
+    if (!this.#acts.working && !inHarness()) return undefined
+    const detail = inHarness()
+      ? `another wake waits in the harness: ${this.#held?.reason}`
+      : 'another wake is handed over'
+    return { step: 'held', detail, reason: 'turn_active' }
   }
 
   /** Waits for a change, no longer than that, and not shorter than a moment: a harness tells many changes at once. */
@@ -156,18 +216,18 @@ export class WakeQueue {
     const either = AbortSignal.any([over.signal, signal])
     const first = sleep(systemClock, retryMs.min, either)
     const arrival = new Promise<void>((resolve) => {
-      this.#noteArrival = end.isOfPair ? resolve : () => {}
+      this.#noteArrival = end.isOfSender ? resolve : () => {}
     })
     await Promise.race([this.#parts.changed(end, either), sleep(systemClock, waitMs, either), arrival])
     await first
     over.abort()
   }
 
-  /** Whether a wake that waits for the limit of its sender keeps others from being heard: here, or behind it at the gateway. */
-  async #holdsUpOthers(wake: Wake, sender: string | null, signal: AbortSignal): Promise<boolean> {
-    if (sender === null || signal.aborted) return false
-    const others = this.#waiting.map(senderOf).filter((one) => one !== sender)
-    return others.length > 0 || (await this.#parts.haveOthersWritten(wake, sender, signal))
+  /** Whom a wake that waits for the limit of its senders keeps from being heard: here, or behind it at the gateway. */
+  async #heldUp(wake: Wake, senders: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+    if (signal.aborted) return []
+    const here = this.#waiting.flatMap(namedSenders).filter((one) => !senders.includes(one))
+    return here.length > 0 ? [...new Set(here)] : this.#parts.otherWriters(wake, senders, signal)
   }
 
   #noteUnfit(why: string): void {
@@ -192,14 +252,18 @@ export class WakeQueue {
     this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
   }
 
-  #partsOf(wake: Wake, limited: () => string | null, signal: AbortSignal): AttemptParts {
-    const { journal, gateway, adapter, row, choose, lookFor, now, guard } = this.#parts
+  #partsOf(wake: Wake, senders: () => readonly string[], signal: AbortSignal): AttemptParts {
+    const { journal, gateway, adapter, row, choose, lookFor, now, guard, patienceMs } = this.#parts
+    const isTest = wake.eventType === 'wake/test'
     const said = new Map<ReceiptStep, string>()
     const report: AttemptParts['report'] = (step, detail, by) => {
       // The same is said at each try, and by an adapter again and again while it waits.
       if (said.get(step) === detail) return
       said.set(step, detail)
-      if (step === 'held') this.#held = { wake, reason: detail, since: this.#held?.since ?? now() }
+      if (step === 'held' && !isTest) {
+        const { since = now(), givenUpAt = now() + patienceMs } = this.#held ?? {}
+        this.#held = { wake, reason: detail, since, givenUpAt }
+      }
       try {
         journal.note(wake.eventId, step, detail)
       } catch (error) {
@@ -207,24 +271,21 @@ export class WakeQueue {
       }
       this.#send(wake.eventId, { step, detail, by })
     }
-    return { journal, gateway, adapter, row, choose, lookFor, now, report, signal, guard: () => guard(limited()) }
+    const parts = { journal, gateway, adapter, row, choose, lookFor, now, patienceMs, report, signal }
+    return { ...parts, senders: [], guard: () => guard(senders()) }
   }
 
   #send(eventId: string, said: Said): void {
     this.#parts.send(receiptOf(eventId, said, this.#parts.now()))
   }
 
-  /** A gateway names as many subscriptions as it likes. */
-  #forgetUnused(subscriptionId: string): void {
-    if (!this.#waiting.some((wake) => subscriptionOf(wake) === subscriptionId)) this.#gone.delete(subscriptionId)
+  #signalOf(wake: Wake): AbortSignal {
+    return AbortSignal.any([this.#stopping.signal, this.#left.signalOf(subscriptionOf(wake))])
   }
 
-  #goneOf(subscriptionId: string): AbortController {
-    const known = this.#gone.get(subscriptionId)
-    if (known) return known
-    const gone = new AbortController()
-    this.#gone.set(subscriptionId, gone)
-    return gone
+  #forgetUnused(subscriptionId: string): void {
+    const isUsed = [...this.#waiting, this.#current].some((wake) => wake && subscriptionOf(wake) === subscriptionId)
+    if (!isUsed && this.#tests === 0) this.#left.forget(subscriptionId)
   }
 }
 

@@ -38,7 +38,11 @@ function agentTable(io: Io, agents: readonly AgentStatus[]): string {
 function agentLines({ agent, reason, held, last }: AgentStatus): string[] {
   const lines = [
     ...(reason ? [`${agent}: ${reason}`] : []),
-    ...(held ? [`${agent}: ${held.wakeId} is held since ${held.since}: ${held.reason}`] : []),
+    ...(held
+      ? [
+          `${agent}: ${held.wakeId} is held since ${held.since}: ${held.reason}${held.givenUpAt ? `; given up at ${held.givenUpAt}` : ''}`,
+        ]
+      : []),
     ...last.map(({ wakeId, from, step, detail, harness, conversationId, at }) => {
       const where = harness === undefined ? '' : ` → ${harness} ${conversationId}`
       return `${agent}: ${at} ${wakeId}${from ? ` from ${from}` : ''}${where}: ${step}${detail ? ` (${detail})` : ''}`

@@ -50,7 +50,7 @@ describe('the journal', () => {
     expect(journal.accept(named('3'))).toMatchObject({ step: 'failed', endedAt: expect.any(Number) })
   })
 
-  test('counts the turns of an agent, of a pair and of all; what was taken back is none', () => {
+  test('counts the turns of an agent, with those whom they are about, and of all; what was taken back is none', () => {
     using directory = dataDirectory()
     let now = 1_000
     using journal = open(directory.path, () => now)
@@ -61,19 +61,22 @@ describe('the journal', () => {
     ] as const) {
       now += 1_000
       journal.accept(named(id, sender))
-      journal.handOver(id, session, 'queue')
+      journal.handOver(id, session, 'queue', [sender, '@carl'])
     }
-    expect(journal.nthLastTurn(1, { agent })).toBe(4_000)
-    expect(journal.nthLastTurn(3, {})).toBe(2_000)
-    expect(journal.nthLastTurn(4, {})).toBeUndefined()
-    expect(journal.nthLastTurn(2, { agent, sender: '@olga' })).toBe(2_000)
-    expect(journal.nthLastTurn(1, { agent: '@ben' })).toBeUndefined()
+    expect(journal.nthLastTurn(3)).toBe(2_000)
+    expect(journal.nthLastTurn(4)).toBeUndefined()
+    expect(journal.turnsOf(agent, 2_000, 10)).toEqual([
+      { at: 4_000, senders: ['@olga', '@carl'] },
+      { at: 3_000, senders: ['@ben', '@carl'] },
+    ])
+    expect(journal.turnsOf(agent, 0, 1)).toHaveLength(1)
+    expect(journal.turnsOf('@ben', 0, 10)).toEqual([])
     expect(journal.turnsSince(agent, 2_000)).toBe(2)
     journal.takeBack('3', 'the user types')
     expect(journal.turnsSince(undefined, 0)).toBe(2)
     // A clock that was set back finds turns in its future.
     now = 2_500
-    expect(journal.nthLastTurn(1, {})).toBe(2_000)
+    expect(journal.nthLastTurn(1)).toBe(2_000)
   })
 
   test('forgets what is older than 30 days', () => {

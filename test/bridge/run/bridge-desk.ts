@@ -35,6 +35,7 @@ interface DeskOptions {
     maxTurnsAMinute?: number
   }
   readonly triggers?: BridgedAgent['triggers']
+  readonly harnessWaitMinutes?: number
   readonly fetch?: Fetch
   readonly recoveryTimes?: RecoveryTimes
 }
@@ -48,7 +49,17 @@ export function workplace(home: string): string {
 
 /** Starts a bridge, and waits until its agents are connected unless told otherwise. */
 export async function startBridge(options: DeskOptions, { isConnected = true } = {}): Promise<RunningBridge> {
-  const { gateway, agents, rows, home, limits = {}, triggers = ['SENT_TO_ME'], fetch, recoveryTimes } = options
+  const {
+    gateway,
+    agents,
+    rows,
+    home,
+    limits = {},
+    triggers = ['SENT_TO_ME'],
+    fetch,
+    recoveryTimes,
+    harnessWaitMinutes,
+  } = options
   const notes: string[] = []
   const receipts: (OutgoingReceipt & { agent: string })[] = []
   const stopping = new AbortController()
@@ -63,6 +74,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     path: join(home, 'bridge.json'),
     adapters: {},
     maxTurnsAMinute: limits.maxTurnsAMinute ?? bridgeDefaults.maxTurnsAMinute,
+    harnessWaitMinutes: harnessWaitMinutes ?? bridgeDefaults.harnessWaitMinutes,
     agents: agents.map(({ handle, key }) => ({
       ...bridgeDefaults,
       ...limits,

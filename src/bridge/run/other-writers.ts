@@ -5,22 +5,22 @@ const limit = 100
 const timeoutMs = 10_000
 
 /**
- * Whether somebody else than its sender, and than the agent itself, has written since a held wake was made. The gateway keeps that mail
- * back behind the wake. False where the gateway does not say.
+ * Who else than its senders, and than the agent itself, has written since a held wake was made. The gateway keeps that mail back behind
+ * the wake. Nobody where the gateway does not say.
  */
-export async function haveOthersWritten(
+export async function otherWriters(
   gateway: GatewayClient,
   identity: string,
   { emittedAt }: Wake,
-  sender: string,
+  senders: readonly string[],
   signal: AbortSignal,
-): Promise<boolean> {
-  if (typeof emittedAt !== 'string') return false
+): Promise<string[]> {
+  if (typeof emittedAt !== 'string') return []
   try {
     const query = { unread: 'true', since: emittedAt, order: 'newest', limit } as const
     const { messages } = await gateway.call('GET /v1/inbox', { query, mail: 'none', signal, timeoutMs })
-    return messages.some(({ from }) => from !== sender && from !== identity)
+    return [...new Set(messages.map(({ from }) => from))].filter((one) => one !== identity && !senders.includes(one))
   } catch {
-    return false
+    return []
   }
 }

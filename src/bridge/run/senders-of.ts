@@ -1,0 +1,30 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { namedSenders } from '../sender.ts'
+
+const limit = 100
+const timeoutMs = 10_000
+export const sendersMax = 20
+/** A message is as old as its event, but for the digits that an instant has. */
+const slackMs = 1_000
+
+/**
+ * The agents whose acts a wake is about, at most 20. A digest names its messages, and not who wrote them: the inbox says that. Where the
+ * gateway does not answer, those that the wake names.
+ */
+export async function sendersOf(gateway: GatewayClient, wake: Wake, signal: AbortSignal): Promise<readonly string[]> {
+  const named = namedSenders(wake)
+  const { refs, windowStart } = wake.payload
+  const ids = new Set(Array.isArray(refs) ? refs.map((one) => (isJsonObject(one) ? one.messageId : undefined)) : [])
+  const since = Date.parse(String(windowStart)) - slackMs
+  if (wake.eventType !== 'wake/digest' || ids.size < 2 || Number.isNaN(since)) return named
+  try {
+    const query = { since: new Date(since).toISOString(), order: 'newest', limit } as const
+    const { messages } = await gateway.call('GET /v1/inbox', { query, mail: 'none', signal, timeoutMs })
+    const writers = messages.filter(({ messageId }) => ids.has(messageId)).map(({ from }) => from)
+    return [...new Set([...named, ...writers])].slice(0, sendersMax)
+  } catch {
+    return named
+  }
+}
