@@ -48,6 +48,7 @@ describe('the configuration of the bridge', () => {
       path: '/etc/bridge.json',
       adapters: {},
       maxTurnsAMinute: 20,
+      harnessWaitMinutes: 240,
       agents: [
         {
           profile: { ...profile('@donna'), name: 'donna' },
