@@ -1,10 +1,17 @@
-import { Resolver } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { accessLimits, connectionLimits } from './gateway-limits.ts'
 import { type Env, EnvReader } from './lib/env-reader.ts'
 import { createAddressPolicy } from './security/address-policy.ts'
 import { createClientAddress } from './security/client-address.ts'
+import {
+  allowedByDefault,
+  cidrs,
+  requireHttp,
+  requireNameServers,
+  requirePostgres,
+  requireRedis,
+} from './security/configured-addresses.ts'
 import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
 import { SecretBox } from './security/secret.ts'
 import type { TlsPaths } from './security/tls-files.ts'
@@ -58,7 +65,6 @@ export interface Config {
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
 /** A key that a person made up is weaker than its length suggests. */
 const adminKeyMin = 24
-const loopback = ['127.0.0.0/8', '::1/128']
 
 /** Reads the configuration from environment variables and applies the defaults. Throws one Error that lists every problem, each with its variable and the remedy. */
 export function envToConfig(env: Env): Config {
@@ -201,48 +207,4 @@ function readLogLevel(read: EnvReader): string {
 /** Returns a JSON text, or the text of the file that it names. */
 function textOrFile(text: string): string {
   return text.startsWith('[') ? text : readFileSync(text, 'utf8')
-}
-
-/**
- * Returns loopback if only this machine can reach the gateway. A gateway behind a proxy listens on loopback too, but its agents are
- * on other machines.
- */
-function allowedByDefault(host: string, publicUrl: string | undefined): readonly string[] {
-  const isLocal = publicUrl === undefined || (URL.canParse(publicUrl) && isLoopbackHost(new URL(publicUrl).hostname))
-  return isLoopbackHost(host) && isLocal ? loopback : []
-}
-
-/** `none` is an empty list: it closes loopback too while the gateway listens there. */
-function cidrs(text: string): string[] {
-  return text.toLowerCase() === 'none' ? [] : text.split(/[\s,]+/).filter(Boolean)
-}
-
-function requireHttp(text: string): void {
-  const { protocol, hostname } = new URL(text)
-  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('give an http or https URL.')
-  if (isWildcardHost(hostname)) throw new Error(`no client can use ${hostname}: give the address that clients use.`)
-}
-
-function requireNameServers(servers: readonly string[]): void {
-  try {
-    if (servers.length === 0) throw new Error('The list is empty.')
-    new Resolver().setServers(servers)
-  } catch (cause) {
-    throw new Error('give addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas.', { cause })
-  }
-}
-
-/** The URL may contain a password, so the error does not repeat it. */
-function requirePostgres(text: string): void {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
-  if (!['postgres:', 'postgresql:'].includes(protocol))
-    throw new Error('give a URL such as postgres://rouse@127.0.0.1:5432/rouse, or none for the embedded store.')
-}
-
-/** The URL may contain a password, so the error does not repeat it. */
-function requireRedis(text: string, databaseUrl: string | undefined): void {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
-  if (!['redis:', 'rediss:'].includes(protocol)) throw new Error('give a URL such as redis://127.0.0.1:6379.')
-  if (databaseUrl === undefined)
-    throw new Error('the bus connects the gateways of one PostgreSQL: set ROUSE_DATABASE_URL too, or unset this.')
 }

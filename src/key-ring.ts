@@ -8,14 +8,13 @@ import { findKeyIds } from './identity/reseal.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Sweep } from './lib/sweeper.ts'
 import type { Logger } from './logger.ts'
-import { AdminKey, type AdminKeyPlace, givenAdminKeys, openAdminKeys, readAdminKeys } from './security/admin-key.ts'
-import type { KeptSecret } from './security/kept-secret.ts'
+import { AdminKey, givenAdminKeys, openAdminKeys, readAdminKeys } from './security/admin-key.ts'
 import { KeyFile, readKeyFile } from './security/key-files.ts'
 import { markedKeyIds, markKeys } from './security/key-marks.ts'
+import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from './security/key-places.ts'
 import { keyWatch } from './security/key-watch.ts'
 import { type Closed, requirePrivate } from './security/private-files.ts'
 import { SecretBox } from './security/secret.ts'
-import { SharedSecret } from './security/shared-secret.ts'
 import type { Database } from './storage/database.ts'
 
 interface Keys {
@@ -32,26 +31,7 @@ interface Keys {
   refresh(): Promise<{ cardKeys: readonly CardKey[]; adminKeyEnded: boolean }>
 }
 
-/** Where replaceable keys are stored. */
-export interface KeyPlaces {
-  readonly admin: AdminKeyPlace
-  readonly card: KeptSecret
-  /** Shared by all gateways of a store. Undefined for the embedded store. */
-  readonly storeName: KeptSecret | undefined
-}
-
 type KeyConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'adminKeys' | 'encryptionKeys'>
-
-/** The files of a data directory that hold secrets. */
-export const keyFiles = {
-  admin: 'admin.key',
-  formerAdmin: 'admin.key.former',
-  card: 'card-signing.jwk',
-  encryption: 'encryption.key',
-  /** Exists while `rouse rekey --new-key` runs: the new key. */
-  nextEncryption: 'encryption.key.next',
-  instance: 'instance.key',
-} as const
 
 /**
  * Makes sure that only the owner of the data directory can read the secrets and the mail in it. Throws if that cannot be achieved.
@@ -143,25 +123,6 @@ export function newEncryptionKey(): string {
   return randomBytes(32).toString('base64')
 }
 
-/** The places of a gateway with an embedded store. */
-export function localKeyPlaces(dataDir: string): KeyPlaces {
-  const file = (name: string) => new KeyFile(resolve(dataDir), name)
-  const admin = { current: file(keyFiles.admin), former: file(keyFiles.formerAdmin) }
-  return { admin, card: file(keyFiles.card), storeName: undefined }
-}
-
-/** The places of gateways that share a store. The first gateway brings the keys of its data directory. */
-export function sharedKeyPlaces(dataDir: string, db: Database, secrets: SecretBox): KeyPlaces {
-  const file = (name: string) => new KeyFile(resolve(dataDir), name)
-  const shared = (name: string, local?: KeyFile): KeptSecret =>
-    sharedOrLocal(new SharedSecret(db, secrets, name), local)
-  return {
-    admin: { current: shared('admin-key', file(keyFiles.admin)), former: shared('former-admin-keys') },
-    card: shared('card-signing-key', file(keyFiles.card)),
-    storeName: shared('store-name'),
-  }
-}
-
 /** Throws when the store is sealed with a key that is not configured. */
 async function requireKnownKeys(config: KeyConfig, db: Database, secrets: SecretBox, log: Logger): Promise<void> {
   const marked = await markedKeyIds(db)
@@ -190,14 +151,6 @@ function unknownKey({ encryptionKeys, dataDir, databaseUrl }: KeyConfig, missing
         ? `Set ROUSE_ENCRYPTION_KEY to that of this store, or unset it to use ${file}, if the store was made with that.`
         : `Put the right ${keyFiles.encryption} back into ${resolve(dataDir)}, or set ROUSE_ENCRYPTION_KEY, if it was set before.`
   return `The secrets of this store are sealed with another encryption key: ${has} ${keys}. ${remedy} If it is lost for good: rouse rekey --abandon-lost`
-}
-
-function sharedOrLocal(shared: SharedSecret, local: KeyFile | undefined): KeptSecret {
-  return {
-    read: () => shared.read(),
-    load: (make) => shared.load(() => (local ? local.load(make) : make())),
-    replace: (before, after) => shared.replace(before, after),
-  }
 }
 
 /** The command line on this machine reads the admin key from the data directory, also if another gateway has created it. */

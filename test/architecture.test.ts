@@ -5,61 +5,42 @@ import { unusedExports } from './support/unused-exports.ts'
 
 const src = resolve(import.meta.dirname, '../src')
 
-/** Each folder or file and its floor: an import points down, or stays in its folder. Type imports count. */
-const floors: Record<string, number> = {
-  'index.ts': 11,
-  public: 10,
-  'main.ts': 9,
-  cli: 9,
-  bridge: 8.8,
-  'config-files': 8.7,
-  harness: 8.6,
-  client: 8.5,
-  'app.ts': 8,
-  'open-gateway.ts': 8,
-  wiring: 7.9,
-  'world.ts': 7.5,
-  'config.ts': 7.8,
-  'key-ring.ts': 8,
-  fronts: 7,
-  identity: 6,
-  'retention.ts': 6.5,
-  'waiting.ts': 6.5,
-  'agent-card': 5,
-  audit: 5,
-  claims: 5,
-  mailbox: 5,
-  sessions: 5,
-  subscriptions: 5,
-  tasks: 5,
-  webhooks: 5,
-  'wake-stream': 5,
-  'mcp-sessions': 5,
-  wakes: 4,
-  registry: 3,
-  'core.ts': 2.5,
-  cluster: 2,
-  log: 2,
-  security: 2,
-  storage: 1,
-  logging: 0.5,
-  lib: 0,
-  'errors.ts': 0,
-  'limits.ts': 0,
-  'gateway-limits.ts': 0,
-  'share-limits.ts': 0,
-  'logger.ts': 0,
-}
-
-/** The only imports that are allowed on one floor: the process reads its configuration before it is wired. */
-const neighbours = new Set([
-  'gateway-limits.ts -> limits.ts',
-  'share-limits.ts -> limits.ts',
-  'main.ts -> cli',
-  'cli -> main.ts',
-  'app.ts -> open-gateway.ts',
-  'open-gateway.ts -> key-ring.ts',
-])
+/** The folders and files of each floor, from the ground: an import points down, or stays in its folder. Type imports count. */
+const building = [
+  ['lib', 'errors.ts', 'limits.ts', 'logger.ts'],
+  ['logging', 'gateway-limits.ts', 'share-limits.ts'],
+  ['storage'],
+  ['cluster', 'log', 'security'],
+  ['core.ts'],
+  ['registry'],
+  ['wakes'],
+  [
+    'agent-card',
+    'audit',
+    'claims',
+    'mailbox',
+    'mcp-sessions',
+    'sessions',
+    'subscriptions',
+    'tasks',
+    'wake-stream',
+    'webhooks',
+  ],
+  ['identity'],
+  ['retention.ts', 'waiting.ts'],
+  ['fronts'],
+  ['config.ts', 'world.ts'],
+  ['wiring', 'key-ring.ts'],
+  ['open-gateway.ts'],
+  ['app.ts'],
+  ['client'],
+  ['harness'],
+  ['config-files'],
+  ['bridge'],
+  ['cli', 'public'],
+  ['main.ts', 'index.ts'],
+]
+const floors = new Map(building.flatMap((rooms, floor) => rooms.map((room) => [room, floor])))
 
 // They run as the user's programs, beside harnesses, and never inside a gateway.
 const programs = ['main.ts', 'cli', 'bridge', 'config-files', 'harness', 'client']
@@ -76,14 +57,23 @@ const local = imports
   .map(({ file, specifier }) => ({ file, target: relative(src, resolve(src, dirname(file), specifier)) }))
 
 test('every folder has a floor', () => {
-  expect([...new Set(files.map(roomOf))].filter((room) => floors[room] === undefined)).toEqual([])
+  expect([...new Set(files.map(roomOf))].sort()).toEqual([...floors.keys()].sort())
+})
+
+test('docs/design.md shows the same floors', () => {
+  const page = readFileSync(resolve(src, '../docs/design.md'), 'utf8')
+  const shown = [...page.matchAll(/^\| (\d+) \| ([^|]+) \|/gm)].map(([, floor, rooms]) => ({
+    floor: Number(floor),
+    rooms: [...rooms!.matchAll(/`([\w.-]+)\/?`/g)].map(([, room]) => room!),
+  }))
+  expect(shown).toEqual(building.map((rooms, floor) => ({ floor, rooms })).reverse())
 })
 
 test('imports point down, never up or sideways', () => {
   const wrong = local.filter(({ file, target }) => {
     const from = roomOf(file)
     const to = roomOf(target)
-    return from !== to && !neighbours.has(`${from} -> ${to}`) && floors[to]! >= floors[from]!
+    return from !== to && floors.get(to)! >= floors.get(from)!
   })
   expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
 })

@@ -3,19 +3,11 @@ import { publishAheadSeconds, publishedKeys, rotateCardKeys } from '../agent-car
 import { UsageError } from '../client/failure.ts'
 import type { Printer } from '../client/printer.ts'
 import type { Config } from '../config.ts'
-import {
-  type KeyPlaces,
-  keepLocally,
-  keyFiles,
-  loadStoreName,
-  localKeyPlaces,
-  readSecretBox,
-  requirePrivateDirectory,
-  sharedKeyPlaces,
-} from '../key-ring.ts'
+import { keepLocally, loadStoreName, readSecretBox, requirePrivateDirectory } from '../key-ring.ts'
 import { systemClock } from '../lib/clock.ts'
 import { rotateAdminKey } from '../security/admin-key.ts'
 import { KeyFile } from '../security/key-files.ts'
+import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from '../security/key-places.ts'
 import { openDatabase } from '../storage/open-database.ts'
 
 /** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */

@@ -31,7 +31,7 @@ async function office() {
     reader,
     async [Symbol.asyncDispose]() {
       await reader[Symbol.asyncDispose]()
-      await gateway.stop()
+      await gateway[Symbol.asyncDispose]()
     },
   }
 }
