@@ -73,4 +73,4 @@ function printerOf(io: Io, command: Command): Printer {
 }
 
 const help = `The configuration names the agents (profiles of rouse login), and for each the harnesses and the directories whose conversations its
-wakes may go to. Nothing else is woken. One bridge of a user runs on a machine.`
+wakes may go to. Nothing else is woken. Each user of a machine runs one bridge at most.`

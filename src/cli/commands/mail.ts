@@ -26,7 +26,7 @@ export function registerMail(parent: Command, io: Io): void {
   const command = clientCommand(
     parent,
     'mail <to> [text...]',
-    'send mail to an inbox; with the admin key, as the operator',
+    "send mail to an inbox; with the operator's key, as the operator",
     [
       'rouse mail @donna "The build is red, please look" --ref issue-7',
       'rouse mail has-telegram "Who has the phone?" --type question',

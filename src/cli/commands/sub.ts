@@ -21,7 +21,9 @@ interface ReplayOptions {
 
 /** `rouse sub …` */
 export function registerSub(program: Command, io: Io): void {
-  const sub = program.command('sub').description('manage wake subscriptions: which events reach which webhook')
+  const sub = program
+    .command('sub')
+    .description('manage wake subscriptions: which events wake an agent, and by which way')
   registerSubAdd(sub, io)
   registerList(sub, io)
   registerShow(sub, io)
