@@ -3,6 +3,7 @@ import { connect, dialects, saying, sendForTask, tell } from '../a2a/connect.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
+import { readWakes } from '../support/wake-reader.ts'
 import { startTwo } from './two-gateways.ts'
 
 /** How long a revocation on one gateway may take to have its effect on another. */
@@ -47,4 +48,26 @@ test('an agent that is removed on one gateway is sent nothing more by the other'
   await a.call('DELETE', '/v1/agents/spy')
   await expect(stream.next()).rejects.toThrow(/revoked/)
   expect(servedMs() - revokedAt).toBeLessThan(withinMs)
+})
+
+test('a stream of wakes and a wait for mail on one gateway end within a second of a revocation on the other', async () => {
+  await using two = await startTwo()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  const { body: leaked } = await a.call('POST', '/v1/agents/donna/keys', {}, donna)
+  const spy = { ...donna, key: leaked.apiKey as string }
+  const fields = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
+  const { body: subscription } = await a.call('POST', '/v1/wake-subscriptions', fields, donna)
+  await using reader = await readWakes(b, spy, [subscription.subscriptionId])
+  await a.call('POST', '/v1/sessions', { surface: 'test' }, donna)
+  const waiting = b.call('GET', '/v1/inbox?waitSeconds=50', undefined, spy)
+  await b.call('GET', '/v1/whoami', undefined, spy)
+
+  await a.call('DELETE', `/v1/agents/donna/keys/${leaked.keyId}`, undefined, donna)
+  const revokedAt = servedMs()
+  const [ended] = await Promise.all([waiting, reader.ended()])
+  expect(servedMs() - revokedAt).toBeLessThan(withinMs)
+  expect(ended).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+  await a.send('donna', 'after the revocation')
+  expect(reader.wakes).toEqual([])
 })
