@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { projectLimits } from '../src/share-limits.ts'
 import { pagePath, renderPage } from './limits/page.ts'
+import { restFields } from './limits/rest-fields.ts'
 
 test('docs/limits.md is the table of the code', () => {
   expect(readFileSync(pagePath, 'utf8'), 'Run `npm run limits:docs`.').toBe(renderPage())
@@ -11,4 +12,8 @@ test('every limit that the operator may set is a whole number above 0, with a de
   for (const [name, { max, what }] of Object.entries(projectLimits)) {
     expect([Number.isSafeInteger(max), max > 0, what.length > 20], name).toEqual([true, true, true])
   }
+})
+
+test('every field of every REST route has a limit', () => {
+  expect(restFields().filter(({ bound }) => bound === undefined)).toEqual([])
 })

@@ -3,6 +3,7 @@ import * as gateway from '../../src/gateway-limits.ts'
 import type { Limit } from '../../src/limits.ts'
 import * as limits from '../../src/limits.ts'
 import * as shares from '../../src/share-limits.ts'
+import { restFields } from './rest-fields.ts'
 
 const tables = { ...limits, ...gateway, ...shares }
 
@@ -10,7 +11,7 @@ export const pagePath = fileURLToPath(new URL('../../docs/limits.md', import.met
 
 const intro = `# Limits
 
-<!-- Made from src/limits.ts, src/gateway-limits.ts and src/share-limits.ts by \`npm run limits:docs\`. A test fails when the two differ. -->
+<!-- Made from src/limits.ts, src/gateway-limits.ts, src/share-limits.ts and the schemas of the routes by \`npm run limits:docs\`. A test fails when the two differ. -->
 
 The limits of one request and one answer, and how much of a gateway each agent and project may use. Every refusal names the limit and
 the remedy.
@@ -59,20 +60,35 @@ export function renderPage(): string {
     const table = (tables as Record<string, unknown>)[name]
     return isTable(table) ? [section(headings[name] ?? titled(name), table)] : []
   })
-  return [intro, ...sections].join('\n')
+  return [intro, ...sections, fields()].join('\n')
 }
 
-/** By name: a module gives its exports in an order of its own. */
+const fieldsIntro = `A refusal is 400 with the field. The tools of MCP call these routes, so their fields have these limits too. \`x[]\` is an item of a list, \`[]\` one of a body that
+is a list. The limits of a project are whole numbers; a field with one of a list of words has no other limit.
+`
+
+function fields(): string {
+  const rows = restFields()
+    .filter(({ name }) => !name.startsWith('limits.'))
+    .map(({ name, bound, routes }) => [`\`${name || '[]'}\``, bound ?? 'none', shown(routes)])
+  return ['## Fields of REST', '', fieldsIntro, lines([['field', 'at most', 'routes'], ...rows]), ''].join('\n')
+}
 
 function section(title: string, table: Record<string, Limit>): string {
   const rows = Object.entries(table).map(([name, { max, unit, what }]) => [`\`${name}\``, amount(max, unit), what])
-  const cells = [['limit', 'default', 'what'], ...rows] as string[][]
+  return [`## ${title}`, '', lines([['limit', 'default', 'what'], ...rows]), ''].join('\n')
+}
+
+function shown(routes: readonly string[]): string {
+  return routes.length > 3 ? `${routes.slice(0, 2).join(', ')} and ${routes.length - 2} more` : routes.join(', ')
+}
+
+/** A table: the head, then the rows. */
+function lines(cells: readonly (readonly string[])[]): string {
   const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
   const line = (row: readonly string[]): string => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
   const [head, ...body] = cells
-  return [`## ${title}`, '', line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line), ''].join(
-    '\n',
-  )
+  return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }
 
 function amount(max: number, unit: string): string {

@@ -81,13 +81,20 @@ export function runRouse(argv: readonly string[], env: Record<string, string> = 
     kill: (signal) => void child.kill(signal),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
-      await exited
+      withoutFault(await exited)
     },
   }
   running.add(rouse)
   // A test that timed out has not come to its end.
   atFileEnd(() => rouse.kill('SIGKILL'))
   return rouse
+}
+
+/** No test may cost a process a fault that nothing caught, whatever else it expects. */
+function withoutFault(exit: Exit): Exit {
+  const line = exit.stderr.split('\n').find((one) => one.includes('"process.failed"'))
+  if (line !== undefined) throw new Error(`The process ended with a fault that nothing caught: ${line}`)
+  return exit
 }
 
 /** `rouse serve` on a free port, resolved when it says that it is up. A directory that is given is the caller's to remove. */
@@ -129,10 +136,10 @@ export async function startProcessGateway(
     signal: (signal) => current.kill(signal),
     kill(signal) {
       current.kill(signal)
-      return current.exited
+      return current.exited.then(withoutFault)
     },
     async restart() {
-      await current.exited
+      withoutFault(await current.exited)
       current = serve()
       await untilUp(current)
     },

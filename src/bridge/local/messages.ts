@@ -8,7 +8,7 @@ const oneLine = (max: number) => z.string().min(1).max(max).refine(isOneLine, 'm
 const id = oneLine(200)
 const cwd = oneLine(1_000)
 const wakeId = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be the eventId of a wake: a ULID')
-const instant = z.iso.datetime({ offset: true })
+const instant = z.iso.datetime({ offset: true }).max(40)
 const harnessProcess = z.object({ pid: z.int().positive(), startedAt: instant.optional() })
 const state = z.enum(presenceStates)
 

@@ -4,7 +4,7 @@ import type { AuditFront, AuditRecord } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
-import { count, line } from './fields.ts'
+import { count, line, time } from './fields.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
 
@@ -20,9 +20,7 @@ const auditQuery = z.strictObject({
   project: z
     .literal('*', { error: 'must be *, for every project. Name one project with the header Rouse-Project' })
     .optional(),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z' })
-    .optional(),
+  since: time('must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z').optional(),
   actor: line(200).min(1).optional(),
   operation: line(100).min(1).optional(),
   outcome: line(100).min(1).optional(),
@@ -65,7 +63,7 @@ export const auditRoutes = [
         ...filter,
         limit,
         project: projectOf(caller, project),
-        since: since === undefined ? undefined : Date.parse(since),
+        since,
       })
       return { records: records.map(recordView), nextPageToken }
     },

@@ -21,6 +21,7 @@ export function count(min: number, max: number, error = `is a number from ${min}
   return z
     .string({ error })
     .regex(/^\d{1,16}$/, error)
+    .meta({ minimum: min, maximum: max })
     .transform(Number)
     .refine((value) => value >= min && value <= max, error)
 }
@@ -31,9 +32,9 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, { error: ({ input }) => (input === undefined ? `is required: ${list}` : `is ${list}`) })
 }
 
-/** An instant in ISO 8601, as it was written. */
+/** An instant in ISO 8601, as it was written: nanoseconds with an offset have 35 characters. */
 export function instantText(error?: string) {
-  return z.iso.datetime({ offset: true, ...(error === undefined ? {} : { error }) })
+  return z.iso.datetime({ offset: true, ...(error === undefined ? {} : { error }) }).max(40)
 }
 
 /** An instant in ISO 8601, as ms since the epoch. */
