@@ -21,7 +21,7 @@ interface Schema {
 }
 
 /** One field of the body or the query of some routes. */
-export interface RestField {
+interface RestField {
   readonly name: string
   /** Undefined: nothing bounds it. */
   readonly bound: string | undefined

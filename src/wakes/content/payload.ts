@@ -6,18 +6,20 @@ import type { EventType, eventTypes, LogEvent } from '../../log/event.ts'
 import type { TaskState } from '../../log/task-state.ts'
 
 /** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
-export type WakeEventType =
-  | 'wake/sent_to_me'
-  | 'wake/task_state_changed'
-  | 'wake/permission_granted'
-  | 'wake/message_status_changed'
-  | 'wake/receipt'
-  | 'wake/digest'
-  | 'wake/subscription_degraded'
-  | 'wake/subscription_recovered'
-  | 'wake/event_failed'
-  | 'wake/signing_key_rotated'
-  | 'wake/test'
+export const wakeEventTypes = [
+  'wake/sent_to_me',
+  'wake/task_state_changed',
+  'wake/permission_granted',
+  'wake/message_status_changed',
+  'wake/receipt',
+  'wake/digest',
+  'wake/subscription_degraded',
+  'wake/subscription_recovered',
+  'wake/event_failed',
+  'wake/signing_key_rotated',
+  'wake/test',
+] as const
+export type WakeEventType = (typeof wakeEventTypes)[number]
 
 const subjectMax = 200
 

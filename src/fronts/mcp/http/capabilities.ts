@@ -1,21 +1,13 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/server'
 import type { InitializeParams } from '../../../mcp-sessions/mcp-session.ts'
+import { wakeEventTypes } from '../../../wakes/content/payload.ts'
 
 /** The name under which wakes over a session are negotiated. Source: S1-28. */
 export const wakeSubstrate = 'neo-wake-substrate'
 /** The same as an extension, in both eras of the protocol. */
 const wakeExtension = 'dev.rouse/wake'
 
-const offered = {
-  version: '1.0',
-  supportedEvents: [
-    'wake/sent_to_me',
-    'wake/task_state_changed',
-    'wake/permission_granted',
-    'wake/digest',
-    'wake/heartbeat_pulse',
-  ],
-}
+const offered = { version: '1.0', supportedEvents: [...wakeEventTypes] }
 
 /** Whether a client has asked for wakes as notifications. Pure. Source: S1-28. */
 export function wantsWakes({ capabilities }: InitializeParams): boolean {

@@ -26,7 +26,7 @@ export function conversationNow({ pid }: OwnSession, env: Io['env']): string | u
   return typeof sessionId === 'string' && sessionId !== '' ? sessionId.slice(0, 200) : undefined
 }
 
-export function isAlive({ pid }: OwnSession): boolean {
+export function isAlive({ pid }: Pick<OwnSession, 'pid'>): boolean {
   try {
     process.kill(pid, 0)
     return true

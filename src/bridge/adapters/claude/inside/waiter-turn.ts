@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Io } from '../../../../client/io.ts'
 import { localAddress, makePrivate, thisMachine } from '../../../local/address.ts'
+import { isAlive } from './own-session.ts'
 
 /** The right of one waiting hook to be the one of its session. */
 interface Turn {
@@ -25,6 +26,7 @@ export function takeTurn(env: Io['env'], pid: number): Turn | undefined {
     if (machine.platform !== 'win32') makePrivate(directory, machine)
     writeFileSync(`${path}.${name}`, name, { mode: 0o600 })
     renameSync(`${path}.${name}`, path)
+    removeNotesOfEnded(directory)
   } catch {
     return undefined
   }
@@ -40,5 +42,13 @@ export function takeTurn(env: Io['env'], pid: number): Turn | undefined {
     release: () => {
       if (isOurs()) rmSync(path, { force: true })
     },
+  }
+}
+
+/** A hook that was killed leaves its note. */
+function removeNotesOfEnded(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const pid = /^claude-(\d{1,10})\.waits(?:\.[0-9a-f]{16})?$/.exec(name)?.[1]
+    if (pid !== undefined && !isAlive({ pid: Number(pid) })) rmSync(join(directory, name), { force: true })
   }
 }
