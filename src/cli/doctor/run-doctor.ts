@@ -103,12 +103,15 @@ export function reportText(io: Io, { profiles, harnesses, bridge, ok }: Report):
       ? [`Here, and without Rouse: ${others.join(', ')}. rouse install <name> sets one up.\n`]
       : []),
     ...(installed.length === 0
-      ? ['Rouse is installed in no harness. See: rouse install\n']
+      ? [`Rouse is installed in no harness. ${profiles.length === 0 ? withoutProfile : 'See: rouse install'}\n`]
       : ok
         ? ['Nothing is broken.\n']
         : []),
   ].join('\n')
 }
+
+const withoutProfile =
+  'Begin with a profile: rouse login --profile <name> --key-file <file>. Then: rouse install <harness>. To be woken: rouse bridge init'
 
 function checkText(io: Io, { name, state, detail, mend }: Check): string {
   const [style, mark] = marks[state]

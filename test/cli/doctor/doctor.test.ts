@@ -152,7 +152,9 @@ test('without an installation there is nothing to be broken; a named harness is 
   home.write('.config/rouse/profiles.json', '{"profiles":{}}')
   expect(await home.rouse('doctor')).toMatchObject({
     code: 0,
-    stdout: 'Rouse is installed in no harness. See: rouse install\n',
+    stdout: expect.stringMatching(
+      /^Rouse is installed in no harness\. Begin with a profile: rouse login .*rouse bridge init\n$/,
+    ),
   })
   const { code, stderr } = await home.rouse('doctor', 'codex')
   expect([code, stderr]).toEqual([2, expect.stringContaining('rouse install codex --dry-run')])
