@@ -1,31 +1,81 @@
-import type { RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Bulk } from '../registry/shares/long-turns.ts'
 import type { Shares } from '../registry/shares/shares.ts'
+import type { agentRates } from '../share-limits.ts'
 import { callerOf } from './auth.ts'
 
-const leaving = new WeakMap<Response, () => void>()
+/** What is known of a request at the door. */
+interface Entered {
+  readonly leave: () => void
+  readonly request: Bulk
+}
+
+const entered = new WeakMap<Response, Entered>()
 
 /**
  * Lets a caller in who has a share of the gateway left: counts the request, and has it wait while the caller has too many under
  * way. After the key, before the body. Errors: `rate-limited`.
+ * @param pathOf what tells of a request how large its answer will be; undefined: only its body does
  */
-export function takeShare(shares: Shares): RequestHandler {
+export function takeShare(
+  shares: Shares,
+  pathOf: (req: Request) => string | undefined = (req) => req.baseUrl + req.path,
+): RequestHandler {
   return async (req, res, next) => {
     const caller = callerOf(res)
     const bytes = Number(req.headers['content-length'] ?? 0)
-    const request = { what: req.baseUrl + req.path, bytes, counted: 0, gone: () => untilGone(res) }
+    const request = { what: pathOf(req), bytes, counted: 0, gone: () => untilGone(res) }
     try {
       if (!(await enter(shares, caller, res, request))) return
     } catch (refusal) {
-      if (!(await shares.mayRefuse(caller, untilGone(res)))) return void res.destroy()
-      throw refusal
+      return refuseLate(shares, res, refusal)
     }
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
     res.once('close', () => shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before, request))
     next()
   }
+}
+
+/**
+ * Refuses a request that would use a rate of which nothing is left, before its body is read. `isOf`: whether it would, by its head.
+ * Errors: `rate-limited`.
+ */
+export function requireLeft(
+  shares: Shares,
+  name: keyof typeof agentRates,
+  isOf: (req: Request) => boolean,
+): RequestHandler {
+  return async (req, res, next) => {
+    try {
+      if (isOf(req)) shares.requireLeft(callerOf(res), name)
+    } catch (refusal) {
+      // It takes no place while its refusal is delayed.
+      leaveDoor(res)
+      return refuseLate(shares, res, refusal)
+    }
+    next()
+  }
+}
+
+/** Names a request by what its body asks for. One that is expected to be large waits until it may begin. Errors: `rate-limited`. */
+export function nameRequest(shares: Shares, nameOf: (req: Request, res: Response) => string): RequestHandler {
+  return async (req, res, next) => {
+    const request = entered.get(res)?.request
+    if (request?.what === undefined && request) {
+      const named = { ...request, what: nameOf(req, res) }
+      if (!(await shares.beginNamed(callerOf(res), named))) return
+      // Not before: a refusal is small, and tells nothing of what was refused.
+      Object.assign(request, named)
+    }
+    next()
+  }
+}
+
+async function refuseLate(shares: Shares, res: Response, refusal: unknown): Promise<void> {
+  if (!(await shares.mayRefuse(callerOf(res), untilGone(res)))) return void res.destroy()
+  throw refusal
 }
 
 function untilGone(res: Response): AbortSignal {
@@ -38,18 +88,18 @@ function untilGone(res: Response): AbortSignal {
 /** False: the client went away while it waited. */
 async function enter(shares: Shares, caller: Caller, res: Response, request: Bulk): Promise<boolean> {
   shares.spendRequest(caller)
-  const entered = shares.enter(caller, request)
-  const leave = typeof entered === 'function' ? entered : await entered
+  const entering = shares.enter(caller, request)
+  const leave = typeof entering === 'function' ? entering : await entering
   if (res.closed) {
     leave()
     return false
   }
-  leaving.set(res, leave)
+  entered.set(res, { leave, request })
   res.once('close', leave)
   return true
 }
 
 /** Gives back the room of a request that stays open and waits: streams and blocking calls have limits of their own. */
 export function leaveDoor(res: Response): void {
-  leaving.get(res)?.()
+  entered.get(res)?.leave()
 }

@@ -30,12 +30,16 @@ export class RateMeter {
    * the next one.
    */
   spend(key: string, max: number, windowMs: number, now: number): number {
-    const used = this.#refreshed(key, { max, windowMs }, now, max)
-    const missing = used.level + 1 - max
+    const missing = this.missingMs(key, { max, windowMs }, now)
+    if (missing === 0) this.#used.get(key)!.level++
+    return missing
+  }
+
+  /** How many ms it is until a whole one may be taken; 0: one may. Takes nothing. */
+  missingMs(key: string, { max, windowMs }: Allowance, now: number): number {
+    const missing = this.#refreshed(key, { max, windowMs }, now, max).level + 1 - max
     // Sums of fractions are not exact.
-    if (missing > 1e-6) return Math.ceil((missing * windowMs) / max - 1e-6)
-    used.level++
-    return 0
+    return missing > 1e-6 ? Math.ceil((missing * windowMs) / max - 1e-6) : 0
   }
 
   /** Takes what was used already. More than is left becomes a debt, of ten allowances at most, that comes back first. */

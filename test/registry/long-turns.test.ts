@@ -82,3 +82,52 @@ test('one whose client goes away waits no longer, and counts nothing', async () 
   expect(await waiting).toBe(false)
   expect(turns.waitMs('a', allowance)).toBe(before)
 })
+
+test('of those who ask for the same at the same time, the first one tells how large the others are', async () => {
+  const turns = new LongTurns(new FakeClock())
+  const begun: string[] = []
+  const enter = async (who: string, agentId: string, what: string) => {
+    const leave = await turns.enterAlone(agentId, request(0, what))
+    begun.push(who)
+    return leave
+  }
+  const leaveFirst = await enter('first', 'a', '/v1/tasks/1')
+  const second = enter('second', 'a', '/v1/tasks/1')
+  const third = enter('third', 'a', '/v1/tasks/1')
+  const others = [await enter('other agent', 'b', '/v1/tasks/1'), await enter('other task', 'a', '/v1/tasks/2')]
+  await new Promise(setImmediate)
+  expect(begun).toEqual(['first', 'other agent', 'other task'])
+  turns.note('a', request(0, '/v1/tasks/1'), large, undefined)
+  leaveFirst()
+  // Both know now what to expect, and need not wait for each other.
+  for (const leave of [...others, await second, await third]) leave()
+  expect(turns.expected('a', request(0, '/v1/tasks/1'))).toBe(large)
+})
+
+test('those who ask for the same small thing go in one after the other, and one that leaves twice lets nobody in', async () => {
+  const turns = new LongTurns(new FakeClock())
+  const asked = () => turns.enterAlone('a', request(0, '/v1/inbox'))
+  const leaveFirst = await asked()
+  const second = asked()
+  leaveFirst()
+  const leaveSecond = await second
+  let isIn = false
+  const third = asked().then((leave) => {
+    isIn = true
+    return leave
+  })
+  leaveFirst()
+  await new Promise(setImmediate)
+  expect(isIn).toBe(false)
+  leaveSecond()
+  ;(await third)()
+  expect(isIn).toBe(true)
+})
+
+test('what only a body tells is not remembered by its path', () => {
+  const turns = new LongTurns(new FakeClock())
+  const unnamed = { ...request(), what: undefined }
+  turns.note('a', unnamed, large, allowance)
+  expect(turns.expected('a', { ...request(), what: undefined })).toBe(0)
+  expect(turns.waitMs('a', allowance)).toBeGreaterThan(0)
+})

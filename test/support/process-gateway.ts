@@ -60,9 +60,16 @@ function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }
 
-/** Runs `rouse <argv>`: the build where it is up to date, else the sources. */
-export function runRouse(argv: readonly string[], env: Record<string, string> = {}): RouseProcess {
-  const child = spawn(process.execPath, [...shortRun, ...entry(), ...argv], {
+/**
+ * Runs `rouse <argv>`: the build where it is up to date, else the sources.
+ * @param flags of Node
+ */
+export function runRouse(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  flags: readonly string[] = shortRun,
+): RouseProcess {
+  const child = spawn(process.execPath, [...flags, ...entry(), ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -100,7 +107,7 @@ function withoutFault(exit: Exit): Exit {
 /** `rouse serve` on a free port, resolved when it says that it is up. A directory that is given is the caller's to remove. */
 export async function startProcessGateway(
   env: Record<string, string> = {},
-  options: { dataDir?: string } = {},
+  options: { dataDir?: string; flags?: readonly string[] } = {},
 ): Promise<ProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
   const store = await storeEnv(dataDir, env)
@@ -111,13 +118,10 @@ export async function startProcessGateway(
   const adminKey = env.ROUSE_ADMIN_KEY ?? readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
 
   function serve(): RouseProcess {
-    return runRouse(['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir], {
-      // Agents of these tests send as fast as they can.
-      ROUSE_MESSAGES_PER_MINUTE: '0',
-      ROUSE_STORM_MESSAGES: '0',
-      ...store,
-      ...env,
-    })
+    const argv = ['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir]
+    // Agents of these tests send as fast as they can.
+    const lifted = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
+    return runRouse(argv, { ...lifted, ...store, ...env }, options.flags)
   }
 
   return {

@@ -3,7 +3,7 @@ import { newestLiveSession } from '../../src/registry/sessions/session-store.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 import { holdEvents } from '../../src/wakes/commit/hold-events.ts'
 import { readPending } from '../../src/wakes/read/pending.ts'
-import { listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
+import { type Held, insertHeld, listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
 import { beat, begin, say } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
@@ -166,10 +166,35 @@ test('an immediate event on a route with its own rules needs no query', async ()
     const asked = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
     for (const harnessTarget of ['a2a-webhook', 'mcp-notifications'] as const) {
       const events = [messageSent(1), messageSent(2)]
-      expect(await holdEvents(tx, subscriptionOf({ harnessTarget }), events)).toEqual(events)
+      const held: Held[] = []
+      expect(await holdEvents(tx, subscriptionOf({ harnessTarget }), events, held)).toEqual(events)
+      expect(held).toEqual([])
     }
     for (const spy of asked) expect(spy).not.toHaveBeenCalled()
   })
+})
+
+test('what is held for hundreds of subscriptions is written in a few statements, and the first decision stands', async () => {
+  await using engine = await openEngine(async () => arrived)
+  const ids = Array.from({ length: 200 }, (_, index) => `WAKE_SUB:${index + 1}`)
+  await engine.add(ids.map((id) => ({ id, harnessTarget: 'a2a-webhook' })))
+  const logId = await engine.append()
+  const heldFor = (reason: 'own_act' | 'silent'): Held[] =>
+    ids.map((subscriptionId) => ({
+      subscriptionId,
+      event: { projectId: 'default', logId },
+      decision: { action: 'store_only', reason },
+      presence: null,
+    }))
+  await engine.db.transaction(async (tx) => {
+    const run = vi.spyOn(tx, 'run')
+    await insertHeld(tx, heldFor('own_act'))
+    expect(run.mock.calls.length).toBeLessThan(10)
+    await insertHeld(tx, heldFor('silent'))
+  })
+  for (const id of ids) {
+    expect((await listHeld(engine.db, id, logId + 1, 10)).map(({ reason }) => reason)).toEqual(['own_act'])
+  }
 })
 
 test('is pruned like old events, in steps', async () => {

@@ -7,9 +7,10 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import type { Shares } from '../../registry/shares/shares.ts'
 import { authoriseA2a, recordRefusedA2a, refuseOther } from '../access/a2a-access.ts'
+import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { AuditContext } from '../access/rest-access.ts'
 import { bearerKey, callerOf } from '../auth.ts'
-import { takeShare } from '../door.ts'
+import { nameRequest, takeShare } from '../door.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { inOrder } from '../in-order.ts'
 import { parseJson } from '../json-body.ts'
@@ -61,12 +62,13 @@ export function agentRoutes(context: AgentFrontContext): Router {
       findCalled(context, async (_req, res) => callerOf(res)),
       admit(context),
       requireRead(context.unsent),
-      takeShare(context.shares),
+      takeShare(context.shares, pathOf),
       parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false),
       checkVersionOfPath,
       completePushConfig,
       checkEnvelope,
       ...authoriseA2a(),
+      nameRequest(context.shares, nameOf),
       checkParts,
       beginCall(context),
       atAddress,
@@ -77,6 +79,12 @@ export function agentRoutes(context: AgentFrontContext): Router {
   router.use(sendA2aProblem(context))
   return router
 }
+
+/** All methods of JSON-RPC have one path. */
+const pathOf = (req: Request): string | undefined => (req.path === '/' ? undefined : req.baseUrl + req.path)
+
+/** The operation was found in the table, so there are few names. */
+const nameOf = (req: Request, res: Response): string => `${req.baseUrl} ${(res.locals.operation as A2aOperation).name}`
 
 const calls = new WeakMap<Request, A2aCall>()
 

@@ -35,7 +35,7 @@ export async function answerSend(
   // First of all, so that a call that may not wait is refused before anything is sent.
   using _held = waits ? call.hold('blockingCalls') : undefined
   let task = await sendFromCall(context, params, call, requestedVersion)
-  if (!waits) return loadA2aTask(context.db, task, historyLength)
+  if (!waits) return await loadA2aTask(context.db, task, historyLength)
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
       isDone: isSettled,
@@ -45,7 +45,7 @@ export async function answerSend(
     call.requireHeld()
   }
   const answer = await readMessageAnswer(context.db, task)
-  return answer ? Message.fromJSON(answer) : loadA2aTask(context.db, task, historyLength)
+  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, historyLength)
 }
 
 /** Sends the message of a call, and records it in the audit. */

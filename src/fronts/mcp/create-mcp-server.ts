@@ -1,4 +1,9 @@
-import { McpServer, type ServerCapabilities, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  type JSONRPCRequest,
+  McpServer,
+  type ServerCapabilities,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import type { CallApi } from './call-api.ts'
 import { instructionsFor } from './instructions.ts'
 import { listedSchema } from './json-schemas.ts'
@@ -23,20 +28,58 @@ interface McpServerInput {
   readonly capabilities?: ServerCapabilities
   /** Whether the client takes wakes over this session. */
   readonly takesWakes?: boolean
+  /** The one request that it is made for: nothing is registered that cannot answer it. Absent: it answers any request. */
+  readonly request?: JSONRPCRequest | undefined
 }
 
 /** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
 export function createMcpServer(input: McpServerInput): McpServer {
-  const { call, version, identity, project, capabilities = {}, takesWakes = false } = input
+  const { call, version, identity, project, capabilities = {}, takesWakes = false, request } = input
   const own = createFindOwn({ identity, project })
+  const part = partFor(request)
   const server = new McpServer(
     { name: 'rouse', title: 'Rouse', version },
-    { instructions: instructionsFor(identity), capabilities },
+    { instructions: instructionsFor(identity), capabilities: { ...capabilities, ...part.capabilities } },
   )
-  for (const tool of tools) register(server, tool, call, { own, takesWakes })
-  registerResources(server, call, own)
-  registerPrompts(server)
+  for (const tool of part.tools) register(server, tool, call, { own, takesWakes })
+  if (part.resources) registerResources(server, call, own)
+  if (part.prompts) registerPrompts(server)
   return server
+}
+
+interface Part {
+  readonly tools: readonly AnyTool[]
+  readonly resources: boolean
+  readonly prompts: boolean
+  readonly capabilities?: ServerCapabilities
+}
+
+const nothing: Part = { tools: [], resources: false, prompts: false }
+const everything: Part = { tools, resources: true, prompts: true }
+
+/** What answers a request; undefined: any request. */
+function partFor(request: JSONRPCRequest | undefined): Part {
+  switch (request?.method) {
+    case 'ping':
+    case 'logging/setLevel':
+      return nothing
+    case 'tools/call':
+      // A tool that does not exist is refused by name all the same.
+      return {
+        ...nothing,
+        tools: tools.filter(({ name }) => name === request.params?.name),
+        capabilities: { tools: { listChanged: true } },
+      }
+    case 'resources/list':
+    case 'resources/read':
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      return { ...nothing, resources: true }
+    case 'prompts/get':
+      return { ...nothing, prompts: true }
+    default:
+      return everything
+  }
 }
 
 function register(server: McpServer, tool: AnyTool, call: CallApi, client: Client): void {

@@ -98,6 +98,7 @@ async function answerRest(
   const { route, params } = match
   const reply = new Reply(route.status)
   const undone: (() => void)[] = []
+  let leave = (): void => {}
   const call = {
     caller,
     method,
@@ -107,6 +108,7 @@ async function answerRest(
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
     untilGone: (...others: AbortSignal[]) => {
+      leave()
       waits?.()
       return AbortSignal.any(signal ? [signal, ...others] : others)
     },
@@ -117,8 +119,8 @@ async function answerRest(
   }
   const recorded = { operation: route.operation, params, caller, reply, front: 'mcp' as const, address }
   try {
-    const part = { what: path, bytes: 0, counted: 0, gone: () => neverGone }
-    context.shares.beginPart(caller, part)
+    const part = { what: method === 'GET' ? path : undefined, bytes: 0, counted: 0, gone: () => neverGone }
+    if (part.what !== undefined) leave = await context.shares.beginPart(caller, part)
     const view = (await callRoute(context, match, call, reply)) ?? {}
     // What was loaded has its cost, however little of it is shown.
     context.shares.noteBytes(caller, weightOfValue(view), part)
@@ -134,6 +136,8 @@ async function answerRest(
     const problem = problemOf(context, request, error)
     recordRestCall(context.audit, { ...recorded, outcome: problem.code })
     return { ...refusal(problem, path), returnMail }
+  } finally {
+    leave()
   }
 }
 

@@ -9,8 +9,11 @@ const rememberedMax = 10_000
 
 /** What is known of a request before it is read. */
 export interface Bulk {
-  /** The path. A path that had a large answer for this caller is expected to have one again. */
-  readonly what: string
+  /**
+   * The path, or what the body asks for where all bodies go to one path. What had a large answer for this caller is expected to have
+   * one again. undefined: not known, or not yet.
+   */
+  what: string | undefined
   /** The announced size of the body in bytes; 0: none, or none announced. */
   readonly bytes: number
   /** The bytes that were counted when it began. */
@@ -28,6 +31,8 @@ export class LongTurns {
   readonly #meter = new RateMeter()
   /** The bytes of the last answer, where it was large. */
   readonly #large = new Map<string, number>()
+  /** Who is asking for what, where it is not known whether that is large. */
+  readonly #asking = new Map<string, Promise<void>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -35,9 +40,28 @@ export class LongTurns {
 
   /** Returns the bytes that a request and its answer are expected to have, if it is large; else 0. */
   expected(agentId: string, { what, bytes }: Bulk): number {
-    const known = this.#large.size === 0 ? 0 : (this.#large.get(`${agentId} ${what}`) ?? 0)
+    const known = this.#large.size === 0 || what === undefined ? 0 : (this.#large.get(`${agentId} ${what}`) ?? 0)
     const most = Math.max(bytes, known)
     return most > largeBytes.max ? most : 0
+  }
+
+  /**
+   * Waits while the same agent is asking for the same thing, whose answer then tells how large this one will be. Otherwise those that
+   * come together would all begin as small ones. Returns what to call when the answer is over, or will be long in coming.
+   */
+  async enterAlone(agentId: string, request: Bulk): Promise<() => void> {
+    const key = `${agentId} ${request.what}`
+    for (let other = this.#asking.get(key); other; other = this.#asking.get(key)) await other
+    if (this.expected(agentId, request) > 0) return () => {}
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    this.#asking.set(key, ended)
+    return () => {
+      if (this.#asking.get(key) === ended) this.#asking.delete(key)
+      end()
+    }
   }
 
   /** Counts a large request and lets it begin. False: it has to wait. */
@@ -69,13 +93,17 @@ export class LongTurns {
   /** Notes the bytes of a request and its answer. `allowance`: what they count against; undefined: nothing. */
   note(agentId: string, request: Bulk, bytes: number, allowance: Allowance | undefined): void {
     const isLarge = bytes > largeBytes.max
-    if (!isLarge && this.#large.size === 0) return
-    const key = `${agentId} ${request.what}`
-    this.#large.delete(key)
+    if (request.what !== undefined) this.#remember(`${agentId} ${request.what}`, isLarge ? bytes : 0)
     if (!isLarge) return
+    if (allowance && bytes > request.counted) this.#count(agentId, bytes - request.counted, allowance)
+  }
+
+  #remember(key: string, bytes: number): void {
+    if (bytes === 0 && this.#large.size === 0) return
+    this.#large.delete(key)
+    if (bytes === 0) return
     if (this.#large.size >= rememberedMax) this.#large.delete(this.#large.keys().next().value!)
     this.#large.set(key, bytes)
-    if (allowance && bytes > request.counted) this.#count(agentId, bytes - request.counted, allowance)
   }
 
   #count(agentId: string, bytes: number, allowance: Allowance): void {

@@ -55,13 +55,30 @@ export class Shares {
   }
 
   /**
-   * Lets a part of a request begin that is expected to have a large answer, while others send requests. It does not wait: the request
-   * has its turn already. Errors: `rate-limited`.
+   * Lets a part of a request that reads begin. While others send requests, it waits only for another part of the caller that reads the
+   * same: the request has its turn already. Returns how to end it, also where it begins to wait for something. Errors: `rate-limited`
+   * where it is expected to be large and may not begin yet.
    */
-  beginPart(caller: Caller, part: Bulk): void {
-    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return
+  async beginPart(caller: Caller, part: Bulk): Promise<Leave> {
+    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return () => {}
+    const leave = await this.#longTurns.enterAlone(caller.id, part)
     const large = this.#largeRequest(caller, part)
-    if (!large || this.#longTurns.mayBegin(...large)) return
+    if (!large || this.#longTurns.mayBegin(...large)) return leave
+    leave()
+    const name = 'largeMegabytesPerMinute'
+    throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
+  }
+
+  /**
+   * Has a request wait that has its turn already and was named by its body: while others send requests, until one that is expected to
+   * be large may begin. False: its client has gone away. Errors: `rate-limited`.
+   */
+  async beginNamed(caller: Caller, request: Bulk): Promise<boolean> {
+    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return true
+    // Its body was counted at the door.
+    const large = request.counted > 0 ? undefined : this.#largeRequest(caller, request)
+    if (!large || (await this.#longTurns.wait(...large))) return true
+    if (request.gone().aborted) return false
     const name = 'largeMegabytesPerMinute'
     throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
   }
@@ -100,6 +117,16 @@ export class Shares {
   #nextDelay(): number {
     this.#delays = (this.#delays + goldenPart) % 1
     return 0.5 + this.#delays / 2
+  }
+
+  /** Takes nothing. Errors: `rate-limited` where nothing of a rate is left. */
+  requireLeft(caller: Caller, name: keyof typeof agentRates): void {
+    const max = limitFor(caller, name)
+    if (caller.kind !== 'agent' || max === 0) return
+    // A whole act is taken at a time.
+    const { max: atOnce, windowMs } = allowanceOf(name, max)
+    const waitMs = this.#meters.get(name)!.missingMs(caller.id, { max: atOnce, windowMs }, this.#clock.now())
+    if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
   }
 
   /** Counts an act against its rate. Errors: `rate-limited`. */

@@ -4,6 +4,7 @@ import { lockLog, numberEvents, writeEvents } from '../../log/event-store.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
+import { decideWakes } from './decide-wakes.ts'
 import { endRuns } from './end-runs.ts'
 import type { DeferredEnd, EndingRun, RunEnds } from './run-end.ts'
 import { findCandidates, indexByAudience, type Scheduler, scheduleWakes } from './schedule.ts'
@@ -64,8 +65,9 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
     const head = numbered[0]!.logId - 1
     tx.onCommit(() => notifier.publish(numbered, events))
     const writing = pipelined(writeEvents(tx, numbered, events))
+    const decided = await decideWakes(tx, numbered, byAudience, candidates)
     const [scheduling, ending] = await Promise.all([
-      scheduleWakes(tx, numbered, byAudience, candidates, scheduler),
+      scheduleWakes(tx, decided, scheduler),
       // After the events: it may read them back.
       endRuns(tx, runs, { recent, head, appended: { events: numbered, byAudience } }, scheduler),
     ])

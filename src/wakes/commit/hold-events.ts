@@ -7,7 +7,7 @@ import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
 import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
-import { insertHeld } from '../store/held-store.ts'
+import type { Held } from '../store/held-store.ts'
 
 type Subject =
   | Pick<
@@ -21,13 +21,14 @@ export const mayBeHeld = (event: Pick<LogEvent, 'data'>, audience: string): bool
   wakePolicyOf(event, audience) !== 'immediate'
 
 /**
- * Returns those of the events that a subscription matches and that wake its agent, and keeps the reason of each that does not.
- * Called in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
+ * Returns those of the events that a subscription matches and that wake its agent, and adds each that does not to `held`, with its
+ * reason. Called in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
  */
 export async function holdEvents(
   tx: Transaction,
   subject: Subject,
   events: readonly LogEvent[],
+  held: Held[],
 ): Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => concerns(subject, event))
   if (subject.kind === 'push' || matching.length === 0) return matching
@@ -45,7 +46,7 @@ export async function holdEvents(
     }
     // A policy and an own act decide without presence.
     const isByPresence = isGated && decision !== ownAct && !mayBeHeld(event, audience)
-    await insertHeld(tx, subject.id, event, decision, isByPresence ? presence.state : null)
+    held.push({ subscriptionId: subject.id, event, decision, presence: isByPresence ? presence.state : null })
   }
   return waking
 }

@@ -6,8 +6,8 @@ import { hasMoreCached, readPending } from '../read/pending.ts'
 import { triggerOf } from '../rules/match.ts'
 import { dueAt, formOf } from '../rules/window.ts'
 import type { Release } from '../store/lease-progress.ts'
+import type { EventsByAudience } from './decide-wakes.ts'
 import type { DeferredEnd } from './run-end.ts'
-import type { EventsByAudience } from './schedule.ts'
 
 /** The log of one project, which the transaction has locked: nobody else appends to it. */
 export interface LockedLog {

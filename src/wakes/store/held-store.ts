@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { Decision } from '../rules/policy.ts'
 
@@ -21,17 +22,16 @@ interface HeldRow extends Omit<LogEvent, 'data' | 'trigger'> {
   presence: PresenceState | null
 }
 
-const insert = statement<{
-  subscriptionId: string
-  projectId: string
-  logId: number
-  action: string
-  reason: string
-  presence: string | null
-  now: number
-}>(sql`insert into held_wake (subscription_id, log_id, project_id, action, reason, presence, created_at)
-  values (${p('subscriptionId')}, ${p('logId')}, ${p('projectId')}, ${p('action')}, ${p('reason')}, ${p('presence')}, ${p('now')})
-  on conflict (subscription_id, log_id) do nothing`)
+const insert = new RowsStatement(
+  (value) =>
+    sql.join(
+      [0, 1, 2, 3, 4, 5, 6].map((column) => value(column)),
+      sql`, `,
+    ),
+  7,
+  (rows) => sql`insert into held_wake (subscription_id, log_id, project_id, action, reason, presence, created_at)
+    values ${rows} on conflict (subscription_id, log_id) do nothing`,
+)
 const newestFirst = statement<
   { subscriptionId: string; before: number; limit: number },
   HeldRow
@@ -54,15 +54,29 @@ const removeAged = statement<{
 }>(sql`delete from held_wake where (subscription_id, log_id) in (
   select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at ${limited})`)
 
-/** Records why an event was held. The first decision stands. */
-export async function insertHeld(
-  tx: Transaction,
-  subscriptionId: string,
-  { projectId, logId }: LogEvent,
-  { action, reason }: Decision,
-  presence: PresenceState | null,
-): Promise<void> {
-  await tx.run(insert, { subscriptionId, projectId, logId, action, reason, presence, now: tx.now })
+/** That an event was held for a subscription, and why. */
+export interface Held {
+  readonly subscriptionId: string
+  readonly event: Pick<LogEvent, 'projectId' | 'logId'>
+  readonly decision: Decision
+  /** The harness's presence, where that decided. */
+  readonly presence: PresenceState | null
+}
+
+/** Records why events were held, all in one statement: an event may be held for hundreds of subscriptions. The first decision stands. */
+export function insertHeld(tx: Transaction, held: readonly Held[]): Promise<void> {
+  return insert.run(
+    tx,
+    held.map(({ subscriptionId, event: { projectId, logId }, decision: { action, reason }, presence }) => [
+      subscriptionId,
+      logId,
+      projectId,
+      action,
+      reason,
+      presence,
+      tx.now,
+    ]),
+  )
 }
 
 /** Returns the held events of a subscription before a logId, newest first. What was released since is not among them. */

@@ -1,4 +1,4 @@
-import { isLegacyRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
+import { classifyInboundRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
@@ -8,9 +8,9 @@ import { answerListenPost } from './listen-post.ts'
 import { postedIn } from './messages.ts'
 import { paramsFlaw } from './params-flaw.ts'
 import { refuseMethod } from './refuse-method.ts'
-import { answerSessionPost, sessionHeader, sessionIdOf } from './session-post.ts'
+import { sessionHeader } from './session-header.ts'
+import { answerSessionPost, sessionIdOf } from './session-post.ts'
 import { streamSession } from './session-stream.ts'
-import { webRequest } from './web-request.ts'
 
 /** Answers `POST /mcp`. Errors: `invalid-request`, and what its era throws. */
 export async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
@@ -18,8 +18,23 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   const { messages, isBatch } = post.posted
   const flaw = isBatch ? undefined : paramsFlaw(messages[0])
   if (flaw) return void res.json(flaw)
-  const isLegacy = await isLegacyRequest(webRequest(req, new AbortController().signal), req.body)
-  return isLegacy ? answerSessionPost(context, post) : answerListenPost(context, post)
+  return hasSession(req) ? answerSessionPost(context, post) : answerListenPost(context, post)
+}
+
+/** Whether a POST is of a protocol version with sessions, as the SDK decides it. */
+function hasSession(req: Request): boolean {
+  const { kind } = classifyInboundRequest({
+    httpMethod: req.method,
+    ...headerAs('protocolVersionHeader', req.get('mcp-protocol-version')),
+    ...headerAs('mcpMethodHeader', req.get('mcp-method')),
+    ...headerAs('mcpNameHeader', req.get('mcp-name')),
+    body: req.body,
+  })
+  return kind === 'legacy'
+}
+
+function headerAs(name: string, value: string | undefined): Record<string, string> {
+  return value === undefined ? {} : { [name]: value }
 }
 
 /** Answers `GET /mcp`: the stream of a session. Errors: `method-not-allowed` in the era without sessions. */

@@ -22,7 +22,7 @@ export interface Post {
   readonly posted: Posted
 }
 
-interface Exchanged {
+export interface Exchanged {
   readonly initialize: InitializeParams
   /** undefined: the message is `initialize`. */
   readonly session: McpSession | undefined
@@ -55,7 +55,7 @@ export async function exchange<Sent>(
   const signal = untilGone(res, held.signal)
   const surface = surfaceOfName(String(initialize.clientInfo?.name ?? ''))
   const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)
-  await using server = await openSessionServer(context, { caller, call, initialize, session, isStreamed })
+  await using server = await openSessionServer(context, { caller, call, initialize, session, message, isStreamed })
   const { transport } = server
   const cancelled = new AbortController()
   const notify = (notification: JSONRPCNotification): void => {

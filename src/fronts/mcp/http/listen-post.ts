@@ -47,6 +47,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
         project: caller.projectId,
         version,
         capabilities: listenCapabilities,
+        request: post.posted.isBatch ? undefined : post.posted.messages.find(isJSONRPCRequest),
       }),
     {
       legacy: 'reject',

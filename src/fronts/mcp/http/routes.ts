@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { authorise } from '../../access/authorise.ts'
 import { recordRest } from '../../access/rest-access.ts'
 import { callerOf, requireKey } from '../../auth.ts'
-import { takeShare } from '../../door.ts'
+import { requireLeft, takeShare } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { requireRead } from '../../unsent-answers.ts'
 import type { McpFrontContext } from './context.ts'
@@ -10,6 +10,7 @@ import { mcpTable } from './mcp-table.ts'
 import { refusePages } from './origin.ts'
 import { refuseMethod } from './refuse-method.ts'
 import { rpcProblemHandler } from './rpc-problem.ts'
+import { sessionHeader } from './session-header.ts'
 
 /**
  * `/mcp`: MCP over Streamable HTTP, in both eras of the protocol: sessions up to 2025-11-25, none from 2026-07-28. As everywhere, a
@@ -27,7 +28,9 @@ export function mcpRoutes(context: McpFrontContext): Router {
     refusePages(() => mcp.ownNames),
     requireKey(context),
     requireRead(unsent),
-    takeShare(shares),
+    // What a message is for is in its body; its parts are counted by the route that each calls.
+    takeShare(shares, () => undefined),
+    requireLeft(shares, 'mcpSessionsPerMinute', begins),
     allow,
   )
   router.post(path, jsonBody(), async (req: Request, res: Response) => (await answers()).answerPost(context, req, res))
@@ -37,6 +40,13 @@ export function mcpRoutes(context: McpFrontContext): Router {
   router.use(rpcProblemHandler(log, failedTries))
   return router
 }
+
+/** Whether a request can be nothing but one that begins a session: no other comes without these headers. */
+const begins = (req: Request): boolean =>
+  req.method === 'POST' &&
+  req.get(sessionHeader) === undefined &&
+  req.get('mcp-protocol-version') === undefined &&
+  req.get('mcp-method') === undefined
 
 const answers = () => import('./answers.ts')
 

@@ -1,16 +1,16 @@
 import { isInitializeRequest, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { answerBatch, requireBatches } from './batch.ts'
 import type { McpFrontContext } from './context.ts'
-import { exchange, type Post } from './exchange.ts'
+import { type Exchanged, exchange, type Post } from './exchange.ts'
+import { fixedResult, initializeResult, isWellPosted } from './fixed-results.ts'
 import { notificationsIn, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
-
-export const sessionHeader = 'Mcp-Session-Id'
+import { sessionHeader } from './session-header.ts'
 
 /**
  * Answers the POST of a protocol version with sessions, up to 2025-11-25. Errors: `session-not-found` for an unknown session,
@@ -44,23 +44,21 @@ export function sessionIdOf(req: Request): string {
 }
 
 async function begin(context: McpFrontContext, post: Post, message: JSONRPCRequest): Promise<void> {
-  const { caller, res } = post
+  const { caller, req, res } = post
   const initialize = message.params as unknown as InitializeParams
   requireModest(initialize)
   context.shares.spend(caller, 'mcpSessionsPerMinute')
-  const exchanged = { initialize, session: undefined, message, isStreamed: false }
-  const answered = await exchange(context, post, exchanged, async (whole) => whole)
-  if (!answered) return void res.destroy()
-  const { result } = (await answered.clone().json()) as { result?: { protocolVersion: string } }
-  if (result) {
-    const { protocolVersion } = result
-    res.setHeader(sessionHeader, await beginMcpSession(context.mcp.sessions, caller, { protocolVersion, initialize }))
-  }
-  await sendAnswer(answered, { res, caller, held: { signal: never }, signal: never, unsent: context.unsent })
+  if (!isWellPosted(req, true)) return serve(context, post, { initialize, session: undefined, message })
+  const result = await initializeResult(initialize, caller.identity)
+  const protocolVersion = String(result.protocolVersion)
+  res.setHeader(sessionHeader, await beginMcpSession(context.mcp.sessions, caller, { protocolVersion, initialize }))
+  sendResult(res, message, JSON.stringify(result))
 }
 
-/** An answer that is there as a whole. */
-const never = new AbortController().signal
+function sendResult(res: Response, { id }: JSONRPCRequest, result: string): void {
+  res.setHeader('Content-Type', 'application/json')
+  res.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`)
+}
 
 function requireModest(initialize: InitializeParams): void {
   const { max } = mcpLimits.mcpInitialize
@@ -78,12 +76,24 @@ async function answer(
   session: McpSession,
   message: JSONRPCRequest,
 ): Promise<void> {
-  const { caller, res } = post
+  const { req, res } = post
   const { initialize } = session
+  const isPlain = !wantsProgress([message]) && isWellPosted(req, false)
+  const fixed = isPlain ? await fixedResult(message.method, initialize) : undefined
+  if (fixed !== undefined) return sendResult(res, message, fixed)
+  await serve(context, post, { initialize, session, message })
+}
+
+/** Has a server of the SDK answer. */
+async function serve(
+  context: McpFrontContext,
+  post: Post,
+  asked: Pick<Exchanged, 'initialize' | 'session' | 'message'>,
+): Promise<void> {
+  const { caller, res } = post
   const { unsent } = context
-  const isStreamed = wantsProgress([message])
-  const exchanged = { initialize, session, message, isStreamed }
-  const sent = await exchange(context, post, exchanged, async (answered, ends) => {
+  const isStreamed = asked.session !== undefined && wantsProgress([asked.message])
+  const sent = await exchange(context, post, { ...asked, isStreamed }, async (answered, ends) => {
     await sendAnswer(answered, { res, caller, ...ends, unsent })
     return true
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  isJSONRPCRequest,
   type JSONRPCMessage,
   type McpServer,
   ProtocolError,
@@ -32,6 +33,7 @@ interface Serving {
   readonly initialize: InitializeParams
   /** undefined: the request is `initialize`. */
   readonly session: McpSession | undefined
+  readonly message: JSONRPCMessage
   /** Whether the answer is a stream: with JSON, nothing can be said before the result. */
   readonly isStreamed: boolean
 }
@@ -41,10 +43,18 @@ interface Serving {
  * gateway has to keep a server for each session.
  */
 export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
-  const { caller, call, initialize, session, isStreamed } = serving
+  const { caller, call, initialize, session, message, isStreamed } = serving
   const { identity, projectId: project } = caller
   const capabilities = sessionCapabilities(initialize)
-  const server = createMcpServer({ call, identity, project, version, capabilities, takesWakes: wantsWakes(initialize) })
+  const server = createMcpServer({
+    call,
+    identity,
+    project,
+    version,
+    capabilities,
+    takesWakes: wantsWakes(initialize),
+    request: isJSONRPCRequest(message) ? message : undefined,
+  })
   if (session) serveSession(context, server, session)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
   await server.connect(transport)

@@ -1,6 +1,12 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
+/** Made once: prompts are registered for each connection or request. */
+const handOverArgs = z.object({
+  task: z.string().describe('The id of a task, or the ref of other claimed work'),
+  to: z.string().describe('The agent that takes it over, e.g. @donna'),
+})
+
 /** Registers the prompts: what a user starts by hand. */
 export function registerPrompts(server: McpServer): void {
   server.registerPrompt(
@@ -13,10 +19,7 @@ export function registerPrompts(server: McpServer): void {
     {
       title: 'Hand work over',
       description: 'Hands a task or other claimed work over to another agent, with what it needs to know.',
-      argsSchema: z.object({
-        task: z.string().describe('The id of a task, or the ref of other claimed work'),
-        to: z.string().describe('The agent that takes it over, e.g. @donna'),
-      }),
+      argsSchema: handOverArgs,
     },
     ({ task, to }) => said(handOver(task, to)),
   )
