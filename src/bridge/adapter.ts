@@ -31,13 +31,14 @@ export interface Adapter extends AsyncDisposable {
   /**
    * Looks what became of a wake that was handed over before this process died. `absent`: the harness never had it, so it may be handed
    * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `delivered`: it joined another turn;
-   * `unknown`: it cannot be told, so it is not sent again. A conversation that is gone has its id and the state `unknown`.
+   * `written`: it was shown to the harness, and no more can be told; `unknown`: it cannot be told, so it is not sent again. A conversation
+   * that is gone has its id and the state `unknown`. `way`: what `handingOver` was called with.
    */
-  find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found>
+  find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<Found>
 }
 
 /** What became of a wake that was handed over, as `Adapter.find` tells it. */
-export type Found = 'turn_started' | 'delivered' | 'waits' | 'absent' | 'unknown'
+export type Found = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
 
 /** What everybody knows of an adapter without starting it. */
 export interface AdapterRow {

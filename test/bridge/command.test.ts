@@ -89,6 +89,36 @@ describe('rouse bridge', () => {
     expect(await terminal.code, terminal.stderr()).toBe(130)
   })
 
+  test('an agent whose key was taken away asks no more, and goes on when its profile has another one', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const env = { ...user(home.path, gateway, donna), PATH: process.env.PATH }
+    const directory = workplace(home.path)
+    configure(home.path, {
+      agents: [{ profile: 'donna', harnesses: ['exec'], directories: [directory] }],
+      adapters: { exec: { command: 'printf "%s" "$ROUSE_SUBJECT" > woken' } },
+    })
+    const terminal = start(['bridge'], env)
+    await terminal.until(/@donna: connected/)
+    const { body } = await gateway.call('GET', '/v1/agents/donna/keys')
+    const { body: made } = await gateway.call('POST', '/v1/agents/donna/keys', {})
+    await gateway.call('DELETE', `/v1/agents/donna/keys/${body.keys[0].keyId}`)
+    await terminal.until(/@donna: its key is not valid any more.*rouse login --profile donna/)
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+    expect(await statusOf(env)).toMatchObject({ agents: [{ state: 'stopped' }] })
+
+    user(home.path, gateway, { ...donna, key: made.apiKey })
+    await terminal.until(/@donna: its profile has another key/)
+    await until(
+      () => statusOf(env),
+      ({ agents }) => agents[0].state === 'connected' && agents[0].last[0]?.step === 'delivered',
+    )
+    expect(readFileSync(join(directory, 'woken'), 'utf8')).toBe('Review PR 7')
+    terminal.interrupt()
+    expect(await terminal.code, terminal.stderr()).toBe(130)
+  })
+
   test('without a configuration, or with a wrong one, says what to do', async () => {
     using home = dataDirectory()
     const env = user(home.path, { url: 'http://127.0.0.1:1' }, { handle: 'donna', key: 'rk_1' })

@@ -1,39 +1,17 @@
-import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { prepareClaude } from './claude-config.ts'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
 import { installedClaude } from './programs.ts'
 
 const claude = installedClaude()
-const apiKey = 'sk-ant-api03-0000000000000000000000000000'
-
-/** What Claude Code asks a new user is answered, and its model is the one at the address. */
-function prepare(office: Awaited<ReturnType<typeof openOffice>>, model: string): void {
-  Object.assign(office.env, {
-    CLAUDE_CONFIG_DIR: office.at('claude'),
-    ANTHROPIC_BASE_URL: model.replace(/\/v1$/, ''),
-    ANTHROPIC_API_KEY: apiKey,
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-    PATH: `${dirname(claude!)}:${office.env.PATH}`,
-  })
-  const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
-  const state = {
-    hasCompletedOnboarding: true,
-    theme: 'dark',
-    customApiKeyResponses: { approved: [apiKey.slice(-20)], rejected: [] },
-    projects: { [office.at('project')]: project },
-  }
-  office.write('claude/.claude.json', JSON.stringify(state, null, 2))
-}
-
 describe.skipIf(claude === undefined)('Claude Code', () => {
   test('its model is told what mail waits, and calls our tools', async () => {
     await using office = await openOffice()
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'mcp__rouse__whoami', input: {} } : { text: `answer ${number}` },
     )
-    prepare(office, model.url)
+    prepareClaude(office, claude!, model.url)
     const install = await office.rouse('install', 'claude', '--profile', office.profile, '--approve-tools')
     expect([install.code, install.stderr]).toEqual([0, ''])
     await office.gateway.send('@donna', 'Please review PR 7')
@@ -58,7 +36,7 @@ describe.skipIf(claude === undefined)('Claude Code', () => {
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'mcp__rouse__whoami', input: {} } : { text: `answer ${number}` },
     )
-    prepare(office, model.url)
+    prepareClaude(office, claude!, model.url)
     await office.rouse('install', 'claude', '--profile', office.profile, '--approve-tools', '--http')
     Object.assign(office.env, { ROUSE_KEY: office.agent.key })
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { cacheDirectory } from './programs.ts'
 
@@ -16,12 +16,24 @@ export interface Ended {
   readonly ms: number
 }
 
+interface OfficeGateway extends AsyncDisposable {
+  readonly url: string
+  addAgent(handle: string): Promise<TestAgent>
+}
+
 /** A gateway with an agent, and a home directory with a profile for it, in which one harness is installed and run. */
-export async function openOffice() {
+export async function openOffice(): Promise<Office<TestGateway>>
+export async function openOffice<G extends OfficeGateway>(start: () => Promise<G>): Promise<Office<G>>
+export async function openOffice(start: () => Promise<OfficeGateway> = startGateway) {
+  return openOfficeOf(await start())
+}
+
+export type Office<G extends OfficeGateway> = Awaited<ReturnType<typeof openOfficeOf<G>>>
+
+async function openOfficeOf<G extends OfficeGateway>(gateway: G) {
   mkdirSync(cacheDirectory, { recursive: true })
   const home = mkdtempSync(join(cacheDirectory, 'home-'))
   const at = (...names: string[]) => join(home, ...names)
-  const gateway = await startGateway()
   const agent = await gateway.addAgent('@donna')
   // No other process has this word on its command line.
   const profile = `donna-${randomBytes(6).toString('hex')}`

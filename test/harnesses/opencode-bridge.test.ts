@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { freePort, type OpencodeDesk, openOpencodeDesk, wakeOf } from './opencode-desk.ts'
-import { program } from './programs.ts'
+import { hasRegistry, program } from './programs.ts'
 import { hasTerminal, type Terminal } from './terminal.ts'
 
 const opencode = program('opencode')
@@ -199,15 +198,4 @@ interface Told {
 
 function tell(route: string, state: string, { end, steps, ms }: Told): void {
   console.log(`${route}: ${state}: ${[...steps, end.step].join(' → ')} after ${ms} ms`)
-}
-
-/** With its first plugin OpenCode installs a package from npm. */
-function hasRegistry(): boolean {
-  try {
-    execFileSync('npm', ['view', '@opencode-ai/plugin@1.18.33', 'version'], { timeout: 30_000, stdio: 'pipe' })
-    return true
-  } catch {
-    console.warn('skipped: the npm registry cannot be reached, and OpenCode wants it for its first plugin')
-    return false
-  }
 }

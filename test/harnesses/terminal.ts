@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { until } from '../support/until.ts'
+import type { Look } from './screens.ts'
 
 const endMaxMs = 5_000
 /** What comes faster is taken for a paste, and its Enter for a new line. */
@@ -33,6 +34,27 @@ export class Terminal implements AsyncDisposable {
 
   get text(): string {
     return this.#tmux('capture-pane', '-p', '-t', 'main')
+  }
+
+  /** The screen with its styles, and where the cursor stands. */
+  look(): Look {
+    const format = '#{cursor_x} #{cursor_y}'
+    const output = this.#tmux(
+      'display-message',
+      '-p',
+      '-t',
+      'main',
+      format,
+      ';',
+      'capture-pane',
+      '-e',
+      '-p',
+      '-t',
+      'main',
+    )
+    const [place = '', ...rows] = output.split('\n')
+    const [x = 0, y = 0] = place.split(' ').map(Number)
+    return { cursor: { x, y }, screen: rows.join('\n') }
   }
 
   shows(text: string, timeoutMs = 20_000): Promise<string> {

@@ -42,7 +42,11 @@ export function connectClient(url: string, adminKey: string): ProcessClient {
     const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
     const text = body === undefined ? undefined : JSON.stringify(body)
     const answer = await ask(url + path, method, { ...headers, ...type }, text, AbortSignal.timeout(requestMaxMs))
-    return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.text) }
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: answer.text === '' ? undefined : JSON.parse(answer.text),
+    }
   }
   const call: ProcessClient['call'] = (method, path, body, { key = adminKey } = {}) =>
     request(method, path, body, { authorization: `Bearer ${key}` })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Io } from '../../client/io.ts'
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
@@ -10,7 +11,7 @@ import { type BridgeMessage, lineOf, localLimits } from './protocol.ts'
 interface AttachOptions {
   readonly env: Io['env']
   /** What it says of itself. */
-  readonly client: Omit<MessageOf<'attach'>, 'type'>
+  readonly client: Omit<MessageOf<'attach'>, 'type' | 'instance'>
   /** Takes a wake, once for each id: it resolves when the wake will not be lost. Errors: it is not taken. */
   readonly take: (wake: OutgoingWake) => void | Promise<void>
   /** Called when the bridge has been told that the wake is taken. */
@@ -31,13 +32,14 @@ export class BridgeAttachment {
   readonly #options: AttachOptions
   readonly #clock: Clock
   readonly #taken = new Map<string, Promise<void>>()
+  #hasForgotten = false
   #client: Omit<MessageOf<'attach'>, 'type'>
   #socket: Socket | undefined
   #isAttached = false
 
   constructor(options: AttachOptions) {
     this.#options = options
-    this.#client = options.client
+    this.#client = { ...options.client, instance: randomBytes(8).toString('hex') }
     this.#clock = options.clock ?? systemClock
     this.ended = this.#run()
   }
@@ -116,6 +118,13 @@ export class BridgeAttachment {
   #act(message: BridgeMessage): void {
     if (message.type === 'ping') this.#say({ type: 'pong' })
     if (message.type === 'wake') void this.#take(message.wake)
+    if (message.type === 'ask') this.#answer(message.wakeId)
+  }
+
+  /** Who has forgotten some says nothing of those that it does not know. */
+  #answer(wakeId: string): void {
+    const hasWake = this.#taken.has(wakeId)
+    if (hasWake || !this.#hasForgotten) this.#say({ type: 'answer', wakeId, hasWake })
   }
 
   /** A bridge that was started again sends a wake again whose answer it has not read: it gets the same answer. Never rejects. */
@@ -125,6 +134,7 @@ export class BridgeAttachment {
     for (const oldest of this.#taken.keys()) {
       if (this.#taken.size <= rememberedMax) break
       this.#taken.delete(oldest)
+      this.#hasForgotten = true
     }
     try {
       await taking

@@ -11,11 +11,12 @@ interface Sending {
 
 /** A client that has attached, at the side of the bridge. */
 export class AttachedConnection {
-  #client: Omit<AttachedClient, 'send'>
+  #client: Omit<AttachedClient, 'send' | 'hasTaken'>
   #isGone = false
   readonly #write: (message: BridgeMessage) => void
   readonly #clock: Clock
   readonly #sending = new Map<string, Sending>()
+  readonly #asking = new Map<string, (hasWake: boolean | undefined) => void>()
 
   constructor({ type: _type, ...client }: MessageOf<'attach'>, write: (message: BridgeMessage) => void, clock: Clock) {
     this.#client = client
@@ -34,12 +35,12 @@ export class AttachedConnection {
 
   /** What an adapter sees of it. It stays as it is: ask again for what it says later. */
   get view(): AttachedClient {
-    return { ...this.#client, send: (wake) => this.#send(wake) }
+    return { ...this.#client, send: (wake) => this.#send(wake), hasTaken: (wakeId) => this.#ask(wakeId) }
   }
 
   change({ type: _type, ...changes }: MessageOf<'change'>): void {
     const changed = Object.entries({ ...this.#client, ...changes }).filter(([, value]) => value !== null)
-    this.#client = Object.fromEntries(changed) as Omit<AttachedClient, 'send'>
+    this.#client = Object.fromEntries(changed) as Omit<AttachedClient, 'send' | 'hasTaken'>
   }
 
   taken({ wakeId }: MessageOf<'taken'>): void {
@@ -50,10 +51,31 @@ export class AttachedConnection {
     this.#sending.get(wakeId)?.settle(new WakeDeclined(reason))
   }
 
+  answered({ wakeId, hasWake }: MessageOf<'answer'>): void {
+    this.#asking.get(wakeId)?.(hasWake)
+  }
+
   gone(): void {
     this.#isGone = true
+    for (const settle of [...this.#asking.values()]) settle(undefined)
     for (const { settle } of [...this.#sending.values()])
       settle(new Error('It has gone before it said that it has the wake.'))
+  }
+
+  /** Of two questions at the same time the first is answered. */
+  #ask(wakeId: string): Promise<boolean | undefined> {
+    if (this.#isGone || this.#client.instance === undefined || this.#asking.has(wakeId))
+      return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(localLimits.answerMs, () => settle(undefined))
+      const settle = (hasWake: boolean | undefined) => {
+        cancel()
+        this.#asking.delete(wakeId)
+        resolve(hasWake)
+      }
+      this.#asking.set(wakeId, settle)
+      this.#write({ type: 'ask', wakeId })
+    })
   }
 
   #send({ id, text, lines }: OutgoingWake): Promise<void> {

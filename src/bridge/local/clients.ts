@@ -23,6 +23,10 @@ export interface AttachedClient {
   readonly activeTurnId?: string
   /** ISO 8601: from then on it does not listen any more. */
   readonly until?: string
+  /** Its process: the same after a bridge was started again. Absent: it answers no questions. */
+  readonly instance?: string
+  /** Whether it has taken a wake, since its process began. undefined: it does not say. Never rejects. */
+  hasTaken(wakeId: string): Promise<boolean | undefined>
   /** Resolves when the client has said that it has the wake. Errors: `WakeDeclined`; else it is gone, or does not answer, and may have it. */
   send(wake: OutgoingWake): Promise<void>
 }

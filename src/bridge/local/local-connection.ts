@@ -83,9 +83,10 @@ export class LocalConnection {
     }
   }
 
-  #actOf(client: AttachedConnection, message: MessageOf<'change' | 'taken' | 'declined' | 'pong'>): void {
+  #actOf(client: AttachedConnection, message: MessageOf<'change' | 'taken' | 'declined' | 'answer' | 'pong'>): void {
     if (message.type === 'taken') client.taken(message)
     if (message.type === 'declined') client.declined(message)
+    if (message.type === 'answer') client.answered(message)
     if (message.type === 'change') {
       client.change(message)
       this.#events.changed(client)

@@ -25,6 +25,11 @@ const attach = z.object({
   activeTurnId: id.optional(),
   /** From then on it does not listen any more. */
   until: instant.optional(),
+  /** The same for all connections of one process: it answers what it has taken. */
+  instance: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits')
+    .optional(),
 })
 
 /** What has changed since it attached. null: there is none now. */
@@ -42,6 +47,9 @@ const taken = z.object({ type: z.literal('taken'), wakeId })
 
 /** It does not take the wake. */
 const declined = z.object({ type: z.literal('declined'), wakeId, reason: oneLine(500) })
+
+/** Whether it has taken a wake that the bridge asks for. */
+const answer = z.object({ type: z.literal('answer'), wakeId, hasWake: z.boolean() })
 
 /** What became of a wake, and what proves it. */
 const report = z.object({
@@ -78,7 +86,17 @@ const status = z.object({ type: z.literal('status') })
 const pong = z.object({ type: z.literal('pong') })
 
 /** What the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
-const clientMessage = z.discriminatedUnion('type', [attach, change, taken, declined, report, hook, status, pong])
+const clientMessage = z.discriminatedUnion('type', [
+  attach,
+  change,
+  taken,
+  declined,
+  answer,
+  report,
+  hook,
+  status,
+  pong,
+])
 export type ClientMessage = z.infer<typeof clientMessage>
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 

@@ -11,6 +11,8 @@ export const localLimits = {
   silenceMs: 90_000,
   /** How long a client may take to say that it has a wake. */
   takenMs: 10_000,
+  /** How long a client may take to say whether it has taken one. */
+  answerMs: 5_000,
 } as const
 
 /** What the bridge says to its clients. */
@@ -21,6 +23,8 @@ export type BridgeMessage =
       readonly type: 'wake'
       readonly wake: { readonly id: string; readonly text: string; readonly lines: string }
     }
+  /** Has it taken this wake? Asked of who has given an `instance`. */
+  | { readonly type: 'ask'; readonly wakeId: string }
   | { readonly type: 'status'; readonly status: unknown }
   /** The line was not understood. The connection ends. */
   | { readonly type: 'error'; readonly error: string }

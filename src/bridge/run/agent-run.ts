@@ -60,6 +60,7 @@ export class AgentRun {
   readonly #last: OutgoingReceipt[] = []
   #state: RunState = 'connecting'
   #reason = ''
+  #wantsKey = false
   #running: Promise<void> | undefined
 
   constructor(parts: AgentRunParts) {
@@ -112,6 +113,11 @@ export class AgentRun {
     return { state: this.#state, reason: this.#reason || (this.#state === 'connected' ? reason : '') }
   }
 
+  /** Whether it has ended because the key of its profile is none that an agent may use now: with another one it could run. */
+  get wantsKey(): boolean {
+    return this.#wantsKey
+  }
+
   /** The newest receipts, the last one first. */
   get last(): readonly OutgoingReceipt[] {
     return this.#last
@@ -159,8 +165,10 @@ export class AgentRun {
   async #follow(): Promise<void> {
     const { agent, journal } = this.#parts
     const { kind, identity } = await this.#gateway.call('GET /v1/whoami', { mail: 'none' })
-    if (kind !== 'agent')
+    if (kind !== 'agent') {
+      this.#wantsKey = true
       return this.#end('stopped', `profile ${agent.profile.name} has the key of ${identity}, which is no agent`)
+    }
     const subscriptionIds = await ownSubscriptions(this.#gateway, journal, agentKey(agent), agent.triggers)
     const { signal } = this.#stopping
     const capabilities = agent.harnesses.every((harness) => harness === 'exec')
@@ -210,7 +218,9 @@ export class AgentRun {
   /** The gateway refuses this agent, now and later. */
   #refused(error: unknown): void {
     const problem = error instanceof Refused ? error.problem : {}
-    const again = `its key is not valid any more. Log in again: rouse login --profile ${this.agent.profile.name}`
+    const { name } = this.agent.profile
+    const again = `its key is not valid any more. It goes on when its profile has another one: rouse login --profile ${name}`
+    this.#wantsKey ||= problem.status === 401
     this.#end('stopped', problem.status === 401 ? again : textOf(error))
   }
 

@@ -76,7 +76,7 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
   try {
     const session = (await parts.lookFor(harness, conversationId)) ?? lost
     by = { by: harness, session }
-    found = await parts.adapter(harness).find(session, id, parts.signal)
+    found = await parts.adapter(harness).find(session, id, parts.signal, record.route ?? '')
   } catch (error) {
     if (parts.signal.aborted) return stopped
     return { step: 'unknown', detail: `it was handed over, and then: ${(error as Error).message}`, ...by }
@@ -89,6 +89,7 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
     const reason = reasonOfState(by.session?.state)
     return { step: 'held', detail: 'the harness has it, and has not begun', reason, isWithHarness: true, ...by }
   }
+  if (found === 'written') return { step: 'written', detail: 'found after a restart, and no more is known', ...by }
   if (found === 'unknown' && record.step === 'written') {
     return { step: 'written', detail: 'no more is known since the bridge ended', ...by }
   }

@@ -1,12 +1,13 @@
 import type { Io } from '../../client/io.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { AdapterRow } from '../adapter.ts'
-import type { BridgeConfig } from '../config/bridge-config.ts'
+import type { BridgeConfig, BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../local/clients.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import { AdapterHost } from './adapter-host.ts'
 import { AgentRun } from './agent-run.ts'
+import { anotherKey } from './another-key.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 import type { RecoveryTimes } from './recovery.ts'
 import type { BridgeStatus } from './status.ts'
@@ -50,7 +51,7 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
   const { adapters: settings } = config
   await using hosted = new AdapterHost({ rows, settings, directories, clients: local, env: io.env, now, note })
   host = hosted
-  for (const agent of config.agents) {
+  const startRun = (agent: BridgedAgent): AgentRun => {
     const run: AgentRun = new AgentRun({
       agent,
       maxTurnsAMinute: config.maxTurnsAMinute,
@@ -64,13 +65,14 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
       noteReceipt: (receipt) => noteReceipt(agent.profile.identity, receipt),
       recoveryTimes: parts.recoveryTimes,
     })
-    runs.push(run)
+    return run
   }
+  runs.push(...config.agents.map(startRun))
   journal.prune()
   const pruning = setInterval(() => prune(), pruneMs)
   hosted.start()
   try {
-    const all = Promise.all(runs.map((run) => run.run()))
+    const all = Promise.all(config.agents.map((_, index) => runAgent(index)))
     await Promise.race([all, untilAborted(io.signal)])
   } finally {
     clearInterval(pruning)
@@ -79,6 +81,19 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
   }
   io.signal?.throwIfAborted()
   throw new Error('No agent is left that can be woken here.')
+
+  /** Runs an agent until it can be woken no more, also with another key. */
+  async function runAgent(index: number): Promise<void> {
+    for (;;) {
+      const run = runs[index]!
+      await run.run()
+      const profile = run.wantsKey ? await anotherKey(io, run.agent.profile) : undefined
+      if (profile === undefined) return
+      await run.stop(AbortSignal.timeout(stopMsMax))
+      note(`${profile.identity}: its profile has another key. Trying again …`)
+      runs[index] = startRun({ ...run.agent, profile })
+    }
+  }
 
   async function othersOf(own: AgentRun, signal: AbortSignal): Promise<readonly KnownSession[]> {
     const others = runs.filter((run) => run !== own)

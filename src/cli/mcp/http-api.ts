@@ -31,9 +31,13 @@ export function createHttpApi(options: HttpApiOptions): HttpApi {
   const expired = () => unreachable(options.url, `no answer within ${callMaxMs / 1000} s`)
   return (request, outer) =>
     withTimeout({ signal: outer, timeoutMs: callMaxMs, expired }, async (signal) => {
-      const answer = await send(options, await credentials(), request, signal)
-      if (answer.status === 401) known = undefined
-      return answer
+      const used = await credentials()
+      const answer = await send(options, used, request, signal)
+      if (answer.status !== 401) return answer
+      known = undefined
+      // Nothing was done. Another key is tried at once: the model is not told to ask for what its user has given.
+      const now = await credentials()
+      return now.key === used.key ? answer : send(options, now, request, signal)
     })
 }
 

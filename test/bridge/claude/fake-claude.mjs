@@ -157,6 +157,8 @@ const acts = {
   },
   state: () =>
     say({ is: 'state', status, sessionId, waiters: waiters.size, monitors: monitors.length, held: held.length }),
+  // Its transcript is not written yet.
+  forget: () => rmSync(join(transcripts, `${sessionId}.jsonl`), { force: true }),
   exit: async () => {
     await hooks('SessionEnd', { reason: 'prompt_input_exit' })
     for (const { child } of waiters) child.kill('SIGTERM')

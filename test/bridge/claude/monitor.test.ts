@@ -17,15 +17,16 @@ describe('a session with the plugin', () => {
 
     const wake = wakeOf()
     const { steps, end } = await attempt(adapter, target, wake)
-    expect(steps).toEqual(['handing over by monitor', 'written'])
+    expect(steps).toEqual([expect.stringMatching(/^handing over by monitor#[0-9a-f]{16}$/), 'written'])
     expect(end).toMatchObject({
       step: 'turn_started',
       detail: expect.stringMatching(/^the hook UserPromptSubmit of turn /),
     })
     const turn = await session.heard('turn')
     expect(turn).toMatchObject({ kind: 'task-notification', text: `<event>${wake.text}</event>` })
-    expect(await adapter.find(target, wake.id)).toBe('turn_started')
-    expect(await adapter.find(target, wakeOf().id)).toBe('unknown')
+    const never = new AbortController().signal
+    expect(await adapter.find(target, wake.id, never)).toBe('turn_started')
+    expect(await adapter.find(target, wakeOf().id, never)).toBe('unknown')
 
     // A turn runs now: what would be handed over could not be taken back.
     const busy = await attempt(adapter, target, wakeOf())
@@ -94,6 +95,26 @@ describe('a session with the plugin', () => {
       () => bridge.attached('claude').length,
       (count) => count === 0,
     )
+  })
+
+  test('says to a bridge that is started again whether it has had a wake; one that has begun anew does not', async () => {
+    await using desk = await openDesk('--bridge')
+    const first = await desk.startBridge()
+    const session = await desk.open()
+    const target = await found(desk.adapterOf(first), isReachable)
+    const [taken, lost] = [wakeOf(), wakeOf()]
+    const { steps } = await attempt(desk.adapterOf(first), target, taken)
+    const way = steps[0]!.replace('handing over by ', '')
+    await session.act('finish')
+    await first[Symbol.asyncDispose]()
+    await using second = await desk.startBridge()
+    const adapter = desk.adapterOf(second)
+    const never = new AbortController().signal
+    expect(await adapter.find(target, lost.id, never, way)).toBe('absent')
+    expect(await adapter.find(target, taken.id, never, way)).toBe('turn_started')
+    await session.act('forget')
+    expect(await adapter.find(target, taken.id, never, way)).toBe('written')
+    expect(await adapter.find(target, lost.id, AbortSignal.timeout(100), 'monitor#0000000000000000')).toBe('unknown')
   })
 
   test('finds a bridge that is started again, and takes no wake twice', async () => {

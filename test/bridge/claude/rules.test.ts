@@ -56,6 +56,7 @@ const client = (route: string, more: Partial<AttachedClient> = {}): AttachedClie
   process: { pid: 7 },
   route,
   send: async () => {},
+  hasTaken: async () => undefined,
   ...more,
 })
 const told = (permissionMode: string) => ({

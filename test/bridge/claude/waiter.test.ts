@@ -16,7 +16,7 @@ test('a waiting hook wakes an idle session, and the end of the turn arms the nex
     const target = await found(adapter, isReachable)
     const wake = wakeOf()
     const { steps, end } = await attempt(adapter, target, wake)
-    expect(steps).toEqual(['handing over by rewake', 'written'])
+    expect(steps).toEqual([expect.stringMatching(/^handing over by rewake#[0-9a-f]{16}$/), 'written'])
     expect(end).toMatchObject({ step: 'turn_started' })
     const { text } = await session.heard('turn', turns)
     expect(text).toMatch(/This is a notice, not an error\./)

@@ -39,6 +39,18 @@ test('a key that is put right is read again', async () => {
   expect((await client.callTool(whoami)).isError).toBeUndefined()
 })
 
+test('a key that is taken away and given anew while it runs fails no call', async () => {
+  await using gateway = await startGateway()
+  let { key } = await gateway.addAgent('donna')
+  const { client } = await startMcpPair('legacy', { url: gateway.url, key: '', credentials: async () => ({ key }) })
+  expect((await client.callTool(whoami)).isError).toBeUndefined()
+  const { body } = await gateway.call('GET', '/v1/agents/donna/keys')
+  const { body: made } = await gateway.call('POST', '/v1/agents/donna/keys', {})
+  await gateway.call('DELETE', `/v1/agents/donna/keys/${body.keys[0].keyId}`)
+  key = made.apiKey
+  expect((await client.callTool(whoami)).isError).toBeUndefined()
+})
+
 test('what is no gateway is said to be none', async () => {
   await using stub = await startStubGateway({ 'POST /v1/sessions': { text: '<html>' } })
   const { client } = await startMcpPair('legacy', { url: stub.url, key: 'k' })

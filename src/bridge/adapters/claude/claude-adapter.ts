@@ -14,10 +14,11 @@ import type {
 import { localAddress, thisMachine } from '../../local/address.ts'
 import { WakeDeclined } from '../../local/clients.ts'
 import { reasonOfState } from '../../reason-of-state.ts'
+import { clientOf } from './client-of.ts'
 import { writeToInbox } from './inbox.ts'
 import { type Proof, proofOf } from './proof.ts'
 import { type ClaudeSession, readSession, readSessions } from './registry.ts'
-import { chooseRoute, type Route } from './route.ts'
+import { chooseRoute, instanceIn, type Route, recordedWay } from './route.ts'
 import { type ClaudeSettings, readSettings } from './settings.ts'
 import { traceIn } from './transcript.ts'
 import { watchSessions } from './watch-sessions.ts'
@@ -68,24 +69,30 @@ export class ClaudeAdapter implements Adapter {
   async wake(target: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const before = this.#ready(target)
     if ('step' in before) return before
-    await tools.handingOver(before.route.kind)
+    const way = recordedWay(before.route)
+    await tools.handingOver(way)
     // The disk has taken its time, and the user may have begun something.
     const now = this.#ready(target)
     if ('step' in now) return now
+    if (recordedWay(now.route) !== way) {
+      return { step: 'held', detail: 'the way into the session has changed', reason: 'cannot_start_turn' }
+    }
     const refusal = await this.#handOver(now.route, wake)
     if (refusal) return refusal
     tools.report('written', `Claude Code: ${routeWords[now.route.kind]}`)
     return endOf(await this.#proof(now.session, wake.id, tools.signal), this.#turnMaxMs)
   }
 
-  async find(target: HarnessSession, wakeId: string): Promise<Found> {
+  async find(target: HarnessSession, wakeId: string, signal: AbortSignal, way = ''): Promise<Found> {
     const session = this.#session(target)
     const traced = session && (await traceIn(session, wakeId))
     if (traced === 'began') return 'turn_started'
     if (traced === 'joined') return 'delivered'
     if (traced === 'queued') return 'waits'
-    // What a session has not written down yet may be held in a dialog of its inbox, or lie in a pipe.
-    return 'unknown'
+    // What a session has not written down yet may be held in a dialog of its inbox, or lie in a pipe. Who got it may tell.
+    const client = await clientOf(this.#context.clients, instanceIn(way), signal)
+    const hasTaken = await client?.hasTaken(wakeId)
+    return hasTaken === undefined ? 'unknown' : hasTaken ? 'written' : 'absent'
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

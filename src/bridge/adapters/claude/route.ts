@@ -8,6 +8,15 @@ export type Route =
   /** `remark`: why there is none, and what mends it. */
   | { readonly kind: 'none'; readonly remark: string }
 
+/** The name of a way in the record of a wake: `monitor#6f0c…`. The client that got the wake is found by it. Pure. */
+export function recordedWay(route: Exclude<Route, { kind: 'none' }>): string {
+  const instance = route.kind === 'inbox' ? undefined : route.client.instance
+  return instance === undefined ? route.kind : `${route.kind}#${instance}`
+}
+
+/** The client in that name. Pure. */
+export const instanceIn = (way: string): string | undefined => /#([0-9a-f]{16})$/.exec(way)?.[1]
+
 export interface RouteFacts {
   readonly session: ClaudeSession
   /** Programs of ours in sessions of Claude Code, the newest first. */

@@ -10,6 +10,8 @@ import { openThreads, type Writers } from './writers.ts'
 
 const closedMax = 20
 const openMax = 50
+const noProgram =
+  'The bridge does not find codex in its PATH: start it where codex is found, or set adapters.codex.program to the path.'
 const noThread = '00000000-0000-7000-8000-000000000000'
 
 /** Looks for Codex, its servers and its conversations in the allowed directories. */
@@ -37,7 +39,10 @@ export async function probeCodex(
     const { homes, program, resumeClosed } = access.settings
     for (const home of new Set([...homes, ...servers.flatMap((server) => server.home ?? [])])) {
       const listening = servers.find((server) => server.home === home)
-      if (!listening && program === undefined) continue
+      if (!listening && program === undefined) {
+        remarks.push(noProgram)
+        continue
+      }
       await attempt(`Codex cannot be asked about ${home}`, async () => {
         await using own = listening ? undefined : await access.ownServer(home)
         const server = listening ?? own!

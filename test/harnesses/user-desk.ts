@@ -1,0 +1,93 @@
+import { startProcessGateway } from '../support/process-gateway.ts'
+import { until } from '../support/until.ts'
+import { startBridgeProcess } from './bridge-process.ts'
+import { answerBody, type Dialect, startMailModel } from './mail-model.ts'
+import { openOffice } from './office.ts'
+import { Terminal } from './terminal.ts'
+
+interface Message {
+  readonly inReplyTo?: string
+  readonly body: string
+}
+
+/**
+ * A user at a machine: a gateway, `rouse bridge` and a harness in a terminal, each in a process of its own, with the files that a user
+ * has; and @eve, who writes to @donna.
+ */
+export async function openUserDesk(dialect: Dialect) {
+  const office = await openOffice(() => startProcessGateway())
+  const { gateway } = office
+  const eve = await gateway.addAgent('@eve')
+  const model = await startMailModel(dialect)
+  const terminals: Terminal[] = []
+  const bridges: Awaited<ReturnType<typeof startBridgeProcess>>[] = []
+  const say = (method: string, path: string, body?: unknown) => gateway.call(method, path, body, { key: eve.key })
+  const answersTo = async (messageId: string): Promise<Message[]> => {
+    const { messages } = (await say('GET', '/v1/inbox?limit=100')).body as { messages: Message[] }
+    return messages.filter(({ inReplyTo, body }) => inReplyTo === messageId && body === answerBody)
+  }
+  /** What there is to see, for whoever looks for the fault. */
+  const lookOf = () =>
+    [
+      ...bridges.flatMap((bridge) => [bridge.notes(), ...bridge.steps().map((step) => JSON.stringify(step))]),
+      ...model.turns.slice(-6).map((turn) => JSON.stringify(turn).slice(0, 2_000)),
+      ...terminals.map(screenOf),
+    ].join('\n')
+  return {
+    office,
+    gateway,
+    model,
+    /** Resolves when the bridge reads the wakes of @donna. */
+    startBridge: async () => {
+      const bridge = await startBridgeProcess(office)
+      bridges.push(bridge)
+      return bridge
+    },
+    /** Writes what `rouse bridge init` writes, with one harness. */
+    configure: (harness: string, directories: readonly string[] = [office.at('project')]) => {
+      const agents = [{ profile: office.profile, harnesses: [harness], directories }]
+      office.write('.config/rouse/bridge.json', JSON.stringify({ agents }), 0o600)
+    },
+    open: (...command: string[]): Terminal => {
+      const terminal = new Terminal(command, office.at('project'), office.env)
+      terminals.push(terminal)
+      return terminal
+    },
+    /** Mail from @eve; returns its id. */
+    send: async (subject: string): Promise<string> => {
+      const { status, body } = await say('POST', '/v1/messages', { to: '@donna', subject, wakePolicy: 'immediate' })
+      if (status !== 201) throw new Error(JSON.stringify(body))
+      return body.messageId as string
+    },
+    /** Resolves when @eve has the answer of the model, with how many there are. */
+    answered: async (messageId: string): Promise<number> => {
+      const answers = until(
+        () => answersTo(messageId),
+        ({ length }) => length > 0,
+      )
+      return (await answers.catch((error) => Promise.reject(new Error(`${error.message}\n${lookOf()}`)))).length
+    },
+    /** Resolves when the sender can read that the message has come so far. */
+    receipt: (messageId: string, step: string) =>
+      until(
+        async () => (await say('GET', `/v1/messages/${messageId}`)).body,
+        ({ receipt, recipients }) => receipt === step || recipients?.[0]?.receipt === step,
+      ),
+    async [Symbol.asyncDispose]() {
+      await model[Symbol.asyncDispose]()
+      for (const terminal of terminals) await terminal[Symbol.asyncDispose]()
+      for (const bridge of bridges) await bridge[Symbol.asyncDispose]()
+      await office[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function screenOf(terminal: Terminal): string {
+  try {
+    return terminal.text
+  } catch {
+    return '(closed)'
+  }
+}
+
+export type UserDesk = Awaited<ReturnType<typeof openUserDesk>>
