@@ -42,7 +42,8 @@ async function ofClient(row: AdapterRow, state: PresenceState | undefined, decli
   const send = async () => {
     throw new WakeDeclined(declines)
   }
-  const client: AttachedClient = { harness: row.id, conversationId: 'c', process: own, route: 'x', send }
+  const place = { conversationId: 'c', process: own, route: 'x' }
+  const client: AttachedClient = { harness: row.id, ...place, send, hasTaken: async () => undefined }
   clients.clients.push(state === undefined ? client : { ...client, state })
   const session: HarnessSession = { harness: row.id, conversationId: 'c', process: own, state: 'idle', route: 'plugin' }
   return row.create(context).wake(session, aWake(), attempt().tools)

@@ -18,6 +18,12 @@ export interface BridgeStep {
   readonly detail?: string
 }
 
+/** Whether a step says that the wake is held, for a reason like that. */
+export const isHeld =
+  (reason: RegExp) =>
+  ({ step, detail = '' }: BridgeStep): boolean =>
+    step === 'held' && reason.test(detail)
+
 /** `rouse bridge` as its user starts it. Resolves when it reads the wakes of its agent. */
 export async function startBridgeProcess(place: Place) {
   const child = spawn(process.execPath, [rouse, 'bridge', '--json'], {
@@ -72,5 +78,3 @@ export async function startBridgeProcess(place: Place) {
   if (child.exitCode !== null) throw new Error(`The bridge ended: ${printed.stderr}`)
   return bridge
 }
-
-export type BridgeProcess = Awaited<ReturnType<typeof startBridgeProcess>>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { isHeld } from './bridge-process.ts'
 import { prepareClaude } from './claude-config.ts'
 import { installedClaude } from './programs.ts'
 import { hasTerminal } from './terminal.ts'
@@ -61,7 +62,7 @@ describe.skipIf(claude === undefined || !hasTerminal())('A user of Claude Code a
     await terminal.type('HOLD')
     await until(() => model.holding.length, Boolean)
     const third = await desk.send('The third mail')
-    await bridge.step(({ step, detail }) => step === 'held' && /a turn runs/.test(detail ?? ''))
+    await bridge.step(isHeld(/a turn runs/))
     expect(model.turnsWith('The third mail')).toBe(0)
     model.release()
     expect(await desk.answered(third)).toBe(1)
@@ -69,7 +70,7 @@ describe.skipIf(claude === undefined || !hasTerminal())('A user of Claude Code a
     await desk.becomes('idle')
     await terminal.type('ASK')
     const fourth = await desk.send('The fourth mail')
-    await bridge.step(({ step, detail }) => step === 'held' && /waits for its user/.test(detail ?? ''))
+    await bridge.step(isHeld(/waits for its user/))
     expect(model.turnsWith('The fourth mail')).toBe(0)
     terminal.key('Enter')
     expect(await desk.answered(fourth)).toBe(1)

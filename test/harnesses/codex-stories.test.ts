@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { isHeld } from './bridge-process.ts'
 import { codexConfig } from './codex-config.ts'
 import { screens } from './codex-desk.ts'
 import { trustHooks } from './codex-server.ts'
@@ -63,9 +64,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rous
     await terminal.type('ASK')
     await terminal.shows(screens.approval)
     const second = await desk.send('The second mail')
-    const held = await bridge.step(
-      ({ step, detail }) => step === 'held' && /waits for its user|approval/i.test(detail ?? ''),
-    )
+    const held = await bridge.step(isHeld(/waits for its user|approval/i))
     console.log(`a question is open: ${held.detail}`)
     expect(desk.model.turnsWith('The second mail')).toBe(0)
     await terminal.shows(screens.approval)
@@ -75,9 +74,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rous
     const id = conversationOf(await desk.office.rouse('bridge', 'status', '--json'))
     await terminal[Symbol.asyncDispose]()
     const third = await desk.send('The third mail')
-    const closed = await bridge.step(
-      ({ step, detail }) => step === 'held' && /closed|no conversation/.test(detail ?? ''),
-    )
+    const closed = await bridge.step(isHeld(/closed|no conversation/))
     console.log(`its terminal is closed: ${closed.detail}`)
     await desk.openTerminal('resume', id)
     await expectOneTurn(desk, third, 'The third mail')

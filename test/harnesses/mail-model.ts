@@ -51,8 +51,6 @@ export async function startMailModel(dialect: Dialect) {
   }
 }
 
-export type MailModel = Awaited<ReturnType<typeof startMailModel>>
-
 function replyTo({ prompt, results }: Turn, { tool, askUser }: Dialect): Reply {
   if (prompt.includes('ASK') && results.length === 0) return askUser
   if (!prompt.includes('[Rouse ')) return { text: 'I wait for work.' }

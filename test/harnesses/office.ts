@@ -28,7 +28,7 @@ export async function openOffice(start: () => Promise<OfficeGateway> = startGate
   return openOfficeOf(await start())
 }
 
-export type Office<G extends OfficeGateway> = Awaited<ReturnType<typeof openOfficeOf<G>>>
+type Office<G extends OfficeGateway> = Awaited<ReturnType<typeof openOfficeOf<G>>>
 
 async function openOfficeOf<G extends OfficeGateway>(gateway: G) {
   mkdirSync(cacheDirectory, { recursive: true })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { isHeld } from './bridge-process.ts'
 import { opencodeConfig, opencodeQuiet } from './opencode-config.ts'
 import { freePort } from './opencode-desk.ts'
 import { hasRegistry, program } from './programs.ts'
@@ -27,7 +28,7 @@ async function openOpencodeDesk(install: readonly string[], argv: readonly strin
   desk.configure('opencode')
   const openTerminal = async (...more: string[]) => {
     const terminal = desk.open(opencode!, ...argv, ...more)
-    await terminal.shows(more.length > 0 ? 'I wait for work.' : ready, bootMaxMs)
+    if (more.length === 0) await terminal.shows(ready, bootMaxMs)
     return terminal
   }
   const terminal = await openTerminal()
@@ -65,7 +66,7 @@ describe.each(ways.filter(([, , isThere]) => canRun && isThere))(
       await terminal.type('HOLD')
       await until(() => model.holding.length, Boolean)
       const second = await send('The second mail')
-      await bridge.step(({ step, detail }) => step === 'held' && /turn_active/.test(detail ?? ''))
+      await bridge.step(isHeld(/turn_active/))
       expect(model.turnsWith('The second mail')).toBe(0)
       model.release()
       expect(await desk.answered(second)).toBe(1)
@@ -73,7 +74,7 @@ describe.each(ways.filter(([, , isThere]) => canRun && isThere))(
       await terminal.type('ASK')
       await terminal.shows(approval)
       const third = await send('The third mail')
-      await bridge.step(({ step, detail }) => step === 'held' && /waiting_on_approval/.test(detail ?? ''))
+      await bridge.step(isHeld(/waiting_on_approval/))
       expect(terminal.text).toContain(approval)
       terminal.key('Enter')
       expect(await desk.answered(third)).toBe(1)
@@ -94,7 +95,7 @@ describe.each(ways.filter(([, , isThere]) => canRun && isThere))(
 
       await terminal[Symbol.asyncDispose]()
       const last = await send('The last mail')
-      const closed = await bridge.step(({ step, detail }) => step === 'held' && /no conversation/.test(detail ?? ''))
+      const closed = await bridge.step(isHeld(/no conversation/))
       console.log(`its terminal is closed: ${closed.detail}`)
       await desk.openTerminal('--continue')
       expect(await desk.answered(last)).toBe(1)

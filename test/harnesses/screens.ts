@@ -8,7 +8,7 @@ export interface Look {
 }
 
 /** Where the tests of the tmux adapter have the screens of real programs. */
-export const screensDirectory = resolve(import.meta.dirname, '../bridge/tmux/screens')
+const screensDirectory = resolve(import.meta.dirname, '../bridge/tmux/screens')
 
 /** Keeps a screen as `<name>.txt`, with its cursor in the first line: only where ROUSE_KEEP_SCREENS is set. */
 export function keepScreen(name: string, { cursor, screen }: Look): void {

@@ -1,9 +1,12 @@
 import { startProcessGateway } from '../support/process-gateway.ts'
 import { until } from '../support/until.ts'
-import { startBridgeProcess } from './bridge-process.ts'
-import { answerBody, type Dialect, startMailModel } from './mail-model.ts'
+import { type BridgeStep, startBridgeProcess } from './bridge-process.ts'
+import { answerBody, type Dialect, startMailModel, type Turn } from './mail-model.ts'
 import { openOffice } from './office.ts'
 import { Terminal } from './terminal.ts'
+
+/** A program that has just been opened again takes its time. */
+const answerMaxMs = 90_000
 
 interface Message {
   readonly inReplyTo?: string
@@ -29,8 +32,8 @@ export async function openUserDesk(dialect: Dialect) {
   /** What there is to see, for whoever looks for the fault. */
   const lookOf = () =>
     [
-      ...bridges.flatMap((bridge) => [bridge.notes(), ...bridge.steps().map((step) => JSON.stringify(step))]),
-      ...model.turns.slice(-6).map((turn) => JSON.stringify(turn).slice(0, 2_000)),
+      ...bridges.flatMap((bridge) => [bridge.notes(), ...bridge.steps().map(stepLine)]),
+      ...model.turns.slice(-6).map(turnLine),
       ...terminals.map(screenOf),
     ].join('\n')
   return {
@@ -64,6 +67,7 @@ export async function openUserDesk(dialect: Dialect) {
       const answers = until(
         () => answersTo(messageId),
         ({ length }) => length > 0,
+        answerMaxMs,
       )
       return (await answers.catch((error) => Promise.reject(new Error(`${error.message}\n${lookOf()}`)))).length
     },
@@ -82,6 +86,9 @@ export async function openUserDesk(dialect: Dialect) {
   }
 }
 
+const stepLine = (step: BridgeStep): string => JSON.stringify(step)
+const turnLine = (turn: Turn): string => JSON.stringify(turn).slice(0, 2_000)
+
 function screenOf(terminal: Terminal): string {
   try {
     return terminal.text
@@ -89,5 +96,3 @@ function screenOf(terminal: Terminal): string {
     return '(closed)'
   }
 }
-
-export type UserDesk = Awaited<ReturnType<typeof openUserDesk>>

@@ -15,7 +15,11 @@ function openOffice(settings: object = {}) {
 test('where Codex is not installed, nothing is there, and how to name it is said', async () => {
   const codex = FakeCodex.start()
   const { adapter } = startAdapter({ directories: [codex.project], settings: { homes: [codex.home] } })
-  expect(await adapter.probe(signal)).toEqual({ isThere: false, sessions: [], remarks: [expect.stringContaining('adapters.codex.program')] })
+  expect(await adapter.probe(signal)).toEqual({
+    isThere: false,
+    sessions: [],
+    remarks: [expect.stringContaining('adapters.codex.program')],
+  })
 })
 
 test('the conversations of a server have their state, their process and a route', async () => {

@@ -23,6 +23,8 @@ export interface Program {
 }
 
 const rule = /^\s*[─━▀▄╭╰┌└]{3,}/u
+/** In a terminal with 256 colours Gemini CLI draws its frame as rows with a background alone. */
+const ruleOrNothing = /^\s*([─━▀▄╭╰┌└]{3,}|$)/u
 const boxed = /^\s*[│┃]|[│┃]\s*$/gu
 const google = {
   composer: /^\s*[│┃]?\s*[>*]\s{1,3}/u,
@@ -61,7 +63,13 @@ export const programs = {
       /^\s*›\s*\d\.\s|Would you like to|Allow command|\bPress enter to (confirm|continue)\b|\bHooks need review\b/iu,
   },
   qwen: { title: 'Qwen Code', path: /(^|\/)qwen$|\/@qwen-code\/qwen-code\//u, ...google },
-  gemini: { title: 'Gemini CLI', path: /(^|\/)gemini$|\/@google\/gemini-cli\//u, ...google },
+  gemini: {
+    title: 'Gemini CLI',
+    path: /(^|\/)gemini$|\/@google\/gemini-cli\//u,
+    ...google,
+    composerBegin: ruleOrNothing,
+    composerEnd: ruleOrNothing,
+  },
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs
