@@ -16,6 +16,8 @@ const passedOn = [
   'CODEX_HOME',
   'CLAUDE_CONFIG_DIR',
   'COPILOT_HOME',
+  'QWEN_HOME',
+  'ROUSE_BRIDGE_CONFIG',
   'TMUX_TMPDIR',
   'NODE_EXTRA_CA_CERTS',
 ] as const
@@ -34,6 +36,7 @@ export async function installBridge(io: Io, print: Printer, dryRun: boolean): Pr
   const result = await installService(io, service)
   const notes = [
     ...result.notes,
+    ...(result.told ? [] : [notStarted]),
     ...(isTemporary(launchOf('user')) ? [temporary] : []),
     'rouse doctor says whether it works.',
   ]
@@ -53,6 +56,7 @@ export async function uninstallBridge(io: Io, print: Printer, dryRun: boolean): 
   print.result({ service: result }, () => resultText(io, result))
 }
 
+const notStarted = 'No bridge was started. Until it is, one runs in a terminal: rouse bridge'
 const temporary = 'npx removes this program some day: install it, and run this again.'
 
 function printPlan(io: Io, print: Printer, service: Service): void {

@@ -59,6 +59,7 @@ describe.runIf(process.platform === 'linux')('the bridge as a service of systemd
     const { code, stdout } = await home.rouse('install', '--bridge')
     expect(code).toBe(0)
     expect(stdout).toContain('systemctl --user daemon-reload was not carried out: no bus')
+    expect(stdout).toContain('No bridge was started. Until it is, one runs in a terminal: rouse bridge')
     expect(existsSync(home.at(unit))).toBe(true)
     Object.assign(home.env, { PATH: '/nowhere' })
     const { stdout: without } = await home.rouse('uninstall', '--bridge')
