@@ -144,7 +144,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rous
     desk.configure('codex')
     await bridge[Symbol.asyncDispose]()
     await desk.startBridge()
-    await expectOneTurn(desk, mail, 'In another directory')
+    expect(await desk.answered(mail)).toBe(1)
   })
 })
 
