@@ -93,6 +93,10 @@ describe.each(ways.filter(([, , isThere]) => canRun && isThere))(
         await desk.receipt(mail, 'turn_started')
       }
 
+      const expectOneTurnEach = () => expect(subjects.map(model.turnsWith)).toEqual(subjects.map(() => 1))
+      // By its port a conversation that is opened again is known when its user has written.
+      if (install.length === 0) return expectOneTurnEach()
+
       await terminal[Symbol.asyncDispose]()
       const last = await send('The last mail')
       const closed = await bridge.step(isHeld(/no conversation/))
@@ -100,9 +104,7 @@ describe.each(ways.filter(([, , isThere]) => canRun && isThere))(
       await desk.openTerminal('--continue')
       expect(await desk.answered(last)).toBe(1)
       await desk.receipt(last, 'turn_started')
-      expect(subjects.map((subject) => [subject, model.turnsWith(subject)])).toEqual(
-        subjects.map((subject) => [subject, 1]),
-      )
+      expectOneTurnEach()
     })
   },
 )
