@@ -2,6 +2,7 @@ import express, { type RequestHandler } from 'express'
 import { Problem } from '../errors.ts'
 import { inputLimits } from '../limits.ts'
 import { requireModestJson, requireStorableJson } from './json-shape.ts'
+import { readPlainJson } from './plain-json.ts'
 import { unsupportedCharset } from './problem.ts'
 
 /** Reads a JSON body. A body of another type is refused rather than passed over, which would look like an empty one. */
@@ -12,7 +13,13 @@ export function jsonBody(): RequestHandler[] {
 
 /** Reads a body of these types as JSON, of at most so many bytes after decompression, and of a modest shape. */
 export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
-  return express.json({ limit: bytesMax, type, strict, verify: (_req, _res, text, charset) => verify(text, charset) })
+  const parser = express.json({
+    limit: bytesMax,
+    type,
+    strict,
+    verify: (_req, _res, text, charset) => verify(text, charset),
+  })
+  return readPlainJson(bytesMax, strict, parser)
 }
 
 /** The body parser writes its own fields into what is thrown here, so the problem travels as the cause. */

@@ -4,6 +4,7 @@ import { Problem, toProblem } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
+import { invalidJson, unreadable } from './plain-json.ts'
 import { problemBody } from './problem-body.ts'
 import { requestIdOf } from './request-log.ts'
 
@@ -57,13 +58,12 @@ export function fromBodyParser(error: unknown): Problem | undefined {
     cause?: unknown
   }
   if (cause instanceof Problem) return cause
-  if (type === 'entity.parse.failed')
-    return new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
+  if (type === 'entity.parse.failed') return invalidJson()
   if (type === 'entity.too.large')
     return new Problem('payload-too-large', {
       detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint accepts.`,
     })
   if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
-  if (status === 400) return new Problem('invalid-request', { detail: 'The request could not be read.' })
+  if (status === 400) return unreadable()
   return undefined
 }

@@ -1,6 +1,7 @@
+import { timingSafeEqual } from 'node:crypto'
 import { Batcher } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
-import { newApiKey, secretsEqual } from './secret.ts'
+import { digestOf, newApiKey } from './secret.ts'
 
 /** A replaced key, and the end of its overlap in ms since the epoch (Infinity: accepted while it is listed). */
 interface FormerKey {
@@ -27,6 +28,8 @@ const generated = /^rk_[\w-]{43}$/
 /** The current credentials of the operator. */
 export class AdminKey {
   #keys: AdminKeys
+  /** Of the keys: each request compares its own with them. */
+  #digests: readonly { readonly digest: Buffer; readonly until: number }[]
   readonly #read: () => Promise<AdminKeys | undefined>
   readonly #now: () => number
   /** Calls in the same turn of the event loop share one read. */
@@ -36,6 +39,7 @@ export class AdminKey {
   /** @param read returns what is stored now, if anything is */
   constructor(keys: AdminKeys, read: () => Promise<AdminKeys | undefined>, now: () => number) {
     this.#keys = keys
+    this.#digests = digestsOf(keys)
     this.#read = read
     this.#now = now
   }
@@ -46,10 +50,10 @@ export class AdminKey {
 
   /** Compares in constant time with each key that is accepted now. */
   matches(key: string): boolean {
-    const { current, former } = this.#keys
+    const given = digestOf(key)
     const now = this.#now()
-    let isOne = secretsEqual(key, current)
-    for (const { key: other, until } of former) isOne = (secretsEqual(key, other) && until > now) || isOne
+    let isOne = false
+    for (const { digest, until } of this.#digests) isOne = (timingSafeEqual(given, digest) && until > now) || isOne
     return isOne
   }
 
@@ -73,8 +77,14 @@ export class AdminKey {
     const before = [this.#keys.current, ...this.#keys.former.map(({ key }) => key)]
     const former = read.former.filter(({ until }) => until > this.#now())
     this.#keys = { current: read.current, former }
+    this.#digests = digestsOf(this.#keys)
     this.#hasEnded ||= before.some((key) => !this.matches(key))
   }
+}
+
+function digestsOf({ current, former }: AdminKeys) {
+  const all = [{ key: current, until: Number.POSITIVE_INFINITY }, ...former]
+  return all.map(({ key, until }) => ({ digest: digestOf(key), until }))
 }
 
 /** Keys from the configuration, newest first: each is accepted while it is listed. */

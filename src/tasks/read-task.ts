@@ -7,7 +7,7 @@ import { readArtifacts } from './artifact-store.ts'
 import { readContentWithin } from './content-within.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
-import { rolesOf, type Task, type TaskDocument } from './task.ts'
+import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
 import { readHistory, readTaskMessage } from './task-message-store.ts'
 import { findTask, lockTask } from './task-store.ts'
 
@@ -108,6 +108,19 @@ export type TaskContent = Omit<TaskDocument, 'originator' | 'agent' | 'assignee'
 /** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
   return (await loadWithin(db, task, options, outputLimits.task.max)).content
+}
+
+/**
+ * The content of a task that its first message has just started, as `loadTaskContent` would read it. Undefined: an answer may not
+ * have room for all of it.
+ */
+export function contentOfStarted(
+  task: Task,
+  message: A2aMessage,
+  historyLength: number = historyMax,
+): TaskContent | undefined {
+  if (task.size > outputLimits.task.max) return undefined
+  return { task, statusMessage: null, history: historyLength > 0 ? [message] : [], artifacts: [] }
 }
 
 /** The same as `loadTaskDocuments`, without the parties. */

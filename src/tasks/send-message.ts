@@ -28,6 +28,13 @@ export interface SendMessageInput {
   readonly within?: ((tx: Transaction, task: Task) => Promise<void>) | undefined
 }
 
+/** A task as its message left it. */
+export interface SentMessage {
+  readonly task: Task
+  /** The message as it is stored, where it started the task: nothing else is in its history. */
+  readonly started?: A2aMessage
+}
+
 /**
  * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
  * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`,
@@ -38,7 +45,7 @@ export function sendMessage(
   caller: Caller,
   agent: Agent,
   input: SendMessageInput,
-): Promise<Task> {
+): Promise<SentMessage> {
   const { message, metadata, idempotency } = input
   requireAcceptedModes(agent, message)
   context.usage.requireRoom(caller)
@@ -46,14 +53,15 @@ export function sendMessage(
   if (!idempotency) context.sends.check(caller, agent)
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
-    if (repeat) return repeat
+    if (repeat) return { task: repeat }
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const task = await receive(tx, context, { ...input, caller, agent })
-    context.usage.add(tx, caller, rowBytes + bytesOf(message) + bytesOf(taskId ? undefined : metadata))
+    const { task, text } = await receive(tx, context, { ...input, caller, agent })
+    const bytes = rowBytes + Buffer.byteLength(text) + bytesOf(taskId ? undefined : metadata)
+    context.usage.add(tx, caller, bytes)
     if (idempotency) await keepResult(tx, caller.id, agent.id, idempotency, task.id)
-    return task
+    return taskId === undefined ? { task, started: JSON.parse(text) as A2aMessage } : { task }
   })
 }
 
@@ -76,9 +84,13 @@ interface Sending extends SendMessageInput {
 
 /**
  * Stores the message with its task and its mail. A message to a new task, or to one that waits for its originator, makes the
- * task `submitted`; any other one joins the history.
+ * task `submitted`; any other one joins the history. Returns the task, and the message as it is stored.
  */
-async function receive(tx: Transaction, context: TaskContext, sending: Sending): Promise<Task> {
+async function receive(
+  tx: Transaction,
+  context: TaskContext,
+  sending: Sending,
+): Promise<{ readonly task: Task; readonly text: string }> {
   const { caller, agent } = sending
   const taskId = taskIdOf(sending.message)
   const existing =
@@ -102,8 +114,11 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
     wakePolicy: options.wakePolicy ?? recipient.defaultWakePolicy,
   })
   await sending.within?.(tx, task)
-  if (existing && !isInterrupted(existing.state)) return addMessage(tx, context, task, { message, mail })
-  return transition(tx, context, task, {
+  const { text } = message
+  if (existing && !isInterrupted(existing.state)) {
+    return { task: await addMessage(tx, context, task, { message, mail }), text }
+  }
+  const moved = await transition(tx, context, task, {
     to: 'submitted',
     actor: caller.identity,
     actorId: caller.id,
@@ -122,6 +137,7 @@ async function receive(tx: Transaction, context: TaskContext, sending: Sending):
       },
     ],
   })
+  return { task: moved, text }
 }
 
 /** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */

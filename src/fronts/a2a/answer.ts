@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
 import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { bearerKey } from '../auth.ts'
@@ -59,16 +59,31 @@ function rpcError(id: string | number | null, { code, message, reason, info }: R
  * not know: they set statuses but no headers.
  */
 export const addRetryHeaders: RequestHandler = (_req, res, next) => {
-  const status = res.status.bind(res)
-  const json = res.json.bind(res)
-  res.status = (code) => {
-    if (code === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
-    if (code === 503) res.setHeader('Retry-After', '1')
-    if (code === 429 && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '60')
-    return status(code)
-  }
-  res.json = (body: { error?: ErrorBody }) => json(body?.error ? withRetry(res, body as { error: ErrorBody }) : body)
+  // Functions of the module: closures for each request would cost more than what they do.
+  res.status = statusWithRetry
+  res.json = jsonWithRetry
   next()
+}
+
+const { status: setStatus, json: sendJson } = express.response
+
+function statusWithRetry(this: Response, code: number): Response {
+  if (code === 401) this.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
+  if (code === 503) this.setHeader('Retry-After', '1')
+  if (code === 429 && !this.hasHeader('Retry-After')) this.setHeader('Retry-After', '60')
+  return setStatus.call(this, code)
+}
+
+function jsonWithRetry(this: Response, body: { error?: ErrorBody }): Response {
+  return sendJson.call(this, body?.error ? withRetry(this, body as { error: ErrorBody }) : body)
+}
+
+/** Sends the result of a JSON-RPC call. Express would look at what no such answer has: an ETag, a charset, a type by its value. */
+export function sendRpcResult(res: Response, answer: object): void {
+  const text = JSON.stringify(answer)
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Length', Buffer.byteLength(text))
+  res.end(text)
 }
 
 /** The error object of JSON-RPC or of HTTP+JSON. */

@@ -65,7 +65,9 @@ export class HttpCall extends A2aCall {
   }
 }
 
-function pageOf({ query: { pageSize, pageToken } }: Request): PageAsked {
+function pageOf(req: Request): PageAsked {
+  if (!req.url.includes('?')) return {}
+  const { pageSize, pageToken } = req.query
   return {
     ...(typeof pageSize === 'string' ? { pageSize: Number(pageSize) } : {}),
     ...(typeof pageToken === 'string' ? { pageToken } : {}),

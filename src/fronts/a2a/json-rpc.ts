@@ -3,6 +3,7 @@ import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } fr
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
 import { streamHeaders } from '../sse.ts'
+import { sendRpcResult } from './answer.ts'
 import type { A2aCall } from './call.ts'
 
 /**
@@ -21,7 +22,8 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
     const answer = await (isLegacy ? legacy : current).handle(req.body, context)
     if (!(Symbol.asyncIterator in answer)) {
       if (isOfCaller(call.failure)) return next(call.failure)
-      res.json(answer)
+      if ('error' in answer) res.json(answer)
+      else sendRpcResult(res, answer)
       return
     }
     const toError = isLegacy

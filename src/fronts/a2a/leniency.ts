@@ -20,8 +20,14 @@ const camelNames: ReadonlyMap<string, string> = new Map([
  */
 export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const [path = '/', search = ''] = splitUrl(req.url)
-  const query = new URLSearchParams(search)
   const plainPath = path.replace(/\/{2,}/g, '/')
+  if (search === '') {
+    const version = req.get('a2a-version') || impliedBy(plainPath)
+    if (version) req.headers['a2a-version'] = majorAndMinor(version)
+    req.url = plainPath
+    return next()
+  }
+  const query = new URLSearchParams(search)
   const version = req.get('a2a-version') || query.get('A2A-Version') || query.get('a2a-version') || impliedBy(plainPath)
   if (version) req.headers['a2a-version'] = majorAndMinor(version)
   // A2A has no repeated parameters. If one repeats, the last value counts, as in ProtoJSON.

@@ -82,8 +82,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     return this.#stream('SendStreamingMessage', context, '', async function* (this: DurableRequestHandler, call) {
       const historyLength = historyLimit(params.configuration?.historyLength)
-      const { id } = await sendFromCall(this.#context, params, call, context.requestedVersion)
-      yield* streamFromNow(this.#context, call, id, { isLast: endsMessageStream, historyLength })
+      const { task } = await sendFromCall(this.#context, params, call, context.requestedVersion)
+      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength })
     })
   }
 

@@ -4,9 +4,10 @@ import type { JsonObject } from '../../lib/json.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
-import { type SendMessageInput, sendMessage } from '../../tasks/send-message.ts'
+import { contentOfStarted } from '../../tasks/read-task.ts'
+import { type SendMessageInput, type SentMessage, sendMessage } from '../../tasks/send-message.ts'
 import { isInterrupted, isTerminal, type TaskState } from '../../tasks/state.ts'
-import type { A2aMessage, Task } from '../../tasks/task.ts'
+import type { A2aMessage } from '../../tasks/task.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
@@ -14,7 +15,7 @@ import type { AuditContext } from '../access/rest-access.ts'
 import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
-import { loadA2aTask } from './task-view.ts'
+import { loadA2aTask, toA2aTask } from './task-view.ts'
 
 export interface SendContext extends PushContext, AuditContext {
   /** How long a blocking SendMessage waits, in ms. */
@@ -34,8 +35,13 @@ export async function answerSend(
   const waits = isBlocking(params, requestedVersion)
   // First of all, so that a call that may not wait is refused before anything is sent.
   using _held = waits ? call.hold('blockingCalls') : undefined
-  let task = await sendFromCall(context, params, call, requestedVersion)
-  if (!waits) return await loadA2aTask(context.db, task, historyLength)
+  const { started, ...sent } = await sendFromCall(context, params, call, requestedVersion)
+  let { task } = sent
+  if (!waits) {
+    // Read again it would be the same, after waiting for the commit of those that came later.
+    const content = started && contentOfStarted(task, started, historyLength)
+    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, historyLength)
+  }
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
       isDone: isSettled,
@@ -54,7 +60,7 @@ export async function sendFromCall(
   request: SendMessageRequest,
   call: A2aCall,
   requestedVersion: string,
-): Promise<Task> {
+): Promise<SentMessage> {
   const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
   const message = Message.toJSON(requireMessage(params)) as A2aMessage
   const push = params.configuration?.taskPushNotificationConfig
@@ -66,9 +72,9 @@ export async function sendFromCall(
     idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
-  const task = await sendMessage(context, caller, call.agent, input)
-  await recordCall(context, call, 'ok', task.id)
-  return task
+  const sent = await sendMessage(context, caller, call.agent, input)
+  await recordCall(context, call, 'ok', sent.task.id)
+  return sent
 }
 
 /** A v1.0 call waits unless it asks for an immediate answer. A v0.3 call waits only if it asks for that. Source: D32. */

@@ -1,0 +1,88 @@
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import express, { type RequestHandler } from 'express'
+import { expect, test } from 'vitest'
+import { toProblem } from '../../src/errors.ts'
+import { parseJson } from '../../src/fronts/json-body.ts'
+import { fromBodyParser } from '../../src/fronts/problem.ts'
+
+const limit = 300
+const type = ['application/json', 'application/a2a+json']
+
+/** A server that answers with the body that it read, or with the problem of it. */
+async function serveEcho(parse: RequestHandler) {
+  const app = express()
+  let noteEnd: (code: string) => void = () => {}
+  const ended = new Promise<string>((resolve) => {
+    noteEnd = resolve
+  })
+  app.use(parse, (req, res) => void res.json({ body: req.body }))
+  app.use(((error, _req, res, _next) => {
+    const { code, status, message } = toProblem(fromBodyParser(error) ?? error)
+    noteEnd(code)
+    res.status(status).json({ code, message })
+  }) satisfies express.ErrorRequestHandler)
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  const close = () => {
+    server.closeAllConnections()
+    return new Promise<void>((resolve) => server.close(() => resolve()))
+  }
+  return { port, ended, [Symbol.asyncDispose]: close }
+}
+
+async function post(port: number, body: string | Buffer, headers: Record<string, string> = {}) {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: body as string }
+  const answer = await fetch(`http://127.0.0.1:${port}/`, init)
+  return { status: answer.status, answer: await answer.json() }
+}
+
+/** The same type in other letters: such a body is read by Express's parser. */
+const unusual = { 'content-type': 'Application/JSON' }
+
+test.each([
+  ['an object', '{"a":[1,{"b":"ä"}]}'],
+  ['a text that begins with a byte order mark', '\uFEFF{"a":1}'],
+  ['a value that is no object', '17'],
+  ['text that is not JSON', '{"a":'],
+  ['blanks alone', '  '],
+  ['nothing', ''],
+  ['more bytes than are accepted', JSON.stringify('x'.repeat(limit))],
+  ['as many bytes as are accepted', JSON.stringify('x'.repeat(limit - 2))],
+  ['more levels than are accepted', '['.repeat(140) + ']'.repeat(140)],
+  ['half of a surrogate pair', '{"a":"\\ud800"}'],
+])('a body that is %s is read the same, however its type is written', async (_what, body) => {
+  for (const strict of [true, false]) {
+    await using server = await serveEcho(parseJson(limit, type, strict))
+    expect(await post(server.port, body)).toEqual(await post(server.port, body, unusual))
+  }
+})
+
+test('a compressed body is decompressed', async () => {
+  await using server = await serveEcho(parseJson(limit, type))
+  const answer = await post(server.port, gzipSync('{"a":1}'), { 'content-encoding': 'gzip' })
+  expect(answer).toEqual({ status: 200, answer: { body: { a: 1 } } })
+})
+
+test('a body that arrives in pieces is put together', async () => {
+  await using server = await serveEcho(parseJson(limit, type))
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"a":"')
+  await new Promise((resolve) => setImmediate(resolve))
+  socket.write(Buffer.from('xä"}').subarray(0, 2))
+  await new Promise((resolve) => setImmediate(resolve))
+  socket.write(Buffer.concat([Buffer.from('xä"}').subarray(2), Buffer.from(' ')]))
+  const [answer] = await new Promise<[Buffer]>((resolve) => socket.once('data', (data) => resolve([data])))
+  socket.destroy()
+  expect(answer.toString()).toContain('{"body":{"a":"xä"}}')
+})
+
+test('a client that goes away before the end of its body ends the request', async () => {
+  await using server = await serveEcho(parseJson(limit, type))
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"a":', () =>
+    setImmediate(() => socket.destroy()),
+  )
+  expect(await server.ended).toBe('invalid-request')
+})
