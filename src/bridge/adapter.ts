@@ -35,6 +35,11 @@ export interface Adapter extends AsyncDisposable {
    * that is gone has its id and the state `unknown`. `way`: what `handingOver` was called with.
    */
   find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<Found>
+  /**
+   * Takes a wake back that `find` has found waiting, and that is given up: else it begins a turn when nobody expects it. Whether it was
+   * still there. Absent: the harness lets nothing be taken back. Errors: it cannot be asked.
+   */
+  takeBack?(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<boolean>
 }
 
 /** What became of a wake that was handed over, as `Adapter.find` tells it. */

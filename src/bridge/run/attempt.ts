@@ -130,7 +130,8 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     gateway,
     report(step: Step, detail: string, reason?: Reason) {
       parts.report(step, reason === undefined ? detail : heldDetail({ reason, detail }), session.harness)
-      if (step === 'held' && isHandedOver) patience.begin()
+      // Its harness has it: from now, or from before.
+      if (step === 'held') patience.begin()
     },
     async handingOver(route) {
       signal.throwIfAborted()
@@ -156,8 +157,27 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   }
 }
 
+/** Gives up a wake that has waited too long since before this attempt. What its harness lets go begins no turn later. Never rejects. */
+export async function giveUp(
+  wakeId: string,
+  end: Extract<AttemptEnd, { step: 'held' }>,
+  parts: Pick<AttemptParts, 'adapter' | 'row' | 'patienceMs' | 'signal'>,
+): Promise<AttemptEnd> {
+  const { by, session } = end
+  const title = by === undefined ? 'its harness' : parts.row(by).title
+  const given = { ...overdue(parts.patienceMs, title, end), ...(by ? { by } : {}) }
+  const adapter = by && parts.adapter(by)
+  if (!session || !by || !adapter?.takeBack) return given
+  const isBack = await adapter.takeBack(session, wakeId, parts.signal).catch(() => undefined)
+  if (isBack) return { ...given, detail: `${given.detail}; it was taken back` }
+  // It may have begun just now.
+  const found = isBack === false ? await adapter.find(session, wakeId, parts.signal).catch(() => undefined) : undefined
+  if (found !== 'turn_started' && found !== 'delivered') return given
+  return within({ step: found, detail: 'it began when it was to be taken back' }, parts.row(by), { by, session })
+}
+
 /** It is not tried again: what its harness has not begun in this time, it would begin at a time that nobody expects. */
-export function overdue(
+function overdue(
   patienceMs: number,
   title: string,
   { detail, reason }: { readonly detail: string; readonly reason: Reason },

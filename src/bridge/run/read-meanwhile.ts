@@ -17,17 +17,20 @@ export async function isReadMeanwhile(
 ): Promise<boolean> {
   const ids = mailOf(wake)
   if (ids.length === 0 || ids.length > readMax) return false
+  let isThere = false
   for (const id of ids) {
     try {
       const message = await gateway.call('GET /v1/messages/:id', { params: { id }, mail: 'none', signal })
       const own = message.recipients.find(({ agent }) => agent === identity)
       if (own === undefined || own.status === 'sent') return false
+      isThere = true
     } catch (error) {
       if (error instanceof Refused && error.problem.status === 404) continue
       return false
     }
   }
-  return true
+  // What is gone was read by nobody.
+  return isThere
 }
 
 /** The messages that a wake is about; none where it is about something else too. Pure. */

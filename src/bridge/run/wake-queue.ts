@@ -6,7 +6,7 @@ import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 import type { WakeRecord } from '../journal/journal.ts'
 import { namedSenders, senderOf } from '../sender.ts'
 import { isWakeId } from '../wake-text.ts'
-import { type AttemptEnd, type AttemptParts, attempt, overdue } from './attempt.ts'
+import { type AttemptEnd, type AttemptParts, attempt, giveUp } from './attempt.ts'
 import { heldDetail } from './held-detail.ts'
 import { LeftSubscriptions } from './left-subscriptions.ts'
 import { OneAtATime } from './one-at-a-time.ts'
@@ -67,7 +67,7 @@ export class WakeQueue {
   #held: HeldWake | undefined
   /** Two attempts at once would begin two turns. */
   readonly #acts = new OneAtATime()
-  #tests = 0
+  readonly #tests = new Set<string>()
   /** Ends the wait of a wake that holds up others. */
   #noteArrival = () => {}
   readonly #notedUnfit = new Set<string>()
@@ -82,7 +82,9 @@ export class WakeQueue {
       this.#noteUnfit('has no ULID as its eventId')
       return
     }
-    if ([this.#current, ...this.#waiting].some((one) => one?.eventId === wake.eventId)) return
+    // A stream that is opened again brings what has no end yet.
+    const known = [this.#current, ...this.#waiting].map((one) => one?.eventId)
+    if (known.includes(wake.eventId) || this.#tests.has(wake.eventId)) return
     if (wake.eventType === 'wake/test') return void this.#test(wake)
     this.#waiting.push(wake)
     this.#noteArrival()
@@ -154,8 +156,7 @@ export class WakeQueue {
       }
       const givenUpAt = end.isWithHarness && (record.handedOverAt ?? now()) + parts.patienceMs
       if (givenUpAt && givenUpAt <= now()) {
-        const { title } = this.#parts.row(record.harness!)
-        return this.#end(wake, { ...overdue(parts.patienceMs, title, end), ...(end.by ? { by: end.by } : {}) })
+        return this.#end(wake, await giveUp(wake.eventId, end, parts))
       }
       const longestMs = end.isOfSender ? retryMs.max : Number.POSITIVE_INFINITY
       const waitMs = Math.min(longestMs, Math.max(retryMs.min, end.retryAfterMs ?? delayMs))
@@ -179,8 +180,8 @@ export class WakeQueue {
 
   /** Answers who tries a route, at once: by the same rules, behind no wake that is held. Never rejects. */
   async #test(wake: Wake): Promise<void> {
-    if (this.#tests >= testsMax) return
-    this.#tests++
+    if (this.#tests.size >= testsMax) return
+    this.#tests.add(wake.eventId)
     const signal = this.#signalOf(wake)
     try {
       const accepted = this.#accept(wake)
@@ -193,7 +194,7 @@ export class WakeQueue {
     } catch (error) {
       this.#parts.note(`The test ${wake.eventId} is not answered: ${(error as Error).message}`)
     } finally {
-      this.#tests--
+      this.#tests.delete(wake.eventId)
       this.#forgetUnused(subscriptionOf(wake))
     }
   }
@@ -285,7 +286,7 @@ export class WakeQueue {
 
   #forgetUnused(subscriptionId: string): void {
     const isUsed = [...this.#waiting, this.#current].some((wake) => wake && subscriptionOf(wake) === subscriptionId)
-    if (!isUsed && this.#tests === 0) this.#left.forget(subscriptionId)
+    if (!isUsed && this.#tests.size === 0) this.#left.forget(subscriptionId)
   }
 }
 

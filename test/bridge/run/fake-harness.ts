@@ -20,6 +20,8 @@ export class FakeHarness {
   /** What becomes of a wake (default: a turn where the harness is idle). */
   onWake: (session: HarnessSession, wake: OutgoingWake, tools: WakeTools) => Promise<WakeEnd>
   found: Awaited<ReturnType<Adapter['find']>> = 'unknown'
+  /** What it lets be taken back; absent: nothing. */
+  onTakeBack: ((wakeId: string) => boolean) | undefined
   readonly #watchers = new Set<(session: HarnessSession) => void>()
 
   constructor(id: AdapterId = 'codex') {
@@ -63,6 +65,7 @@ export class FakeHarness {
         this.asked.push(wakeId)
         return this.found
       },
+      ...(this.onTakeBack ? { takeBack: async (_session, wakeId) => this.onTakeBack!(wakeId) } : {}),
       [Symbol.asyncDispose]: async () => {},
     }
     return {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Fetch } from '../../../src/client/client-fetch.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { mail, untilOutcomes } from './acts.ts'
 import { startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
+import { duringWakes } from './forged-wakes.ts'
 
 describe('a peer that sends too much', () => {
   test('waits for its own limit, and holds up nobody else', async () => {
@@ -53,7 +53,7 @@ describe('a gateway that lies', () => {
         payload: { refs: [null, 4, { eventType: [] }], latestMessage: 'x', summary: { deep: [null] } },
       },
     ]
-    await using bridge = await startBridge({ ...options, agents: [ben, donna], fetch: beforeWakes(forged) })
+    await using bridge = await startBridge({ ...options, agents: [ben, donna], fetch: duringWakes(forged) })
     await mail(gateway, 'a true one')
     await untilOutcomes(gateway, donna, ['delivered'])
     expect(bridge.notes.filter((text) => text.includes('no ULID'))).toHaveLength(2)
@@ -63,17 +63,3 @@ describe('a gateway that lies', () => {
     expect(harness.turns).toHaveLength(3)
   })
 })
-
-/** Each stream of wakes begins with these. */
-const beforeWakes =
-  (forged: readonly object[]): Fetch =>
-  async (url, init) => {
-    const response = await fetch(url, init as RequestInit)
-    if (!url.includes('/v1/wake-stream?')) return response as never
-    const lies = forged.map((wake) => `event: wake\ndata: ${JSON.stringify(wake)}\n\n`).join('')
-    async function* body() {
-      yield new TextEncoder().encode(lies)
-      yield* response.body as unknown as AsyncIterable<Uint8Array>
-    }
-    return new Response(ReadableStream.from(body()) as never, response) as never
-  }

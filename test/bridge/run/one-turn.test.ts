@@ -5,6 +5,7 @@ import { until } from '../../support/until.ts'
 import { mail, untilOutcomes } from './acts.ts'
 import { startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
+import { duringWakes } from './forged-wakes.ts'
 
 describe('a wake that fails', () => {
   test('after the act is unknown: it is not handed over again, and counts against nobody', async () => {
@@ -53,4 +54,40 @@ describe('a wake that fails', () => {
     expect(bridge.receipts.filter(({ step }) => step === 'failed')).toHaveLength(1)
     expect(await bridge.status()).toMatchObject({ turnsLastMinute: 1 })
   })
+})
+
+test('a test that comes twice while another act runs begins one turn', async () => {
+  using home = dataDirectory()
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const harness = new FakeHarness()
+  harness.set({ cwd: workplace(home.path) })
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  harness.onWake = async (session, wake, tools) => {
+    if (wake.text.includes('slow')) await released
+    return harness.begin(session, wake, tools)
+  }
+  const eventId = '01KABCDEFGHJKMNPQRSTVWXY00'
+  const twice = ['', ''].map(() => ({ eventType: 'wake/test', eventId, subscriptionId: 'WAKE_SUB:1', payload: {} }))
+  let come = () => {}
+  const mayCome = new Promise<void>((resolve) => {
+    come = resolve
+  })
+  const fetch = duringWakes(twice, mayCome)
+  await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path, fetch })
+  await mail(gateway, 'slow')
+  await bridge.step('routed')
+  come()
+  await until(
+    () => bridge.receipts.filter((one) => one.eventId === eventId).length,
+    (count) => count > 0,
+  )
+  release()
+  await untilOutcomes(gateway, donna, ['delivered'])
+  await mail(gateway, 'last')
+  await untilOutcomes(gateway, donna, ['delivered', 'delivered'])
+  expect(harness.turns.filter(({ id }) => id === eventId)).toHaveLength(1)
 })

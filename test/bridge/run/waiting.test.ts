@@ -75,9 +75,59 @@ describe('what waits', () => {
       await mail(gateway, 'one')
       await bridge.step('held')
     }
-    await using bridge = await startBridge({ ...options, harnessWaitMinutes: 1 / 600 })
-    expect((await bridge.step('expired')).detail).toContain('the harness has it, and has not begun')
+    const takenBack: string[] = []
+    harness.onTakeBack = (wakeId) => takenBack.push(wakeId) > 0
+    const rows = [harness.row()]
+    await using bridge = await startBridge({ ...options, rows, harnessWaitMinutes: 1 / 600 })
+    const { detail, eventId } = await bridge.step('expired')
+    expect(detail).toMatch(/the harness has it, and has not begun.*; it was taken back$/)
+    expect(takenBack).toEqual([eventId])
     await untilOutcomes(gateway, donna, ['failed'])
+  })
+
+  test('one that begins just when it is to be taken back has begun, and is not given up', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const harness = new FakeHarness()
+    harness.set({ cwd: workplace(home.path) })
+    harness.found = 'waits'
+    harness.onWake = async (_session, _wake, tools) => {
+      await tools.handingOver('queue')
+      tools.report('held', 'queued', 'turn_active')
+      await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
+      return { step: 'held', detail: 'stopped', reason: 'cannot_start_turn' }
+    }
+    harness.onTakeBack = () => {
+      harness.found = 'turn_started'
+      return false
+    }
+    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
+    {
+      await using bridge = await startBridge(options)
+      await mail(gateway, 'one')
+      await bridge.step('held')
+    }
+    await using bridge = await startBridge({ ...options, harnessWaitMinutes: 1 / 600 })
+    await untilOutcomes(gateway, donna, ['delivered'])
+    expect(bridge.receipts.filter(({ step }) => step === 'expired')).toEqual([])
+  })
+
+  test('one that its harness had before, and that is on no record of the bridge, is given up too', async () => {
+    using home = dataDirectory()
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const harness = new FakeHarness()
+    harness.set({ cwd: workplace(home.path) })
+    harness.onWake = async (_session, _wake, tools) => {
+      tools.report('held', 'in its queue already', 'turn_active')
+      await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
+      return { step: 'held', detail: 'taken back', reason: 'cannot_start_turn' }
+    }
+    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
+    await using bridge = await startBridge({ ...options, harnessWaitMinutes: 1 / 600 })
+    await mail(gateway, 'one')
+    expect((await bridge.step('expired')).detail).toContain('taken back')
   })
 
   test('a digest counts for each of its senders', async () => {

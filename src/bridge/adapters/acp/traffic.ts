@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../lib/json.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
 import type { OutgoingWake } from '../../adapter.ts'
@@ -145,7 +144,7 @@ export class AcpTraffic {
   #question(rpc: Rpc, id: string | number): void {
     const session = this.#session(rpc)
     if (!session) return
-    session.questions.add(keyOf(id))
+    if (session.questions.size < requestsMax) session.questions.add(keyOf(id))
     this.#events.changed(session)
   }
 
@@ -221,12 +220,18 @@ export class AcpTraffic {
       this.#ownEnd(session)
       return
     }
+    if (result === undefined || (this.#version === 1 && typeof result.stopReason !== 'string')) {
+      if (!own.hasBegun)
+        this.#events.proved(session, wakeId, 'unknown', 'the agent has answered neither a result nor an error')
+      this.#ownEnd(session)
+      return
+    }
     if (this.#version === 2) {
       if (!own.hasBegun) this.#events.proved(session, wakeId, 'delivered', 'session/prompt was accepted')
       if (own.hasBegun && session.told === 'idle') this.#ownEnd(session)
       return
     }
-    const proof = `stopReason ${String((result as JsonObject).stopReason)}`
+    const proof = `stopReason ${String(result.stopReason)}`
     // What was cancelled before the agent said a word may not have reached its model.
     if (!own.hasBegun) this.#events.proved(session, wakeId, own.isCancelled ? 'delivered' : 'turn_started', proof)
     this.#ownEnd(session)

@@ -2,7 +2,7 @@ import type { Adapter, AdapterContext, HarnessSession, OutgoingWake, Probe, Wake
 import { CodexAccess } from './access.ts'
 import { probeCodex } from './probe.ts'
 import { codexSettings } from './settings.ts'
-import { type Found, findWake } from './wake/find-wake.ts'
+import { type Found, findWake, takeBackWake } from './wake/find-wake.ts'
 import { handOver } from './wake/hand-over.ts'
 import { HostedTurns } from './wake/hosted-turns.ts'
 import { type WakeTimes, wakeTimes } from './wake/verdict.ts'
@@ -37,6 +37,10 @@ export class CodexAdapter implements Adapter {
 
   find({ conversationId }: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found> {
     return findWake(this.#access, conversationId, wakeId, signal)
+  }
+
+  takeBack({ conversationId }: HarnessSession, wakeId: string): Promise<boolean> {
+    return takeBackWake(this.#access, conversationId, wakeId)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -31,6 +31,15 @@ export async function findWake(
   return 'unknown'
 }
 
+/** Takes a wake out of the queue of its thread. Whether it was still there. Errors: Codex cannot be asked. */
+export async function takeBackWake(access: CodexAccess, threadId: string, wakeId: string): Promise<boolean> {
+  const located = await locateThread(access, threadId)
+  if (!located) return false
+  await using server = located.kind === 'loaded' ? located.server : await access.ofHome(located.home)
+  const { queuedId } = findIn(labelOf(wakeId), await server.queued(threadId), [])
+  return queuedId !== undefined && (await server.dequeue(threadId, queuedId))
+}
+
 async function lookOnce(access: CodexAccess, threadId: string, label: string): Promise<Found> {
   const located = await locateThread(access, threadId)
   if (!located) return 'unknown'

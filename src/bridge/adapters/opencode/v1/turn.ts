@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isJsonObject } from '../../../../lib/json.ts'
 import type { WakeEnd, WakeTools } from '../../../adapter.ts'
 import type { HarnessEvent } from '../http/event-feed.ts'
 import { readActivity, stateOf } from './activity.ts'
@@ -7,11 +8,13 @@ import { progressOf } from './progress.ts'
 
 /** Whether the events of a server have proven the turn of one prompt, and a way to wait for the next event. */
 export class TurnSignal {
+  readonly #conversationId: string
   readonly #id: string
   #hasBegun = false
   #noteEvent = () => {}
 
-  constructor(messageId: string) {
+  constructor(conversationId: string, messageId: string) {
+    this.#conversationId = conversationId
     this.#id = messageId
   }
 
@@ -20,8 +23,9 @@ export class TurnSignal {
   }
 
   take({ type, properties }: HarnessEvent): void {
-    const info = properties.info as { role?: unknown; parentID?: unknown } | undefined
-    if (type === 'message.updated' && info?.role === 'assistant' && info.parentID === this.#id) this.#hasBegun = true
+    const { role, parentID, sessionID = this.#conversationId } = isJsonObject(properties.info) ? properties.info : {}
+    const isAnswer = type === 'message.updated' && role === 'assistant' && parentID === this.#id
+    if (isAnswer && sessionID === this.#conversationId) this.#hasBegun = true
     else if (!telling.test(type)) return
     this.#noteEvent()
   }
@@ -91,6 +95,10 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       if (now - since.idle >= idleMaxMs && (await isTakenBack(api, prompted))) {
         return passedOver
       }
+      if (now - since.idle >= idleMaxMs && !saidHeld) {
+        tools.report('held', notTakenBack, 'cannot_start_turn')
+        saidHeld = true
+      }
     } catch (error) {
       tools.signal.throwIfAborted()
       failures += 1
@@ -101,6 +109,8 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
 
 /** A wake that stands in the conversation. */
 export const behind = 'It stands in the conversation, behind a turn that runs.'
+
+const notTakenBack = 'OpenCode has passed it over, and does not let it be taken back.'
 
 export const passedOver: WakeEnd = {
   step: 'held',

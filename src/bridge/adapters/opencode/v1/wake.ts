@@ -20,7 +20,7 @@ export async function wakeByPort(
   tools: WakeTools,
 ): Promise<WakeEnd> {
   const id = messageIdOf(wake.id)
-  const turn = new TurnSignal(id)
+  const turn = new TurnSignal(conversationId, id)
   // Before the act: the event that proves the turn comes once, within a tenth of a second.
   using feed = openFeed(api.server, '/event', (event) => turn.take(event))
   await feed.opened
@@ -62,7 +62,7 @@ async function promptOnce(
   if (status >= 400 && status < 500) {
     return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.`, isUntouched: true }
   }
-  if (status < 400) tools.report('accepted', 'OpenCode took the prompt. That proves no turn.')
+  if (status >= 200 && status < 300) tools.report('accepted', 'OpenCode took the prompt. That proves no turn.')
   return undefined
 }
 

@@ -78,7 +78,8 @@ export async function wakeByService(
     return { step: 'misaddressed', detail: `OpenCode has no conversation ${conversationId} any more.` }
   // It was taken before, and what became of it was told then.
   if (status === 409) return { step: 'written', detail: 'OpenCode has admitted it before (ConflictError).' }
-  if (status >= 500) return { step: 'unknown', detail: `OpenCode answered the prompt with HTTP ${status}.` }
+  if (status < 200 || (status >= 300 && status < 400) || status >= 500)
+    return { step: 'unknown', detail: `OpenCode answered the prompt with HTTP ${status}.` }
   if (status >= 400)
     return { step: 'failed', detail: `OpenCode refused the prompt with HTTP ${status}.`, isUntouched: true }
   tools.report('accepted', 'OpenCode has put it into the inbox.')
