@@ -31,7 +31,10 @@ export function createNotificationChannel(
       }
       const startedAt = clock.now()
       const receipt = await order.waitFor(stream.send(emission.eventId, unsigned(order)))
-      if (receipt === undefined) break
+      if (receipt === undefined) {
+        stream.leave(emission.eventId)
+        break
+      }
       // Its client is gone, and may not have it: the next stream gets it under the same id.
       if (receipt === 'closed') continue
       const attempts = [...made, attemptSince(clock, startedAt, null)]

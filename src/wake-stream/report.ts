@@ -1,13 +1,13 @@
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import { afterReceipt, type DeliveryAfter } from '../wakes/rules/after-receipt.ts'
+import { afterReceipt } from '../wakes/rules/after-receipt.ts'
 import { meaningOf, type ReceiptStep } from '../wakes/rules/receipts.ts'
-import { isTold } from '../wakes/rules/told-steps.ts'
-import { stepsAfter, type WakeStep } from '../wakes/rules/wake-history.ts'
+import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
 import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
 import type { WakeStreamContext } from './context.ts'
+import { noted, receiptOf, sayingOf } from './said.ts'
 import type { Receipt, WakeStream } from './wake-stream.ts'
 
 /** What a reader says about one wake. */
@@ -29,72 +29,70 @@ export interface RecordedReceipt {
 
 /**
  * Records receipts, in one transaction, and then tells the runs that wait for them. From `delivered` on the cursor passes the wake;
- * `failed` has it sent again as a webhook that fails would be. Source: S1-34, D31.
+ * `failed` has it sent again as a webhook that fails would be. What is said of one wake is one write, however often. Source: S1-34, D31.
  */
 export async function reportReceipts(
   context: WakeStreamContext,
   caller: Caller,
   receipts: readonly ReceiptInput[],
 ): Promise<RecordedReceipt[]> {
+  const indexes = new Map<string, number[]>()
+  for (const [index, { eventId }] of receipts.entries()) {
+    const known = indexes.get(eventId)
+    if (known) known.push(index)
+    else indexes.set(eventId, [index])
+  }
   return context.db.transaction(async (tx) => {
     const recorded: RecordedReceipt[] = []
-    for (const receipt of receipts) recorded.push(await record(context, tx, caller, receipt))
+    for (const [eventId, ofWake] of indexes) {
+      const said = ofWake.map((index) => receipts[index]!)
+      const outcomes = await recordAll(context, tx, caller, eventId, said)
+      for (const [at, index] of ofWake.entries()) recorded[index] = { eventId, outcome: outcomes[at]! }
+    }
     return recorded
   })
 }
 
-async function record(
-  { random, streams, changed, onStep }: WakeStreamContext,
+/** Records what is said of one wake, in order. Returns its outcome after each receipt. */
+async function recordAll(
+  context: WakeStreamContext,
   tx: Transaction,
   caller: Caller,
-  { eventId, ...reported }: ReceiptInput,
-): Promise<RecordedReceipt> {
+  eventId: string,
+  receipts: readonly ReceiptInput[],
+): Promise<RecordedReceipt['outcome'][]> {
+  const { random, streams, onStep } = context
   const stream = streams.withOpen(caller.id, eventId)
   const found = await findOwn(tx, caller, eventId, stream)
-  if (!found)
-    return { eventId, outcome: reportTest(stream, eventId, sayingOf(caller, reported, tx.now), reported.isFinal) }
-  const context = { now: tx.now, retryForSeconds: found.retryForSeconds, random }
-  const after = afterReceipt(found, reported, context)
-  await note(onStep, tx, found, after, sayingOf(caller, reported, tx.now))
-  const receipt = receiptOf(found, after)
-  if (receipt) {
-    // Its run may be on another gateway, or between two leases: it finds out in the store.
-    const { subscriptionId } = found
-    if (after.outcome !== 'pending') await makeDueNow(tx, subscriptionId)
-    tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) || changed(subscriptionId))
+  if (!found) {
+    return receipts.map((said) =>
+      reportTest(streams.withOpen(caller.id, eventId), eventId, sayingOf(caller.identity, said, tx.now), said.isFinal),
+    )
   }
-  return { eventId, outcome: after.outcome }
+  const outcomes: RecordedReceipt['outcome'][] = []
+  let known = found
+  for (const receipt of receipts) {
+    const after = afterReceipt(known, receipt, { now: tx.now, retryForSeconds: found.retryForSeconds, random })
+    const { history, news } = noted(known, after, sayingOf(caller.identity, receipt, tx.now))
+    if (news) await onStep(tx, news)
+    const decided = receiptOf(known, after)
+    if (decided) await tell(context, tx, known, decided)
+    known = { ...known, ...after, history, updatedAt: tx.now }
+    outcomes.push(after.outcome)
+  }
+  await saveReceipt(tx, found, known, known.history)
+  return outcomes
 }
 
-function sayingOf(
-  { identity }: Caller,
-  { step, source, detail }: Omit<ReceiptInput, 'eventId'>,
-  now: number,
-): WakeStep {
-  const at = new Date(now).toISOString()
-  return { step, source: source ?? null, reportedBy: identity, at, detail: detail ?? null }
-}
-
-/** Records what was said. What is stronger than all before it is put down to the mail of the wake, and its senders are told once. */
-async function note(
-  onStep: WakeStreamContext['onStep'],
+/** Its run may be on another gateway, or between two leases: it finds out in the store. */
+async function tell(
+  { streams, changed }: WakeStreamContext,
   tx: Transaction,
-  found: ReportedDelivery,
-  after: DeliveryAfter,
-  said: WakeStep,
+  { subscriptionId, eventId }: ReportedDelivery,
+  receipt: Receipt,
 ): Promise<void> {
-  const { eventId, audience, history } = found
-  const { messageIds, told } = history
-  const isNews = after.step === said.step && (after.step !== found.step || after.outcome !== found.outcome)
-  const tells = isNews && isTold(said.step, after.outcome) && !told.includes(said.step)
-  await saveReceipt(tx, found, after, {
-    messageIds,
-    steps: stepsAfter(history.steps, said, after.step),
-    told: tells ? [...told, said.step] : told,
-  })
-  if (isNews && messageIds.length > 0) {
-    await onStep(tx, { eventId, audience, messageIds, said, outcome: after.outcome, isTold: tells })
-  }
+  if (receipt.outcome !== 'retry') await makeDueNow(tx, subscriptionId)
+  tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) || changed(subscriptionId))
 }
 
 /** Of two receipts for a wake at the same time, the second waits for the first. */
@@ -132,14 +130,4 @@ function outcomeOf(step: ReceiptStep, isFinal: boolean): 'pending' | 'written' |
   const meaning = meaningOf(step)
   if (meaning === 'open') return isFinal ? 'written' : 'pending'
   return meaning === 'delivered' ? 'delivered' : 'failed'
-}
-
-/** Undefined: nothing was decided. */
-function receiptOf(
-  before: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
-  after: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
-): Receipt | undefined {
-  if (before.outcome !== 'pending' || after.attempts === before.attempts) return undefined
-  if (after.outcome === 'pending') return { outcome: 'retry' }
-  return { outcome: after.outcome === 'delivered' || after.outcome === 'written' ? after.outcome : 'failed' }
 }

@@ -42,7 +42,10 @@ export function createStreamChannel(
       // Kept before each write: from then on a receipt counts, whatever the clock says.
       if (!(await order.keep(attempts))) break
       const receipt = await order.waitFor(stream.send(emission.eventId, signed))
-      if (receipt === undefined) break
+      if (receipt === undefined) {
+        stream.leave(emission.eventId)
+        break
+      }
       if (receipt === 'closed') continue
       const delivery = await findDelivery(db, id, emission.eventId)
       attempts = delivery?.attempts ?? attempts

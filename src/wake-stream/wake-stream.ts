@@ -24,7 +24,7 @@ export interface StreamReader {
 /** `replaced`: a newer stream has the subscription. `changed`: it goes elsewhere, was removed, or is no longer the reader's. */
 type ReleaseReason = 'replaced' | 'changed'
 
-/** A receipt may come before the gateway has written the wake to this stream: it was written to an earlier one. */
+/** A receipt may come while no run waits for it: the wake was written to an earlier stream, or its run has ended and the next is to begin. */
 const earlyMax = 200
 
 /** Far more than its subscriptions have in flight: a reader that reports nothing, while what is open is made anew, begins again. */
@@ -40,7 +40,12 @@ export class WakeStream {
   readonly capabilities: readonly StreamCapability[]
   readonly #open = new Map<
     string,
-    { readonly receipt: Promise<Receipt | 'closed'>; settle(receipt: Receipt | 'closed'): void; readonly hear?: Hear }
+    {
+      readonly receipt: Promise<Receipt | 'closed'>
+      settle(receipt: Receipt | 'closed'): void
+      readonly hear?: Hear
+      isAwaited: boolean
+    }
   >()
   readonly #early = new Map<string, Receipt>()
   #isClosed = false
@@ -66,7 +71,10 @@ export class WakeStream {
   send(eventId: string, sign: () => SignedWake, hear?: Hear): Promise<Receipt | 'closed'> {
     if (this.#isClosed) return Promise.resolve('closed')
     const known = this.#open.get(eventId)
-    if (known) return known.receipt
+    if (known) {
+      known.isAwaited = true
+      return known.receipt
+    }
     const early = this.#early.get(eventId)
     if (early) {
       this.#early.delete(eventId)
@@ -77,7 +85,7 @@ export class WakeStream {
       settle = resolve
     })
     const taken = this.#reader.write(eventId, sign())
-    this.#open.set(eventId, { receipt, settle, ...(hear ? { hear } : {}) })
+    this.#open.set(eventId, { receipt, settle, isAwaited: true, ...(hear ? { hear } : {}) })
     void taken?.then((isTaken) => isTaken && this.report(eventId, { outcome: 'written' }))
     if (this.#open.size > openMax) this.#reader.end()
     return receipt
@@ -92,10 +100,17 @@ export class WakeStream {
   report(eventId: string, receipt: Receipt): boolean {
     const open = this.#open.get(eventId)
     this.#open.delete(eventId)
-    if (open) open.settle(receipt)
-    else this.#early.set(eventId, receipt)
+    open?.settle(receipt)
+    if (open?.isAwaited) return true
+    this.#early.set(eventId, receipt)
     if (this.#early.size > earlyMax) this.#early.delete(this.#early.keys().next().value!)
-    return open !== undefined
+    return false
+  }
+
+  /** Nobody waits for the receipt of a wake now. The next run may: a receipt that comes before it is kept, and the wake not written again. */
+  leave(eventId: string): void {
+    const open = this.#open.get(eventId)
+    if (open) open.isAwaited = false
   }
 
   /** Passes a step of a wake on to who waits for it. It may end the wait with `report`. */

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { writeProfiles } from '../../src/client/profile-file.ts'
 import { run, start } from '../cli/terminal.ts'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -138,7 +138,9 @@ describe('rouse bridge', () => {
   test('init writes no configuration where no harness is, and overwrites none', async () => {
     using home = dataDirectory()
     const env = user(home.path, { url: 'http://127.0.0.1:1' }, { handle: 'donna', key: 'rk_1' })
-    const none = await run(['bridge', 'init', '--directory', home.path], env)
+    // A user of whom no process runs on this machine: somebody's OpenCode may run there.
+    const uid = vi.spyOn(process, 'getuid').mockReturnValue(2 ** 32 - 2)
+    const none = await run(['bridge', 'init', '--directory', home.path], env).finally(() => uid.mockRestore())
     expect(none).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('No harness that the bridge reaches was found here'),

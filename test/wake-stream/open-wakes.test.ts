@@ -198,6 +198,26 @@ test('a reader that reports nothing and has its cursor moved back again and agai
   expect(hasEnded).toBe(true)
 })
 
+test('a receipt that comes between two runs is the answer to the second: the wake is not written again', async () => {
+  const written: string[] = []
+  const reader = { write: (eventId: string) => void written.push(eventId), release() {}, end() {} }
+  const stream = new WakeStream('stream', 'donna', ['one'], reader)
+  const sign = () => ({ body: '{}', headers: {} })
+  const delivered = { outcome: 'delivered' } as const
+  void stream.send('event', sign)
+  stream.leave('event')
+  expect(stream.report('event', delivered)).toBe(false)
+  expect(await stream.send('event', sign)).toEqual(delivered)
+  // A run that waits gets it itself: what is tried again after that is written.
+  const again = stream.send('event', sign)
+  stream.leave('event')
+  void stream.send('event', sign)
+  expect(stream.report('event', { outcome: 'retry' })).toBe(true)
+  expect(await again).toEqual({ outcome: 'retry' })
+  void stream.send('event', sign)
+  expect(written).toEqual(['event', 'event', 'event'])
+})
+
 test('emissions that are open are sent again in the order of the log, also after the clock was set back', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

@@ -55,8 +55,8 @@ test('1,280 attempts to silent receivers use 128 places: the wakes of others arr
   expect(silence.open()).toBe(128)
 })
 
-test('of 4,000 tests four run at a time, the others are refused with Retry-After', async () => {
-  // The four that are held must not time out before the others were refused, however slow the machine is.
+test('of 400 tests four run at a time, the others are refused with Retry-After', async () => {
+  // The four that are held must not time out, after 30 s at most, before the others were refused: then others would be taken.
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' } })
   await liftRates(gateway)
   const held: ServerResponse[] = []
@@ -70,7 +70,7 @@ test('of 4,000 tests four run at a time, the others are refused with Retry-After
   let taken = 0
   let asked = 0
   const askOnAndOn = async () => {
-    while (asked++ < 4_000) {
+    while (asked++ < 400) {
       const answer = await tests(gateway, id, mallory.key)
       if (answer.status === 429) refused.push(answer)
       else taken++
@@ -79,8 +79,7 @@ test('of 4,000 tests four run at a time, the others are refused with Retry-After
   const asking = Array.from({ length: 16 }, askOnAndOn)
   await until(
     () => refused.length,
-    (count) => count === 3_996,
-    45_000,
+    (count) => count === 396,
   )
   expect(slow.wakes).toHaveLength(4)
   expect(refused[0]!.body).toMatchObject({ code: 'rate-limited', detail: expect.stringContaining('4 tests') })

@@ -59,6 +59,8 @@ interface SessionOptions {
   readonly mode?: string
   readonly version?: string
   readonly isHeadless?: boolean
+  /** Its transcript is not written before the act `write`. */
+  readonly isBehind?: boolean
 }
 
 interface Place {
@@ -68,8 +70,11 @@ interface Place {
   readonly env: Record<string, string>
 }
 
-async function openSession(place: Place, { mode = 'default', version = '2.1.330', isHeadless }: SessionOptions) {
-  const fake = { main, program: freshBuild() ?? sources, mode, version }
+async function openSession(
+  place: Place,
+  { mode = 'default', version = '2.1.330', isHeadless, isBehind }: SessionOptions,
+) {
+  const fake = { main, program: freshBuild() ?? sources, mode, version, isBehind }
   const child = fork(join(import.meta.dirname, 'fake-claude.mjs'), {
     cwd: place.project,
     env: {

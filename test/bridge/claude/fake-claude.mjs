@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 const { CLAUDE_CONFIG_DIR: config, FAKE_CLAUDE, FAKE_HEADLESS, FAKE_SOCKETS, ...ownEnv } = process.env
-const { main, program, mode, version } = JSON.parse(FAKE_CLAUDE)
+const { main, program, mode, version, isBehind } = JSON.parse(FAKE_CLAUDE)
 const record = join(config, 'sessions', `${process.pid}.json`)
 const socketPath = join(FAKE_SOCKETS, `${process.pid}.sock`)
 const transcripts = join(config, 'projects', process.cwd().replace(/[^A-Za-z0-9]/g, '-'))
@@ -39,7 +39,13 @@ function setStatus(next) {
   )
 }
 
-const write = (entry) => appendFileSync(join(transcripts, `${sessionId}.jsonl`), `${JSON.stringify(entry)}\n`)
+/** What its transcript does not have yet; undefined: it is written at once. */
+let unwritten = isBehind ? [] : undefined
+
+function write(entry) {
+  if (unwritten) unwritten.push(entry)
+  else appendFileSync(join(transcripts, `${sessionId}.jsonl`), `${JSON.stringify(entry)}\n`)
+}
 
 function run(command, input) {
   const env = {
@@ -157,6 +163,12 @@ const acts = {
   },
   state: () =>
     say({ is: 'state', status, sessionId, waiters: waiters.size, monitors: monitors.length, held: held.length }),
+  // The transcript comes after.
+  write: () => {
+    const entries = unwritten
+    unwritten = undefined
+    entries.forEach(write)
+  },
   // Its transcript is not written yet.
   forget: () => rmSync(join(transcripts, `${sessionId}.jsonl`), { force: true }),
   exit: async () => {
@@ -172,7 +184,7 @@ function receive(line) {
   const { from, msg_id: id, message } = JSON.parse(line)
   const key = JSON.stringify([from, id])
   // A repetition is known by its sender.
-  if (from !== undefined && seen.has(key)) return
+  if (from !== undefined && seen.has(key)) return say({ is: 'repetition' })
   seen.add(key)
   if (mode === 'bypassPermissions') held.push({ at: now + holdMs })
   else come('peer', message.content.replace(/<\/?cross-session-message[^>]*>/g, '').trim())

@@ -9,7 +9,7 @@ describe('a session with the plugin', () => {
   test('that is idle begins a turn with a wake, and its hook proves it', async () => {
     await using desk = await openDesk('--bridge')
     await using bridge = await desk.startBridge()
-    const session = await desk.open()
+    const session = await desk.open({ isBehind: true })
     const adapter = desk.adapterOf(bridge)
     const target = await found(adapter, isReachable)
     expect(target).toMatchObject({ state: 'idle', cwd: desk.project, process: { pid: session.pid } })
@@ -24,6 +24,7 @@ describe('a session with the plugin', () => {
     })
     const turn = await session.heard('turn')
     expect(turn).toMatchObject({ kind: 'task-notification', text: `<event>${wake.text}</event>` })
+    await session.act('write')
     const never = new AbortController().signal
     expect(await adapter.find(target, wake.id, never)).toBe('turn_started')
     expect(await adapter.find(target, wakeOf().id, never)).toBe('unknown')

@@ -1,0 +1,51 @@
+import type { StepOfWake } from '../wakes/on-step.ts'
+import type { DeliveryAfter } from '../wakes/rules/after-receipt.ts'
+import type { ReceiptStep } from '../wakes/rules/receipts.ts'
+import { isTold } from '../wakes/rules/told-steps.ts'
+import { stepsAfter, type WakeHistory, type WakeStep } from '../wakes/rules/wake-history.ts'
+import type { ReportedDelivery } from '../wakes/store/receipt-store.ts'
+import type { Receipt } from './wake-stream.ts'
+
+/** A receipt as it is kept. `now`: ms since the epoch. Pure. */
+export function sayingOf(
+  reportedBy: string,
+  {
+    step,
+    source,
+    detail,
+  }: { readonly step: ReceiptStep; readonly source?: string | undefined; readonly detail?: string | undefined },
+  now: number,
+): WakeStep {
+  return { step, source: source ?? null, reportedBy, at: new Date(now).toISOString(), detail: detail ?? null }
+}
+
+/**
+ * What is kept of a wake after a step. `news`: it is stronger than all before it, and is put down to the mail of the wake; its senders
+ * are told once. Pure.
+ */
+export function noted(
+  { eventId, audience, history, step, outcome }: ReportedDelivery,
+  after: DeliveryAfter,
+  said: WakeStep,
+): { readonly history: WakeHistory; readonly news?: StepOfWake } {
+  const { messageIds, told } = history
+  const isNews = after.step === said.step && (after.step !== step || after.outcome !== outcome)
+  const isToldNow = isNews && isTold(said.step, after.outcome) && !told.includes(said.step)
+  const kept = {
+    messageIds,
+    steps: stepsAfter(history.steps, said, after.step),
+    told: isToldNow ? [...told, said.step] : told,
+  }
+  if (!isNews || messageIds.length === 0) return { history: kept }
+  return { history: kept, news: { eventId, audience, messageIds, said, outcome: after.outcome, isTold: isToldNow } }
+}
+
+/** What the run that waits for a wake is told. Undefined: nothing was decided. Pure. */
+export function receiptOf(
+  before: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
+  after: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
+): Receipt | undefined {
+  if (before.outcome !== 'pending' || after.attempts === before.attempts) return undefined
+  if (after.outcome === 'pending') return { outcome: 'retry' }
+  return { outcome: after.outcome === 'delivered' || after.outcome === 'written' ? after.outcome : 'failed' }
+}
