@@ -1,7 +1,7 @@
 import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd } from '../../../src/bridge/adapter.ts'
 import { CodexAdapter } from '../../../src/bridge/adapters/codex/adapter.ts'
 import type { WakeTimes } from '../../../src/bridge/adapters/codex/wake/verdict.ts'
-import type { LocalReport } from '../../../src/bridge/local/clients.ts'
+import type { LocalReport, ToldConversation } from '../../../src/bridge/local/clients.ts'
 import { untilAborted } from '../../../src/lib/until-aborted.ts'
 import { atTestEnd } from '../../support/ends.ts'
 
@@ -24,9 +24,10 @@ interface Options {
   readonly times?: WakeTimes
 }
 
-/** A Codex adapter with what the bridge gives it. `says`: what the hook says about a wake. */
+/** A Codex adapter with what the bridge gives it. `hookSays`: about a wake; `hooked`: what hooks have said about conversations. */
 export function startAdapter({ directories, settings, env = { PATH: '' }, times = shortTimes }: Options) {
   const notes: string[] = []
+  const hooked: ToldConversation[] = []
   let tell: (report: LocalReport) => void = () => {}
   const told = new Promise<LocalReport>((resolve) => {
     tell = resolve
@@ -39,7 +40,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
     note: (text) => notes.push(text),
     clients: {
       attached: () => [],
-      told: () => [],
+      told: () => hooked,
       onChange: () => () => {},
       reported: async (wakeId, isEnough, signal) => {
         const report = await Promise.race([told, untilAborted(signal)])
@@ -49,7 +50,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
   }
   const adapter = new CodexAdapter(context, times)
   atTestEnd(() => adapter[Symbol.asyncDispose]())
-  return { adapter, notes, hookSays: (report: LocalReport) => tell(report) }
+  return { adapter, notes, hooked, hookSays: (report: LocalReport) => tell(report) }
 }
 
 let last = 0

@@ -1,13 +1,28 @@
 import { expect, test } from 'vitest'
+import type { ToldConversation } from '../../../src/bridge/local/clients.ts'
 import { until } from '../../support/until.ts'
 import { handOver, startAdapter } from './bridge.ts'
 import { FakeCodex } from './fake-codex.ts'
+import type { FakeThread } from './fake-thread.ts'
 
 function openOffice(settings: object = {}) {
   const codex = FakeCodex.start()
   const thread = codex.addThread()
   const options = { homes: [codex.home], program: codex.program, ...settings }
   return { codex, thread, ...startAdapter({ directories: [codex.project], settings: options }) }
+}
+
+function asks({ id, cwd }: FakeThread, over: Partial<ToldConversation> = {}): ToldConversation {
+  return {
+    harness: 'codex',
+    conversationId: id,
+    cwd,
+    process: { pid: process.pid },
+    event: 'PermissionRequest',
+    state: 'waitingOnApproval',
+    at: 0,
+    ...over,
+  }
 }
 
 test('a terminal without a server is woken through the queue in its home', async () => {
@@ -60,6 +75,54 @@ test('the hook at the start of the turn proves it before a look does', async () 
     turnId: 't7',
   })
   expect(await ended).toMatchObject({ step: 'turn_started' })
+})
+
+test('a terminal whose hook says that it asks its user gets nothing until the hook says something else', async () => {
+  const { codex, thread, adapter, hooked } = openOffice()
+  codex.openTerminal(thread)
+  thread.answers = false
+  const { id: activeTurnId } = thread.prompt('work')
+  hooked.push(asks(thread, { activeTurnId }))
+  const early = handOver(adapter, thread.id)
+  expect(await early.ended).toMatchObject({ step: 'held', reason: 'waiting_on_approval' })
+  expect([early.routes, thread.queue]).toEqual([[], []])
+  hooked[0] = { ...asks(thread), event: 'Stop', state: 'idle' }
+  thread.answers = true
+  thread.finish()
+  expect(await handOver(adapter, thread.id, early.wake).ended).toMatchObject({ step: 'turn_started' })
+  expect(thread.texts).toEqual([early.wake.text, 'work'])
+})
+
+test('a question that is asked while the wake is in the queue: it stays there, and its sender is told why', async () => {
+  const { codex, thread, adapter, hooked } = openOffice()
+  codex.openTerminal(thread)
+  thread.answers = false
+  thread.prompt('work')
+  const { ended, reports } = handOver(adapter, thread.id)
+  await until(
+    () => thread.queue.length,
+    (length) => length > 0,
+  )
+  hooked.push(asks(thread))
+  await until(
+    () => reports,
+    (all) => all.some((told) => /^held: in the queue of Codex: the session waits for an answer/.test(told)),
+  )
+  thread.answers = true
+  thread.finish()
+  expect(await ended).toMatchObject({ step: 'turn_started' })
+})
+
+test.each([
+  ['a process that was killed', () => ({ process: { pid: 1 } })],
+  ['a turn that is over', (turnId: string) => ({ activeTurnId: turnId })],
+  ['another conversation', () => ({ conversationId: '01990000-0000-7000-8000-000000000000' })],
+])('what the hook said last of %s holds nothing back', async (_of, over) => {
+  const { codex, thread, adapter, hooked } = openOffice()
+  codex.openTerminal(thread)
+  const { id } = thread.prompt('work')
+  hooked.push(asks(thread, over(id)))
+  expect(await handOver(adapter, thread.id).ended).toMatchObject({ step: 'turn_started' })
 })
 
 test('a closed conversation gets nothing', async () => {

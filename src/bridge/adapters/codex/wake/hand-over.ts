@@ -1,9 +1,10 @@
 import type { AdapterContext, OutgoingWake, WakeEnd, WakeTools } from '../../../adapter.ts'
 import type { CodexAccess } from '../access.ts'
 import { isAllowed } from '../allowed.ts'
-import { isOpenSomewhere, type Located, locateThread } from '../locate.ts'
+import { type Located, locateThread } from '../locate.ts'
 import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
 import { turnsToLook } from '../settings.ts'
+import { openThreads } from '../writers.ts'
 import { follow, type HandedWake, takeBack } from './follow.ts'
 import { type HookTurn, listenForHook } from './hook-turn.ts'
 import type { HostedTurns } from './hosted-turns.ts'
@@ -130,7 +131,11 @@ class OneHandOver {
     return new StoredWay({
       ...this.#wayOptions(),
       openServer: () => this.#options.access.ofHome(home),
-      isOpen: async () => this.#isOpenElsewhere || (await isOpenSomewhere(home, this.#threadId)),
+      outside: async () => ({
+        writers: await openThreads(home),
+        isOpenElsewhere: this.#isOpenElsewhere,
+        told: this.#options.context.clients.told('codex'),
+      }),
     })
   }
 

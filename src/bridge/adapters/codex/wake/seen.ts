@@ -11,6 +11,8 @@ export interface Seen {
   readonly state: PresenceState | 'closed'
   /** Whether it cannot be told that some process has the thread open. */
   readonly maybeClosed?: boolean
+  /** Whether the state is what its hook has said: the next hook tells the next one. */
+  readonly isSaidByHook?: true
 }
 
 /** The name that a wake has in Codex. It is looked for before each act: Codex takes the same one twice. */

@@ -1,4 +1,5 @@
 import type { AppServer } from '../app-server.ts'
+import { type Outside, stateFromOutside } from './from-outside.ts'
 import { anyOf } from './pause.ts'
 import { findIn, type Seen } from './seen.ts'
 import type { Way, WayOptions } from './way.ts'
@@ -6,13 +7,14 @@ import type { Way, WayOptions } from './way.ts'
 interface StoredWayOptions extends WayOptions {
   /** Opens an app-server with the home of the thread: one that runs, else a process of ours. */
   readonly openServer: () => Promise<AppServer>
-  /** Whether some process has the thread open; undefined: it cannot be told. */
-  readonly isOpen: () => Promise<boolean | undefined>
+  /** What can be known of the thread now. */
+  readonly outside: () => Promise<Outside>
 }
 
 /**
  * The way over the disk, to a thread that is not loaded in any server that can be reached: the queue is in the home of Codex, and the
- * session that has the thread open looks into it every 10 s. What it does cannot be seen. No process of ours stays between two looks.
+ * session that has the thread open looks into it every 10 s. What it does is not seen, but for a question that its hook has told. No
+ * process of ours stays between two looks.
  */
 export class StoredWay implements Way {
   readonly name = 'queue'
@@ -24,14 +26,13 @@ export class StoredWay implements Way {
   }
 
   look(): Promise<Seen> {
-    const { threadId, label, isOpen } = this.#options
+    const { threadId, label, outside } = this.#options
     return this.#with(async (server) => {
-      const open = await isOpen()
+      const known = await outside()
       const queue = await server.queued(threadId)
       const isQueued = findIn(label, queue, []).queuedId !== undefined
       const turns = isQueued ? [] : await server.turns(threadId, this.#options.turns)
-      const state = open === false ? ('closed' as const) : ('unknown' as const)
-      return { ...findIn(label, queue, turns), state, maybeClosed: open === undefined }
+      return { ...findIn(label, queue, turns), ...stateFromOutside(threadId, known, turns) }
     })
   }
 

@@ -35,14 +35,16 @@ export const wakeTimes: WakeTimes = {
   reconnectMaxMs: 30_000,
 }
 
-const retryMs = { soon: 5_000, later: 15_000, closed: 30_000 } as const
+const retryMs = { soon: 5_000, later: 15_000, closed: 30_000, hook: 60_000 } as const
 
 /** Returns why a wake is not put into the queue of a thread; undefined: it may be. Pure. Source: S1-11…S1-13, S1-17. */
-export function whyNot({ state }: Seen, mayResume: boolean): WakeEnd | undefined {
+export function whyNot({ state, isSaidByHook }: Seen, mayResume: boolean): WakeEnd | undefined {
   // Nothing would disturb the question. But what is not queued gathers with what follows, and a user who refuses stops the queue.
   if (state === 'waitingOnApproval') {
     const detail = 'the session waits for an answer of its user'
-    return { step: 'held', detail, reason: 'waiting_on_approval', retryAfterMs: retryMs.soon }
+    // A look over the disk starts processes, and the hook tells the end of the turn.
+    const retryAfterMs = isSaidByHook ? retryMs.hook : retryMs.soon
+    return { step: 'held', detail, reason: 'waiting_on_approval', retryAfterMs }
   }
   if (state === 'closed' && !mayResume) return closed
   return undefined
