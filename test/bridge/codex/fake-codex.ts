@@ -32,7 +32,13 @@ export class FakeCodex {
   readonly hooks: { command: string; trustStatus: string; enabled: boolean }[] = []
   /** What clients have called, in order. */
   readonly calls: { readonly method: string; readonly params: JsonObject }[] = []
-  readonly faults: { isOld: boolean; overloaded: number; diesAfter?: string; readonly silent: Set<string> } = {
+  readonly faults: {
+    isOld: boolean
+    overloaded: number
+    diesAfter?: string
+    lies?: (method: string, answer: object) => unknown
+    readonly silent: Set<string>
+  } = {
     isOld: false,
     overloaded: 0,
     silent: new Set(),
@@ -90,6 +96,8 @@ export class FakeCodex {
         threads: new Set(),
       }
       process.clients.add(client)
+      // A client that is sent too much breaks off.
+      socket.on('error', () => {})
       socket.on('close', () => process.clients.delete(client))
       socket.on('message', (data) => process.take(client, JSON.parse(String(data))))
     })

@@ -84,7 +84,8 @@ export class FakeProcess {
       return
     }
     try {
-      const result = this.#answer(client, method, params as JsonObject)
+      const answer = this.#answer(client, method, params as JsonObject)
+      const result = faults.lies ? faults.lies(method, answer) : answer
       if (faults.diesAfter === method) {
         delete faults.diesAfter
         this.codex.kill(this)

@@ -17,6 +17,7 @@ async function openOffice() {
     thread,
     wake,
     label,
+    takeBack: () => adapter.takeBack(sessionOf(thread.id), wake.id),
     find: () => adapter.find(sessionOf(thread.id), wake.id, new AbortController().signal),
   }
 }
@@ -58,4 +59,16 @@ test('a conversation that is not there says nothing', async () => {
   const { codex, find } = await openOffice()
   codex.threads.splice(0)
   expect(await find()).toBe('unknown')
+})
+
+test('what waits in the queue of an open conversation can be taken back, once', async () => {
+  const { server, thread, label, find, takeBack } = await openOffice()
+  server.load(thread)
+  thread.answers = false
+  thread.prompt('work')
+  thread.enqueue('x', label)
+  thread.enqueue('of its user', 'another')
+  expect([await takeBack(), await takeBack()]).toEqual([true, false])
+  expect(thread.queue).toHaveLength(1)
+  expect(await find()).toBe('absent')
 })
