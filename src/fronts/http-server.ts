@@ -7,6 +7,7 @@ import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { ExpressMessages } from './express-messages.ts'
+import { RequestTurns } from './request-turns.ts'
 import { takeUpgrade } from './upgrade.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
@@ -56,6 +57,7 @@ export class HttpServer implements AsyncDisposable {
       if (bounds.connections > 0 && this.#silent.size > bounds.connections / 2) this.#closeOldestSilent()
       socket.once('close', () => this.#silent.delete(socket))
     })
+    const turns = new RequestTurns()
     this.#server.on('request', (req, res) => {
       const { socket } = req
       this.#silent.delete(socket)
@@ -67,7 +69,11 @@ export class HttpServer implements AsyncDisposable {
         // A connection that is kept alive would delay a stop.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
-      void listener.then((listen) => listen(req, res))
+      void listener.then((listen) => {
+        turns.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => {
+          if (!res.closed) listen(req, res)
+        })
+      })
     })
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
     this.#server.on('upgrade', (req, stream, head) => {
