@@ -4,7 +4,7 @@ import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
 import { profilePath } from '../client/profile-file.ts'
 import type { Scope } from '../harness/places.ts'
-import { readConfigFile, replaceFile } from './config-file.ts'
+import { readConfigFile, removeFile, replaceFile } from './config-file.ts'
 import type { Written } from './document.ts'
 import type { FormatName } from './formats.ts'
 
@@ -103,11 +103,13 @@ export function saveRecord(env: Io['env'], path: string, record: FileRecord | un
   writeInstalled(env, { files: records, services })
 }
 
-/** Replaces all records. */
+/** Replaces all records. Without any there is no file. */
 export function writeInstalled(env: Io['env'], { files, services }: Installed): void {
   const shown = services.size === 0 ? {} : { services: Object.fromEntries(services) }
   const text = `${JSON.stringify({ files: Object.fromEntries(files), ...shown }, null, 2)}\n`
-  replaceFile(readConfigFile(recordPath(env)), text)
+  const file = readConfigFile(recordPath(env))
+  if (files.size + services.size > 0) replaceFile(file, text)
+  else removeFile(file)
 }
 
 function asJson(text: string): unknown {

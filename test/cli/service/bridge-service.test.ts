@@ -45,13 +45,15 @@ describe.runIf(process.platform === 'linux')('the bridge as a service of systemd
     expect((await home.rouse('uninstall', '--bridge')).stdout).toContain('has written no service')
   })
 
-  test('keeps what is on record of harnesses', async () => {
+  test('keeps what is on record of others, and the record goes with the last of it', async () => {
     using home = makeUser()
     await home.rouse('install', 'codex')
     await home.rouse('install', '--bridge')
     await home.rouse('uninstall', 'codex')
+    const left = JSON.parse(home.read('.config/rouse/installed.json'))
+    expect([left.files, Object.keys(left.services)]).toEqual([{}, [home.at(unit)]])
     await home.rouse('uninstall', '--bridge')
-    expect(JSON.parse(home.read('.config/rouse/installed.json'))).toEqual({ files: {} })
+    expect(existsSync(home.at('.config/rouse/installed.json'))).toBe(false)
   })
 
   test('is written where no manager answers, with the commands for later', async () => {
