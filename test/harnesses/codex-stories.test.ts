@@ -50,7 +50,7 @@ async function expectOneTurn(desk: CodexDesk, messageId: string, subject: string
 }
 
 describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rouse bridge', () => {
-  test('mail is answered from an idle terminal with a draft, after a question, and after the terminal was closed', async () => {
+  test('mail is answered from an idle terminal with a draft, after a question, after a refusal, and after the terminal was closed', async () => {
     await using desk = await openCodexDesk()
     const { terminal } = desk
     const bridge = await desk.startBridge()
@@ -71,6 +71,16 @@ describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rous
     await terminal.shows(screens.approval)
     terminal.key('y')
     await expectOneTurn(desk, second, 'The second mail')
+
+    await terminal.type('ASK again')
+    await terminal.shows(screens.approval)
+    const refused = await desk.send('The mail before a refusal')
+    await bridge.step(
+      ({ eventId, ...step }) => eventId !== held.eventId && isHeld(/waiting_on_approval/)({ eventId, ...step }),
+    )
+    terminal.key('Escape')
+    await terminal.type('go on')
+    await expectOneTurn(desk, refused, 'The mail before a refusal')
 
     const id = conversationOf(await desk.office.rouse('bridge', 'status', '--json'))
     await terminal[Symbol.asyncDispose]()
