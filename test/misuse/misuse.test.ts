@@ -47,7 +47,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const directory = mkdtempSync(join(tmpdir(), 'rouse-misuse-'))
   const reader = new LoopDelayReader(join(directory, 'loop.json'))
   const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...reader.env }
-  await using gateway = await startProcessGateway(env)
+  await using gateway = await startProcessGateway(env, { flags: [] })
   separate(gateway.pid)
   const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)

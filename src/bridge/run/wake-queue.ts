@@ -3,16 +3,15 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { within } from '../../lib/within.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
-import type { WakeRecord } from '../journal/journal.ts'
-import { namedSenders, senderOf } from '../sender.ts'
+import { namedSenders } from '../sender.ts'
 import { isWakeId } from '../wake-text.ts'
 import { type AttemptEnd, type AttemptParts, attempt, giveUp } from './attempt.ts'
 import { heldDetail } from './held-detail.ts'
 import { LeftSubscriptions } from './left-subscriptions.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
-import { receiptOf, type Said } from './said.ts'
 import { sendersMax } from './senders-of.ts'
+import { subscriptionOf, WakeRecords } from './wake-records.ts'
 
 /** A wake that is not handed over yet, or that its harness has not begun. Instants in ms since the epoch. */
 export interface HeldWake {
@@ -59,6 +58,7 @@ const testWaitMs = 10_000
  */
 export class WakeQueue {
   readonly #parts: QueueParts
+  readonly #record: WakeRecords
   readonly #waiting: Wake[] = []
   readonly #stopping = new AbortController()
   readonly #left = new LeftSubscriptions()
@@ -70,16 +70,16 @@ export class WakeQueue {
   readonly #tests = new Set<string>()
   /** Ends the wait of a wake that holds up others. */
   #noteArrival = () => {}
-  readonly #notedUnfit = new Set<string>()
 
   constructor(parts: QueueParts) {
     this.#parts = parts
+    this.#record = new WakeRecords(parts)
   }
 
   add(wake: Wake): void {
     if (this.#stopping.signal.aborted || this.#waiting.length >= waitingMax) return
     if (!isWakeId(wake.eventId)) {
-      this.#noteUnfit('has no ULID as its eventId')
+      this.#record.leaveOut('has no ULID as its eventId')
       return
     }
     // A stream that is opened again brings what has no end yet.
@@ -136,7 +136,7 @@ export class WakeQueue {
 
   async #workOn(wake: Wake, signal: AbortSignal): Promise<void> {
     const { journal, agent, now, isRead, sendersOf } = this.#parts
-    const accepted = this.#accept(wake)
+    const accepted = this.#record.accept(wake)
     if (accepted === undefined) return
     const own = await sendersOf(wake, signal)
     let senders = own
@@ -146,7 +146,7 @@ export class WakeQueue {
       const record = journal.find(wake.eventId, agent) ?? accepted
       const end = await this.#acts.run(() => attempt(wake, record, parts))
       if (end.step === 'stopped') return
-      if (end.step !== 'held') return this.#end(wake, end)
+      if (end.step !== 'held') return this.#record.end(wake, end)
       parts.report('held', heldDetail(end), end.by)
       if (end.isOfSender && senders.length < sendersMax) {
         const others = await this.#heldUp(wake, senders, signal)
@@ -156,26 +156,15 @@ export class WakeQueue {
       }
       const givenUpAt = end.isWithHarness && (record.handedOverAt ?? now()) + parts.patienceMs
       if (givenUpAt && givenUpAt <= now()) {
-        return this.#end(wake, await giveUp(wake.eventId, end, parts))
+        return this.#record.end(wake, await giveUp(wake.eventId, end, parts))
       }
       const longestMs = end.isOfSender ? retryMs.max : Number.POSITIVE_INFINITY
       const waitMs = Math.min(longestMs, Math.max(retryMs.min, end.retryAfterMs ?? delayMs))
       this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs, ...(givenUpAt ? { givenUpAt } : {}) }
       await this.#pause(end, waitMs, signal)
       if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue
-      return this.#end(wake, { step: 'seen', detail: 'its reader has read it without a wake' })
+      return this.#record.end(wake, { step: 'seen', detail: 'its reader has read it without a wake' })
     }
-  }
-
-  /** Notes that a wake has come; undefined: there is nothing to do about it. Errors: of the journal. */
-  #accept(wake: Wake): WakeRecord | undefined {
-    const { journal, agent } = this.#parts
-    const named = { id: wake.eventId, agent, subscriptionId: subscriptionOf(wake), sender: senderOf(wake) }
-    const accepted = journal.accept(named)
-    if (accepted === undefined) this.#noteUnfit('has the eventId of a wake of another agent')
-    else if (accepted.endedAt !== null) this.#repeat(accepted)
-    else this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
-    return accepted?.endedAt === null ? accepted : undefined
   }
 
   /** Answers who tries a route, at once: by the same rules, behind no wake that is held. Never rejects. */
@@ -184,13 +173,13 @@ export class WakeQueue {
     this.#tests.add(wake.eventId)
     const signal = this.#signalOf(wake)
     try {
-      const accepted = this.#accept(wake)
+      const accepted = this.#record.accept(wake)
       if (accepted === undefined) return
       const parts = { ...this.#partsOf(wake, () => [], signal), patienceMs: 0 }
       const end = (await this.#busyReason(signal)) ?? (await this.#acts.run(() => attempt(wake, accepted, parts)))
-      if (end.step !== 'held') return this.#end(wake, end)
+      if (end.step !== 'held') return this.#record.end(wake, end)
       parts.report('held', heldDetail(end), end.by)
-      this.#end(wake, { ...end, step: 'refused', detail: heldDetail(end) })
+      this.#record.end(wake, { ...end, step: 'refused', detail: heldDetail(end) })
     } catch (error) {
       this.#parts.note(`The test ${wake.eventId} is not answered: ${(error as Error).message}`)
     } finally {
@@ -231,28 +220,6 @@ export class WakeQueue {
     return here.length > 0 ? [...new Set(here)] : this.#parts.otherWriters(wake, senders, signal)
   }
 
-  #noteUnfit(why: string): void {
-    // A gateway that sends one may send a hundred thousand.
-    if (!this.#notedUnfit.has(why)) this.#parts.note(`The gateway sends a wake that ${why}: it is left out.`)
-    this.#notedUnfit.add(why)
-  }
-
-  #end({ eventId: id }: Wake, end: AttemptEnd): void {
-    const { step, detail, by } = end
-    if (step === 'stopped') return
-    try {
-      this.#parts.journal.end(id, step, detail)
-    } catch (error) {
-      // It has happened all the same. When it comes again, it is looked for.
-      this.#parts.note(`The end of the wake ${id} is not on record: ${(error as Error).message}`)
-    }
-    this.#send(id, { step, detail, by, isEnd: true })
-  }
-
-  #repeat({ id, step, detail, harness }: WakeRecord): void {
-    this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
-  }
-
   #partsOf(wake: Wake, senders: () => readonly string[], signal: AbortSignal): AttemptParts {
     const { journal, gateway, adapter, row, choose, lookFor, now, guard, patienceMs } = this.#parts
     const isTest = wake.eventType === 'wake/test'
@@ -265,19 +232,10 @@ export class WakeQueue {
         const { since = now(), givenUpAt = now() + patienceMs } = this.#held ?? {}
         this.#held = { wake, reason: detail, since, givenUpAt }
       }
-      try {
-        journal.note(wake.eventId, step, detail)
-      } catch (error) {
-        this.#parts.note(`A step of the wake ${wake.eventId} is not on record: ${(error as Error).message}`)
-      }
-      this.#send(wake.eventId, { step, detail, by })
+      this.#record.step(wake, { step, detail, by })
     }
     const parts = { journal, gateway, adapter, row, choose, lookFor, now, patienceMs, report, signal }
     return { ...parts, senders: [], guard: () => guard(senders()) }
-  }
-
-  #send(eventId: string, said: Said): void {
-    this.#parts.send(receiptOf(eventId, said, this.#parts.now()))
   }
 
   #signalOf(wake: Wake): AbortSignal {
@@ -289,7 +247,3 @@ export class WakeQueue {
     if (!isUsed && this.#tests.size === 0) this.#left.forget(subscriptionId)
   }
 }
-
-/** A gateway may send anything there. */
-const subscriptionOf = ({ subscriptionId }: Wake): string =>
-  typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''

@@ -1,0 +1,79 @@
+import type { Wake } from '../../client/wakes/wake.ts'
+import type { Journal, WakeRecord } from '../journal/journal.ts'
+import { senderOf } from '../sender.ts'
+import type { AttemptEnd } from './attempt.ts'
+import type { OutgoingReceipt } from './receipt-outbox.ts'
+import { receiptOf, type Said } from './said.ts'
+
+interface RecordParts {
+  readonly journal: Journal
+  /** The name of the agent in the journal. */
+  readonly agent: string
+  readonly now: () => number
+  readonly send: (receipt: OutgoingReceipt) => void
+  /** A line for the user. */
+  readonly note: (text: string) => void
+}
+
+/** What is on record of the wakes of one agent, and what their sender is told of it. */
+export class WakeRecords {
+  readonly #parts: RecordParts
+  readonly #notedUnfit = new Set<string>()
+
+  constructor(parts: RecordParts) {
+    this.#parts = parts
+  }
+
+  /** Notes that a wake has come; undefined: there is nothing to do about it. Errors: of the journal. */
+  accept(wake: Wake): WakeRecord | undefined {
+    const { journal, agent } = this.#parts
+    const named = { id: wake.eventId, agent, subscriptionId: subscriptionOf(wake), sender: senderOf(wake) }
+    const accepted = journal.accept(named)
+    if (accepted === undefined) this.leaveOut('has the eventId of a wake of another agent')
+    else if (accepted.endedAt !== null) this.#repeat(accepted)
+    else this.#send(wake.eventId, { step: 'accepted', detail: 'journal of the bridge' })
+    return accepted?.endedAt === null ? accepted : undefined
+  }
+
+  /** Notes a step on the way, and tells it. */
+  step({ eventId: id }: Wake, said: Pick<Said, 'step' | 'detail' | 'by'>): void {
+    try {
+      this.#parts.journal.note(id, said.step, said.detail)
+    } catch (error) {
+      this.#parts.note(`A step of the wake ${id} is not on record: ${(error as Error).message}`)
+    }
+    this.#send(id, said)
+  }
+
+  /** Notes the end of a wake, and tells it. Never throws. */
+  end({ eventId: id }: Wake, end: AttemptEnd): void {
+    const { step, detail, by } = end
+    if (step === 'stopped') return
+    try {
+      this.#parts.journal.end(id, step, detail)
+    } catch (error) {
+      // It has happened all the same. When it comes again, it is looked for.
+      this.#parts.note(`The end of the wake ${id} is not on record: ${(error as Error).message}`)
+    }
+    this.#send(id, { step, detail, by, isEnd: true })
+  }
+
+  /** Tells the user that a wake of the gateway is of no use. */
+  leaveOut(why: string): void {
+    // A gateway that sends one may send a hundred thousand.
+    if (!this.#notedUnfit.has(why)) this.#parts.note(`The gateway sends a wake that ${why}: it is left out.`)
+    this.#notedUnfit.add(why)
+  }
+
+  #repeat({ id, step, detail, harness }: WakeRecord): void {
+    this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
+  }
+
+  #send(eventId: string, said: Said): void {
+    this.#parts.send(receiptOf(eventId, said, this.#parts.now()))
+  }
+}
+
+/** A gateway may send anything there. */
+export const subscriptionOf = ({ subscriptionId }: Wake): string =>
+  typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''
