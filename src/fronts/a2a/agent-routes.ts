@@ -50,16 +50,14 @@ export function agentRoutes(context: AgentFrontContext): Router {
   })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
-  const cards = Router({ mergeParams: true }).get(
+  router.use(inOrder([addRetryHeaders, normaliseRequest]))
+  router.get(
     ['/.well-known/agent-card.json', '/.well-known/agent.json'],
     findCalled(context, (req) => authenticate(context, bearerKey(req))),
     serveCard(context.cards),
   )
   router.use(
     inOrder([
-      addRetryHeaders,
-      normaliseRequest,
-      (req, res, next) => (req.method === 'POST' ? next() : cards(req, res, next)),
       identify(context),
       findCalled(context, async (_req, res) => callerOf(res)),
       admit(context),
