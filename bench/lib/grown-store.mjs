@@ -22,7 +22,9 @@ export async function fillStore(dataDir, tasks) {
     role: 'ROLE_USER',
     parts: [{ text: 'the build of last night is done, please look at it' }],
   }
-  const task = await rouse.sendMessage(agents[0], message, caller)
+  const sent = await rouse.sendMessage(agents[0], message, caller)
+  // An older build returns the task itself.
+  const task = sent.task ?? sent
   const ids = copyTasks(join(dataDir, 'rouse.db'), { task, agents, copies: tasks - 1, newUuid: rouse.newUuid })
   await rouse.close()
   return ids
