@@ -32,11 +32,9 @@ export class RequestTurns {
     if (waiting && waiting.length < waitingMax) return void waiting.push(work)
     const begun = this.#begun.get(credential) ?? 0
     this.#schedule()
-    if (begun < few || waiting || this.#now() > this.#othersUntil) {
-      this.#begun.set(credential, begun + 1)
-      return work()
-    }
-    this.#waiting.set(credential, [work])
+    if (begun >= few && !waiting && this.#now() <= this.#othersUntil) return void this.#waiting.set(credential, [work])
+    this.#begun.set(credential, begun + 1)
+    work()
   }
 
   #schedule(): void {
