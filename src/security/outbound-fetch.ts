@@ -127,15 +127,19 @@ export class OutboundFetch implements AsyncDisposable {
     if (request.signal?.aborted) return Promise.reject(new OutboundError('aborted', 'the request was stopped'))
     const startedAt = performance.now()
     return new Promise((resolve, reject) => {
-      const opened = this.#pools.take(origin, request.payer, literal)
-      const exchange = new Exchange(request, (ended, answer, error) => {
-        this.#deadlines.forget(ended)
-        if (answer) resolve(responseOf(answer, request, opened, startedAt))
-        else reject(toOutboundError(error))
-      })
-      this.#deadlines.watch(exchange, startedAt)
-      const { headers, body } = request
-      opened.pool.dispatch({ method: 'POST', path, headers, body }, exchange)
+      try {
+        const opened = this.#pools.take(origin, request.payer, literal)
+        const exchange = new Exchange(request, (ended, answer, error) => {
+          this.#deadlines.forget(ended)
+          if (answer) resolve(responseOf(answer, request, opened, startedAt))
+          else reject(toOutboundError(error))
+        })
+        this.#deadlines.watch(exchange, startedAt)
+        const { headers, body } = request
+        opened.pool.dispatch({ method: 'POST', path, headers, body }, exchange)
+      } catch (error) {
+        reject(toOutboundError(error))
+      }
     })
   }
 
