@@ -111,16 +111,17 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
 }
 
 /**
- * The content of a task that its first message has just started, as `loadTaskContent` would read it. Undefined: an answer may not
+ * The content of a task that its first message, as JSON, has just started, as `loadTaskContent` would read it. Undefined: an answer may not
  * have room for all of it.
  */
 export function contentOfStarted(
   task: Task,
-  message: A2aMessage,
+  message: string,
   historyLength: number = historyMax,
 ): TaskContent | undefined {
   if (task.size > outputLimits.task.max) return undefined
-  return { task, statusMessage: null, history: historyLength > 0 ? [message] : [], artifacts: [] }
+  const history = historyLength > 0 ? [JSON.parse(message) as A2aMessage] : []
+  return { task, statusMessage: null, history, artifacts: [] }
 }
 
 /** The same as `loadTaskDocuments`, without the parties. */

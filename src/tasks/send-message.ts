@@ -31,8 +31,8 @@ export interface SendMessageInput {
 /** A task as its message left it. */
 export interface SentMessage {
   readonly task: Task
-  /** The message as it is stored, where it started the task: nothing else is in its history. */
-  readonly started?: A2aMessage
+  /** The message as it is stored, as JSON, where it started the task: nothing else is in its history. */
+  readonly startedBy?: string
 }
 
 /**
@@ -61,7 +61,7 @@ export function sendMessage(
     const bytes = rowBytes + Buffer.byteLength(text) + bytesOf(taskId ? undefined : metadata)
     context.usage.add(tx, caller, bytes)
     if (idempotency) await keepResult(tx, caller.id, agent.id, idempotency, task.id)
-    return taskId === undefined ? { task, started: JSON.parse(text) as A2aMessage } : { task }
+    return taskId === undefined ? { task, startedBy: text } : { task }
   })
 }
 

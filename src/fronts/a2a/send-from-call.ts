@@ -35,11 +35,11 @@ export async function answerSend(
   const waits = isBlocking(params, requestedVersion)
   // First of all, so that a call that may not wait is refused before anything is sent.
   using _held = waits ? call.hold('blockingCalls') : undefined
-  const { started, ...sent } = await sendFromCall(context, params, call, requestedVersion)
+  const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
   if (!waits) {
     // Read again it would be the same, after waiting for the commit of those that came later.
-    const content = started && contentOfStarted(task, started, historyLength)
+    const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
     return content ? toA2aTask(content) : await loadA2aTask(context.db, task, historyLength)
   }
   if (!isSettled(task.state)) {
