@@ -21,20 +21,17 @@ const camelNames: ReadonlyMap<string, string> = new Map([
 export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const [path = '/', search = ''] = splitUrl(req.url)
   const plainPath = path.replace(/\/{2,}/g, '/')
-  if (search === '') {
-    const version = req.get('a2a-version') || impliedBy(plainPath)
-    if (version) req.headers['a2a-version'] = majorAndMinor(version)
-    req.url = plainPath
-    return next()
-  }
-  const query = new URLSearchParams(search)
-  const version = req.get('a2a-version') || query.get('A2A-Version') || query.get('a2a-version') || impliedBy(plainPath)
+  const query = search === '' ? undefined : new URLSearchParams(search)
+  const asked = query?.get('A2A-Version') || query?.get('a2a-version')
+  const version = req.get('a2a-version') || asked || impliedBy(plainPath)
   if (version) req.headers['a2a-version'] = majorAndMinor(version)
+  req.url = plainPath
+  if (!query) return next()
   // A2A has no repeated parameters. If one repeats, the last value counts, as in ProtoJSON.
   const renamed = new URLSearchParams()
   for (const [name, value] of query) renamed.set(camelNames.get(name) ?? name, value)
   const text = renamed.toString()
-  req.url = plainPath + (text ? `?${text}` : '')
+  if (text) req.url += `?${text}`
   next()
 }
 
