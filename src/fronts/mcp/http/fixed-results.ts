@@ -1,11 +1,9 @@
 import {
   InMemoryTransport,
   isJSONRPCResultResponse,
-  isJsonContentType,
   type JSONRPCMessage,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
-import type { Request } from 'express'
 import type { JsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import type { InitializeParams } from '../../../mcp-sessions/mcp-session.ts'
@@ -42,26 +40,18 @@ export async function fixedResult(method: string, initialize: InitializeParams):
 
 const isFixed = (method: string): method is FixedMethod => (methods as readonly string[]).includes(method)
 
-/** Whether the headers of a POST are those that a client must send. The SDK refuses others. Source: MCP 2025-11-25, Transports. */
-export function isWellPosted(req: Request, begins: boolean): boolean {
-  const accept = req.get('accept') ?? ''
-  const version = begins ? undefined : req.get('mcp-protocol-version')
-  return (
-    accept.includes('application/json') &&
-    accept.includes('text/event-stream') &&
-    isJsonContentType(req.get('content-type') ?? '') &&
-    (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version))
-  )
-}
-
 function resultsFor(initialize: InitializeParams): Promise<FixedResults> {
   const { protocolVersion } = initialize
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : 'unknown'
   const wakes = wantsWakes(initialize)
   const key = `${version} ${wakes}`
-  const asked = known.get(key) ?? askServer(version, wakes)
-  known.set(key, asked)
-  return asked
+  const asked = known.get(key)
+  if (asked) return asked
+  const asking = askServer(version, wakes)
+  known.set(key, asking)
+  // A failure is not the result: the next request asks again.
+  asking.catch(() => known.delete(key))
+  return asking
 }
 
 async function askServer(protocolVersion: string, wakes: boolean): Promise<FixedResults> {

@@ -7,10 +7,11 @@ import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-se
 import { answerBatch, requireBatches } from './batch.ts'
 import type { McpFrontContext } from './context.ts'
 import { type Exchanged, exchange, type Post } from './exchange.ts'
-import { fixedResult, initializeResult, isWellPosted } from './fixed-results.ts'
+import { fixedResult, initializeResult } from './fixed-results.ts'
 import { notificationsIn, wantsProgress } from './messages.ts'
 import { sendAnswer } from './send-answer.ts'
 import { sessionHeader } from './session-header.ts'
+import { isWellPosted } from './well-posted.ts'
 
 /**
  * Answers the POST of a protocol version with sessions, up to 2025-11-25. Errors: `session-not-found` for an unknown session,
