@@ -67,7 +67,7 @@ function engineTable(runs) {
     'store CPU',
     'bytes',
     'n = unique = N',
-    'lacks',
+    'the engine has no',
   ]
   const rows = Object.entries(runs).map(([name, all]) => {
     const { title, lacks = '' } = engines[name]

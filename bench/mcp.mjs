@@ -32,7 +32,7 @@ export async function measure({ reps, sessions, wakes }) {
     ['begin a session and open its stream, 32 at a time, ms each', spread(of('begin'), 2)],
     ['POST /v1/messages → notification arrives, p50, ms', spread(of('p50'), 2)],
     ['… p99, ms', spread(of('p99'), 2)],
-    ['restart: all streams asked for at once → the median one is open, ms', spread(of('back50'), 0)],
+    ['restart: all streams requested at once → the median one is open, ms', spread(of('back50'), 0)],
     ['… → the last one is open, ms', spread(of('backAll'), 0)],
   ]
   const lost = of('missed').reduce((sum, one) => sum + one, 0)

@@ -24,7 +24,7 @@ export async function measure({ reps, events, connections, settleSeconds }) {
   const rows = [
     ['idle, after its start', spread(of('idle'), 1), 'no bar', '–'],
     [`with ${number(events)} undelivered events`, spread(of('full'), 1), ...verdict(of('full'), bar)],
-    ['the most on the way there', spread(of('peak'), 1), ...verdict(of('peak'), bar)],
+    ['the peak before that', spread(of('peak'), 1), ...verdict(of('peak'), bar)],
   ]
   const kept = runs.every((one) => one.kept === events)
     ? `all ${number(events)} are in the store`

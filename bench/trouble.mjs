@@ -43,7 +43,7 @@ function latencyTable(runs) {
     const ratio = ratios(wake('troubled', field), wake('calm', field))
     const bar = field === 'p99' ? { atMost: 1.2 } : undefined
     const columns = [spread(wake('calm', field), 2), spread(wake('troubled', field), 2), `${spread(ratio, 2)} ×`]
-    return [`wake ${field} of the healthy`, ...columns, ...verdict(ratio, bar)]
+    return [`healthy receivers, wake ${field}`, ...columns, ...verdict(ratio, bar)]
   })
   return table(['', 'calm, ms', 'trouble, ms', 'ratio', 'bar', 'verdict'], rows)
 }
