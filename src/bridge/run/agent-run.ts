@@ -1,14 +1,14 @@
-import { Refused } from '../../client/failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { meaningOf } from '../../wakes/rules/receipts.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
-import { type Guarded, guard } from '../guards/guard.ts'
+import { guard } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import type { AdapterHost } from './adapter-host.ts'
+import { AgentState, type RunState } from './agent-state.ts'
 import { Conversations } from './conversations.ts'
 import { otherWriters } from './other-writers.ts'
 import { OwnSession } from './own-session.ts'
@@ -39,8 +39,6 @@ interface AgentRunParts {
   readonly recoveryTimes?: RecoveryTimes | undefined
 }
 
-export type RunState = 'connecting' | 'connected' | 'left' | 'stopped'
-
 const retryMs = { first: 1_000, max: 30_000 } as const
 const lastMax = 5
 const hourMs = 3_600_000
@@ -58,9 +56,7 @@ export class AgentRun {
   readonly #recovery: Recovery
   readonly #stopping = new AbortController()
   readonly #last: OutgoingReceipt[] = []
-  #state: RunState = 'connecting'
-  #reason = ''
-  #wantsKey = false
+  readonly #state: AgentState
   #running: Promise<void> | undefined
 
   constructor(parts: AgentRunParts) {
@@ -68,17 +64,19 @@ export class AgentRun {
     const { profile } = agent
     this.agent = agent
     this.#parts = parts
+    const over = this.#stopping.signal
+    this.#state = new AgentState({ profile: profile.name, note, over, ended: () => this.#ended() })
     this.#gateway = createGatewayClient({
       url: profile.url,
       project: profile.project,
       credentials: async () => ({ key: profile.key, source: `profile ${profile.name}` }),
       fetch: io.fetch,
-      signal: this.#stopping.signal,
+      signal: over,
     })
     const gateway = this.#gateway
     this.session = new OwnSession(gateway, now)
     this.#conversations = new Conversations(agent, host, this.session, parts.others)
-    this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#refusedReport(error) })
+    this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#state.reportRefused(error) })
     this.#recovery = new Recovery({ gateway, now, note, times })
     const told = () => this.#conversations.told()
     this.#presence = new PresenceReport({ gateway, own: this.session, told, now })
@@ -90,7 +88,7 @@ export class AgentRun {
       row: (id) => host.row(id),
       choose: (signal) => this.#conversations.choose(signal),
       lookFor: (harness, id) => this.#conversations.lookFor(harness, id),
-      guard: (senders) => this.#guard(senders),
+      guard: (senders) => guardOf(parts, senders),
       sendersOf: (wake, signal) => sendersOf(gateway, wake, signal),
       patienceMs: parts.harnessWaitMinutes * 60_000,
       changed: (end, signal) => this.#conversations.changed(end.session, signal),
@@ -109,13 +107,13 @@ export class AgentRun {
   }
 
   get state(): { readonly state: RunState; readonly reason: string } {
-    const { reason = '' } = this.#recovery
-    return { state: this.#state, reason: this.#reason || (this.#state === 'connected' ? reason : '') }
+    const { state, reason } = this.#state
+    return { state, reason: reason || (state === 'connected' && this.#recovery.reason) || '' }
   }
 
-  /** Whether it has ended because the key of its profile is none that an agent may use now: with another one it could run. */
+  /** Whether it has ended because no agent may use the key of its profile now: with another key it could run. */
   get wantsKey(): boolean {
-    return this.#wantsKey
+    return this.#state.wantsKey
   }
 
   /** The newest receipts, the last one first. */
@@ -148,14 +146,14 @@ export class AgentRun {
           return
         } catch (error) {
           if (signal.aborted) return
-          if (!mayPass(error) && !isGone(error)) return this.#refused(error)
-          if (this.#state === 'connected') delayMs = retryMs.first
-          this.#connecting(error)
+          if (!mayPass(error) && !isGone(error)) return this.#state.refused(error)
+          if (this.#state.state === 'connected') delayMs = retryMs.first
+          this.#state.connecting(error)
           await sleep(systemClock, delayMs * (1 + 0.2 * Math.random()), signal)
         }
       }
     } catch (error) {
-      this.#end('stopped', (error as Error).message)
+      this.#state.end('stopped', (error as Error).message)
     } finally {
       endChanges()
     }
@@ -165,16 +163,13 @@ export class AgentRun {
   async #follow(): Promise<void> {
     const { agent, journal } = this.#parts
     const { kind, identity } = await this.#gateway.call('GET /v1/whoami', { mail: 'none' })
-    if (kind !== 'agent') {
-      this.#wantsKey = true
-      return this.#end('stopped', `profile ${agent.profile.name} has the key of ${identity}, which is no agent`)
-    }
+    if (kind !== 'agent') return this.#state.notAnAgent(identity)
     const subscriptionIds = await ownSubscriptions(this.#gateway, journal, agentKey(agent), agent.triggers)
     const { signal } = this.#stopping
     const capabilities = agent.harnesses.every((harness) => harness === 'exec')
       ? (['spawn'] as const)
       : (['append-only', 'turn/start'] as const)
-    const away = () => this.#connecting(new Error('The stream of wakes ended.'))
+    const away = () => this.#state.connecting(new Error('The stream of wakes ended.'))
     const over = new AbortController()
     const recovering = this.#recovery.run(subscriptionIds, AbortSignal.any([signal, over.signal]))
     try {
@@ -185,15 +180,21 @@ export class AgentRun {
       over.abort()
       await recovering
     }
-    this.#end('stopped', 'its subscriptions were removed, or their wakes go elsewhere. A restart subscribes again')
+    this.#state.end(
+      'stopped',
+      'its subscriptions were removed, or their wakes go elsewhere. A restart subscribes again',
+    )
   }
 
   /** Returns false when this agent is another bridge's. */
   #take(item: StreamItem): boolean {
     if (item.kind === 'wake') this.queue.add(item.wake)
-    else if (item.kind === 'connected') this.#connected()
+    else if (item.kind === 'connected') this.#state.connected()
     else if (item.reason === 'replaced') {
-      this.#end('left', 'another bridge reads its wakes now. To have them here, stop that one, and restart this one')
+      this.#state.end(
+        'left',
+        'another bridge reads its wakes now. To have them here, stop that one, and restart this one',
+      )
       return false
     } else {
       this.queue.leave(item.subscriptionId)
@@ -202,56 +203,20 @@ export class AgentRun {
     return true
   }
 
-  #connected(): void {
-    if (this.#state !== 'connected') this.#parts.note('connected')
-    this.#state = 'connected'
-    this.#reason = ''
-  }
-
-  #connecting(error: unknown): void {
-    const [reason = ''] = (error as Error).message.split('\n')
-    if (this.#reason !== reason) this.#parts.note(`${reason} Trying again …`)
-    this.#state = 'connecting'
-    this.#reason = reason
-  }
-
-  /** The gateway refuses this agent, now and later. */
-  #refused(error: unknown): void {
-    const problem = error instanceof Refused ? error.problem : {}
-    const { name } = this.agent.profile
-    const again = `its key is not valid any more. It goes on when its profile has another one: rouse login --profile ${name}`
-    this.#wantsKey ||= problem.status === 401
-    this.#end('stopped', problem.status === 401 ? again : textOf(error))
-  }
-
-  /** A report that the gateway does not take says nothing about the agent, but for its key. */
-  #refusedReport(error: unknown): void {
-    if (error instanceof Refused && error.problem.status === 401) this.#refused(error)
-    else this.#parts.note(`The gateway refuses a report: ${textOf(error)}`)
-  }
-
-  /** This agent is done for, until a restart. The others go on. */
-  #end(state: 'left' | 'stopped', reason: string): void {
-    if (this.#stopping.signal.aborted || this.#state === 'left' || this.#state === 'stopped') return
-    this.#state = state
-    this.#reason = reason
-    this.#parts.note(reason)
+  /** This agent is done until a restart. The other agents go on. */
+  #ended(): void {
     this.#stopping.abort()
     void this.queue.stop()
     void this.#presence.stop()
     void this.#outbox.stop(this.#stopping.signal)
   }
-
-  #guard(senders: readonly string[]): Guarded | undefined {
-    const { agent, journal, maxTurnsAMinute, now } = this.#parts
-    const recent = {
-      ofBridge: journal.nthLastTurn(maxTurnsAMinute),
-      turns: journal.turnsOf(agentKey(agent), now() - hourMs, agent.turnsAnHour),
-    }
-    return guard({ agent: agent.profile.identity, senders }, { ...agent, maxTurnsAMinute }, recent, now())
-  }
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Refused ? String(error.problem.detail ?? error.message) : (error as Error).message
+/** Why a wake from these senders may not begin a turn now. Undefined: it may. */
+function guardOf({ agent, journal, maxTurnsAMinute, now }: AgentRunParts, senders: readonly string[]) {
+  const recent = {
+    ofBridge: journal.nthLastTurn(maxTurnsAMinute),
+    turns: journal.turnsOf(agentKey(agent), now() - hourMs, agent.turnsAnHour),
+  }
+  return guard({ agent: agent.profile.identity, senders }, { ...agent, maxTurnsAMinute }, recent, now())
 }

@@ -1,7 +1,7 @@
 import type { AdapterRow, Probe } from '../adapter.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
-import type { RunState } from './agent-run.ts'
+import type { RunState } from './agent-state.ts'
 import type { AgentStatus, HarnessStatus, WakeStatus } from './status.ts'
 import type { HeldWake } from './wake-queue.ts'
 

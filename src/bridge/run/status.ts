@@ -1,6 +1,6 @@
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { AdapterId } from '../adapters/ids.ts'
-import type { RunState } from './agent-run.ts'
+import type { RunState } from './agent-state.ts'
 
 /** What a bridge is doing, as `rouse bridge status` shows it. Instants are ISO 8601. No secret is in it. */
 export interface BridgeStatus {
