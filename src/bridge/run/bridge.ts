@@ -42,90 +42,116 @@ const minuteMs = 60_000
  * local socket; no agent is left that can be woken here.
  */
 export async function runBridge(parts: BridgeParts): Promise<void> {
-  const { config, rows, journal, startLocal, io, now, note, noteReceipt } = parts
-  const startedAt = new Date(now()).toISOString()
-  const runs: AgentRun[] = []
-  let host: AdapterHost | undefined
-  await using local = await startLocal({ env: io.env, note, status })
+  const { config, rows, journal, startLocal, io, now, note } = parts
+  let begin: (bridge: Bridge) => void = () => {}
+  const begun = new Promise<Bridge>((resolve) => (begin = resolve))
+  await using local = await startLocal({ env: io.env, note, status: async () => (await begun).status() })
   const directories = [...new Set(config.agents.flatMap((agent) => agent.directories))]
   const { adapters: settings } = config
-  await using hosted = new AdapterHost({ rows, settings, directories, clients: local, env: io.env, now, note })
-  host = hosted
-  const startRun = (agent: BridgedAgent): AgentRun => {
-    const run: AgentRun = new AgentRun({
-      agent,
-      maxTurnsAMinute: config.maxTurnsAMinute,
-      harnessWaitMinutes: config.harnessWaitMinutes,
-      host: hosted,
-      journal,
-      io,
-      now,
-      others: (signal) => othersOf(run, signal),
-      note: (text) => note(`${agent.profile.identity}: ${text}`),
-      noteReceipt: (receipt) => noteReceipt(agent.profile.identity, receipt),
-      recoveryTimes: parts.recoveryTimes,
-    })
-    return run
-  }
-  runs.push(...config.agents.map(startRun))
-  journal.prune()
-  const pruning = setInterval(() => prune(), pruneMs)
-  hosted.start()
-  try {
-    const all = Promise.all(config.agents.map((_, index) => runAgent(index)))
-    await Promise.race([all, untilAborted(io.signal)])
-  } finally {
-    clearInterval(pruning)
-    const late = AbortSignal.timeout(stopMsMax)
-    await Promise.race([Promise.all(runs.map((run) => run.stop(late))), untilAborted(late)])
-  }
+  await using host = new AdapterHost({ rows, settings, directories, clients: local, env: io.env, now, note })
+  const bridge = new Bridge(parts, host)
+  begin(bridge)
+  using _pruning = pruneHourly(journal, note)
+  host.start()
+  await bridge.run()
   io.signal?.throwIfAborted()
   throw new Error('No agent is left that can be woken here.')
+}
+
+/** The runs of all agents of this machine. */
+class Bridge {
+  readonly #parts: BridgeParts
+  readonly #host: AdapterHost
+  readonly #startedAt: string
+  readonly #runs: AgentRun[]
+
+  constructor(parts: BridgeParts, host: AdapterHost) {
+    this.#parts = parts
+    this.#host = host
+    this.#startedAt = new Date(parts.now()).toISOString()
+    this.#runs = parts.config.agents.map((agent) => this.#createRun(agent))
+  }
+
+  /** Resolves when the signal aborts, or no agent can be woken any more. */
+  async run(): Promise<void> {
+    const { signal } = this.#parts.io
+    try {
+      const all = Promise.all(this.#runs.map((_, index) => this.#runAgent(index)))
+      await Promise.race([all, untilAborted(signal)])
+    } finally {
+      const late = AbortSignal.timeout(stopMsMax)
+      await Promise.race([Promise.all(this.#runs.map((run) => run.stop(late))), untilAborted(late)])
+    }
+  }
+
+  async status(): Promise<BridgeStatus> {
+    const { config, journal, now } = this.#parts
+    const host = this.#host
+    return {
+      isRunning: true,
+      pid: process.pid,
+      startedAt: this.#startedAt,
+      config: config.path,
+      harnesses: await Promise.all(host.ids.map(async (id) => harnessStatus(host.row(id), await host.look(id)))),
+      agents: this.#runs.map((run) => {
+        const { held, waiting } = run.queue
+        return agentStatus(run.agent, { ...run.state, held, waiting }, journal, now())
+      }),
+      turnsLastMinute: journal.turnsSince(undefined, now() - minuteMs),
+      maxTurnsAMinute: config.maxTurnsAMinute,
+    }
+  }
 
   /** Runs an agent until it can be woken no more, also with another key. */
-  async function runAgent(index: number): Promise<void> {
+  async #runAgent(index: number): Promise<void> {
+    const { io, note } = this.#parts
     for (;;) {
-      const run = runs[index]!
+      const run = this.#runs[index]!
       await run.run()
       const profile = run.wantsKey ? await anotherKey(io, run.agent.profile) : undefined
       if (profile === undefined) return
       await run.stop(AbortSignal.timeout(stopMsMax))
       note(`${profile.identity}: its profile has another key. Trying again …`)
-      runs[index] = startRun({ ...run.agent, profile })
+      this.#runs[index] = this.#createRun({ ...run.agent, profile })
     }
   }
 
-  async function othersOf(own: AgentRun, signal: AbortSignal): Promise<readonly KnownSession[]> {
-    const others = runs.filter((run) => run !== own)
+  #createRun(agent: BridgedAgent): AgentRun {
+    const { config, journal, io, now, note, noteReceipt, recoveryTimes } = this.#parts
+    const { identity } = agent.profile
+    const run: AgentRun = new AgentRun({
+      agent,
+      maxTurnsAMinute: config.maxTurnsAMinute,
+      harnessWaitMinutes: config.harnessWaitMinutes,
+      host: this.#host,
+      journal,
+      io,
+      now,
+      others: (signal) => this.#sessionsBeside(run, signal),
+      note: (text) => note(`${identity}: ${text}`),
+      noteReceipt: (receipt) => noteReceipt(identity, receipt),
+      recoveryTimes,
+    })
+    return run
+  }
+
+  /** The live sessions of the other agents, as far as they are known. */
+  async #sessionsBeside(own: AgentRun, signal: AbortSignal): Promise<readonly KnownSession[]> {
+    const others = this.#runs.filter((run) => run !== own)
     const sessions = await Promise.all(others.map((run) => run.session.recent(otherSessionMsMax, signal)))
     return sessions.filter((session) => session !== undefined)
   }
+}
 
-  function prune(): void {
+/** Prunes the journal now and every hour, until it is disposed of. A failure is noted: the bridge goes on. */
+function pruneHourly(journal: Journal, note: (text: string) => void): Disposable {
+  journal.prune()
+  const timer = setInterval(() => {
     try {
       journal.prune()
     } catch (error) {
       note(`The journal cannot be pruned: ${(error as Error).message}`)
     }
-  }
-
-  async function status(): Promise<BridgeStatus> {
-    const probes =
-      host === undefined
-        ? []
-        : await Promise.all(host.ids.map(async (id) => harnessStatus(host!.row(id), await host!.look(id))))
-    return {
-      isRunning: true,
-      pid: process.pid,
-      startedAt,
-      config: config.path,
-      agents: runs.map((run) => {
-        const { held, waiting } = run.queue
-        return agentStatus(run.agent, { ...run.state, held, waiting }, journal, now())
-      }),
-      harnesses: probes,
-      turnsLastMinute: journal.turnsSince(undefined, now() - minuteMs),
-      maxTurnsAMinute: config.maxTurnsAMinute,
-    }
-  }
+  }, pruneMs)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
