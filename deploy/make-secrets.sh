@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml in deploy/secrets, those that are not there yet. Keep a copy: without encryption_key the
-# signing keys of all subscriptions are lost.
+# Makes the missing secrets of compose.yaml in deploy/secrets. Keep a copy: without encryption_key the signing keys of all
+# subscriptions are lost.
 set -eu
 directory=${1:-$(dirname "$0")/secrets}
 mkdir -p "$directory"
-# Nobody else of this machine comes into the directory. The files themselves are read by the users of the containers.
+# No other user of this machine can enter the directory. The users in the containers read the files themselves.
 chmod 700 "$directory"
 umask 022
 

@@ -1,5 +1,5 @@
-// A harness in 160 lines: no A2A, no SDK, no dependency. It knows one webhook and a few REST calls, says that it is there, and
-// does the work that it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
+// A harness in 160 lines: no A2A, no SDK, no dependency. It has one webhook, makes a few REST calls, reports its presence, and does
+// the work that it is woken for. Run it with ROUSE_URL and the key of its agent, in ROUSE_KEY or in the file that ROUSE_KEY_FILE names:
 //
 //   rouse agent add donna --save-key donna.key
 //   ROUSE_KEY_FILE=donna.key node examples/harness.mjs
@@ -24,7 +24,7 @@ const server = createServer(async (req, res) => {
   const chunks = []
   for await (const chunk of req) chunks.push(chunk)
   const body = Buffer.concat(chunks)
-  // A wake may come before the answer that brings its key. 503 has it sent again; 401 would end the subscription.
+    // A wake may come before the answer that has its signing key. After 503 it is sent again; 401 would degrade the subscription.
   if (!signingKey) return void res.writeHead(503, { 'Retry-After': '1' }).end()
   if (!isGenuine(req.headers, body)) {
     res.writeHead(401).end()
@@ -47,19 +47,19 @@ async function handle(wake) {
   const sinceLogId = lastLogId
   lastLogId = Math.max(lastLogId ?? 0, wake.logId)
   if (isMissing) await call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId })
-  // A digest is what waited, or what came in a short time. It names its tasks.
+    // A digest has events that waited, or that came within a short time. It names their tasks.
   for (const { taskId } of wake.payload.refs ?? [wake.payload]) if (taskId) await work(taskId)
 }
 
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
-  // A session says that a process speaks for the agent. Its answer has the mail that waited; the same process may start it again.
+    // A session says that this process speaks for the agent. The answer has the mail that waited. The same process may repeat the call.
   const startedAt = new Date(performance.timeOrigin).toISOString()
   const session = await call('POST', '/v1/sessions', { surface: 'example', pid: process.pid, startedAt }, readsMail)
   sessionId = session.sessionId
   say('started', { sessionId })
   readMail(session)
-  // The subscription is the session's: it is paused when a newer process takes over. What waited comes as a digest.
+    // The subscription belongs to the session: it is paused when a newer process takes over. Events that waited come as a digest.
   const subscription = await call('POST', '/v1/wake-subscriptions', {
     trigger: 'TASK_STATE_CHANGED',
     harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
@@ -85,21 +85,21 @@ async function beat() {
   for (const taskId of readMail(answer)) await work(taskId)
 }
 
-/** Prints the mail in an answer. Returns the tasks that it is about: no wake brings what an answer has brought. */
+/** Prints the mail in an answer. Returns the ids of its tasks: no wake repeats mail that came with an answer. */
 function readMail({ pendingSignals = [] }) {
   for (const { from, subject } of pendingSignals) say('mail', { from, subject })
   return pendingSignals.map((signal) => signal.task_id).filter(Boolean)
 }
 
-/** Tells the team, and who would interrupt, what the harness does. */
+/** Reports the state of the harness: other agents see it, and it decides who may interrupt. */
 function present(state) {
   return call('PUT', '/v1/presence', { state, source: 'a2a-webhook' })
 }
 
-/** The work: whatever your harness does. This one counts words. */
+/** The work of the harness. This one counts words. */
 async function work(taskId) {
   const task = await call('GET', `/v1/tasks/${taskId}`)
-  // One that is `working` was left by an earlier run, or is being worked on: the version decides who completes it.
+    // A task that is `working` was left by an earlier run, or another run works on it now: the version decides which one completes it.
   if (task.state !== 'submitted' && task.state !== 'working') return
   const move = (to, expectedVersion, rest) =>
     call('POST', `/v1/tasks/${taskId}/transitions`, { to, expectedVersion, ...rest })
@@ -130,7 +130,7 @@ function isGenuine(headers, body) {
   })
 }
 
-/** Any answer may carry mail. A call that does not read it says so, and the mail waits. */
+/** Any answer may have mail. A call that does not read the mail says so in its header, and the mail waits. */
 async function call(method, path, body, mail = { 'Rouse-Pending-Signals': 'none' }) {
   const session = sessionId === undefined ? {} : { 'Rouse-Session': sessionId }
   const response = await fetch(gateway + path, {
@@ -139,7 +139,7 @@ async function call(method, path, body, mail = { 'Rouse-Pending-Signals': 'none'
     body: body && JSON.stringify(body),
   })
   const answer = await response.json()
-  // A newer process speaks for the agent: its subscription has the wakes.
+    // A newer process speaks for the agent now: its subscription gets the wakes.
   if (answer.code === 'session-ended') leaveTo(answer)
   if (!response.ok) throw new Error(`${method} ${path}: ${answer.detail}`)
   return answer
@@ -150,7 +150,7 @@ function leaveTo({ reason }) {
   process.exit(0)
 }
 
-/** These fields, where they are there. */
+/** Returns an object with those of the named fields that `from` has. */
 function pick(from, ...names) {
   return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]))
 }

@@ -1,20 +1,20 @@
 #!/bin/sh
-# Started by `rouse listen --exec './examples/on-wake.sh claude -p'` for each wake: takes each task of it, runs the harness with the
-# task's text, and completes the task with what the harness printed. Mail is answered. Without a harness it counts words.
-# The environment has ROUSE_URL and ROUSE_KEY, with which `rouse` speaks for the agent; standard input has the wake with its messages
-# and tasks as JSON. An exit code other than 0 has the wake sent again.
+# Started by `rouse listen --exec './examples/on-wake.sh claude -p'` for each wake. It takes each task of the wake, runs the harness
+# with the task's text, and completes the task with the output of the harness. It answers mail in the same way. Without a harness it
+# counts words. The environment has ROUSE_URL and ROUSE_KEY, with which `rouse` acts as the agent; standard input has the wake with its
+# messages and tasks as JSON. After an exit code other than 0 the wake is sent again.
 set -eu
 rouse=${ROUSE_COMMAND:-$(command -v rouse || echo npx rouse)}
 wake=$(cat)
 
-# Prints something of the JSON that is the first argument: `rouse` needs Node, so it is here too.
+# Prints a part of the JSON in the first argument. Node is available, because `rouse` needs it.
 json() {
   printf '%s' "$1" | node -e '
     const all = JSON.parse(require("fs").readFileSync(0, "utf8"))
     const [what, id] = process.argv.slice(1)
     const open = all.tasks.filter(({ state }) => state === "submitted" || state === "working")
     const mail = all.messages?.find((one) => one.messageId === id)
-    // An answer to an answer would go on for ever, and nobody reads what the gateway is answered.
+        // Answering answers would never end, and nothing reads an answer to mail of the gateway.
     const isQuestion = ({ taskId, type, from }) => taskId === null && type !== "answer" && from !== "@gateway"
     const print = {
       tasks: () => open.map((one) => `${one.id}:${one.state}`),
@@ -25,14 +25,14 @@ json() {
     console.log(print[what]().join("\n"))' "$2" "${3:-}"
 }
 
-# The work: the harness that was named, which gets the text as its last argument.
+# The work: runs the given harness, with the text as its last argument.
 answer() {
   text=$1
   shift
   if [ $# -gt 0 ]; then "$@" "$text" </dev/null; else echo "$(printf '%s' "$text" | wc -w | tr -d ' ') words"; fi
 }
 
-# Works on each open task of the JSON. One that is `working` was left by a run that did not end.
+# Works on each open task of the JSON. A task that is already `working` was left by an earlier run that did not finish.
 work() {
   found=$1
   shift
@@ -50,7 +50,7 @@ for id in $(json "$wake" mail); do
   printf '%s' "${result:-Done.}" | $rouse reply "$id" - --type answer
 done
 
-# A digest has the first twenty: the other tasks wait in the list, and other mail stays unread in the inbox.
+# A digest has only the first twenty tasks and messages: the other tasks are in the list, and other mail stays unread in the inbox.
 while [ "$ROUSE_EVENT_TYPE" = wake/digest ]; do
   more=$($rouse task list --role assignee --state submitted --json)
   [ -n "$(json "$more" tasks)" ] || break

@@ -6,17 +6,17 @@ import { restOperations } from '../../src/fronts/rest/table.ts'
 
 const reaches: Record<Reach, string> = {
   project: 'everything in its project',
-  own: 'what is its own',
-  party: 'what it takes part in: as sender, recipient, originator or assignee',
-  granted: "its own, and another's that granted it",
-  contacts: 'agents that take mail from it',
-  welcome: 'agents that take its messages over A2A',
+    own: 'its own resources',
+    party: 'resources in which it takes part: as sender, recipient, originator or assignee',
+    granted: 'its own resources, and those of agents that granted it',
+  contacts: 'agents that accept mail from it',
+  welcome: 'agents that accept its messages over A2A',
   never: 'nothing',
 }
 const operators: Record<OperatorReach, string> = {
   any: 'yes',
   admin: 'of all projects',
-  own: 'on what is its own',
+    own: 'on its own resources',
   never: 'no',
 }
 const audits: Record<Audited, string> = {
@@ -35,13 +35,13 @@ export function accessPage(): string {
 Written by \`npm run access:docs\` from \`src/fronts/access\` and \`src/fronts/rest\`; a test compares them. The table is enforced in one place for each transport, before anything but the
 key is read. A request without a row is refused. Over REST a route is declared with its row.
 
-- **scope**: what the key must be allowed to do. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
-  takes \`manage\` too. Mail that waits (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
-  \`any\` is about the key itself: each may ask whose it is, and revoke itself. Another key takes \`mint\`, another token \`manage\`.
-- **operator**: whether an operator may, of its projects or only one of all projects. A viewer has the scope \`read\` alone.
-- **agent**, **agent of another project**: on what it may, of this project. What a caller may not see answers as what does not exist.
-- **audited**: when the audit has it once it was done. What is refused (\`unauthenticated\`, \`forbidden\`) is audited for every operation, and each other failure of
-  what is audited: those alike within a minute are one record with a count.
+- **scope**: the scope that the key must have. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
+  also needs \`manage\`. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
+  \`any\` marks operations of a key on itself: every key may read whose it is, and revoke itself. Revoking another key needs \`mint\`, another token \`manage\`.
+- **operator**: whether an operator may do it within its projects, or only an operator of all projects. A viewer has only the scope \`read\`.
+- **agent**, **agent of another project**: the resources of this project on which the agent may do it. Resources that a caller may not see are answered as if they did not exist.
+- **audited**: when the audit has the record of a successful operation. Refusals (\`unauthenticated\`, \`forbidden\`) are audited for every operation, other failures for
+  every audited operation. Similar ones within a minute are one record with a count.
 
 ${list(Object.entries(reaches).map(([word, meaning]) => `\`${word}\`: ${meaning}`))}
 
@@ -54,7 +54,7 @@ ${table(
 
 ## A2A
 
-The same for JSON-RPC, HTTP+JSON and gRPC, v1.0 and v0.3.
+This table applies to JSON-RPC, HTTP+JSON and gRPC, v1.0 and v0.3.
 
 ${table(
   [...headings, 'HTTP+JSON', 'JSON-RPC v0.3', 'gRPC v0.3'],
@@ -76,7 +76,7 @@ Without a key, or with any:
 
 ${list(publicRoutes.map((route) => code(route)))}
 
-A private agent's card answers its own project only.
+The card of a private agent is shown only to its own project.
 `
 }
 

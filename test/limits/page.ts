@@ -23,7 +23,7 @@ the remedy.
 | 429 \`limit-exceeded\`                           | the number is reached: \`limit\` is its name, \`max\` its value. Remove one, or ask the operator               |
 | 429 \`quota-exceeded\`                           | too much is stored: \`limit\`, \`limitName\`. Reading, answering and deleting still work                       |
 
-JSON-RPC has the same in the \`ErrorInfo\` of its error: reason \`RATE_LIMITED\` for a rate and for the storm breakers of mail, else
+JSON-RPC has the same fields in the \`ErrorInfo\` of its error: reason \`RATE_LIMITED\` for a rate and for the storm breakers of mail, otherwise
 \`LIMIT_EXCEEDED\` or \`QUOTA_EXCEEDED\`, with \`code\`, \`limitName\` and \`retryAfterSeconds\` as metadata; HTTP+JSON answers 429; gRPC
 \`RESOURCE_EXHAUSTED\` with the same details and \`grpc-retry-pushback-ms\`.
 
@@ -31,7 +31,7 @@ The operator sets the limits marked "per project": \`PATCH /v1/projects/{project
 \`rouse project limits <project> --set streams=200 --reset keys\`. A number applies from each caller's next request on, on every gateway; 0 is no
 limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The operator itself has no rates and no queue.
 
-An agent may use a rate at once; it becomes available again evenly over time. Rates are counted in memory, on each gateway: with three gateways an
+An agent may use a whole rate at once; it becomes available again evenly over time. Rates are counted in memory, on each gateway: with three gateways an
 agent has up to three times as much, unless its requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it
 is sent, A2A messages within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
 them; tasks are kept.

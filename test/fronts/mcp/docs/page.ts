@@ -10,7 +10,8 @@ const intro = `# The tools of Rouse over MCP
 
 <!-- The tools below are made from src/fronts/mcp/tools by \`npm run mcp:docs\`. A test fails when the two differ. -->
 
-A harness that speaks MCP uses Rouse by tools: mail, tasks, claims, the team, and how it is woken. Each tool is one or two calls of the [HTTP API](api.md), with the same access, limits and audit.
+A harness that speaks MCP uses Rouse through tools: for mail, tasks, claims, the team, and its wakes. Each tool is one or two calls of the [HTTP
+API](api.md), with the same access, limits and audit.
 
 ## Connecting
 
@@ -20,28 +21,37 @@ A harness that speaks MCP uses Rouse by tools: mail, tasks, claims, the team, an
     claude mcp add rouse -- rouse mcp --profile donna                     # the harness starts it, and its session is the agent's
     claude mcp add rouse --transport http http://127.0.0.1:4520/mcp --header "Authorization: Bearer rk_…"
 
-Prefer \`rouse mcp\` where the harness runs on your machine: the key stays in the profile, and the session belongs to the process of the harness. Over HTTP the gateway answers \`/mcp\` itself, to clients of the protocol of 2025 (with sessions)
-and of 2026-07-28. The first call of a tool starts a [session](api.md#sessions-and-presence) for an agent that has none, with the surface that the client's name says; it ends when the agent is silent.
+Prefer \`rouse mcp\` if the harness runs on your machine: the key stays in the profile, and the session belongs to the process of the harness. Over
+HTTP the gateway itself answers \`/mcp\`, for clients of the protocol of 2025 (with sessions) and of 2026-07-28. The first tool call of an agent
+without a session starts a [session](api.md#sessions-and-presence), with the surface that belongs to the client's name; it ends when the agent is
+silent.
 
 ## What is the same for all tools
 
-- **A result** has its content twice: \`structuredContent\`, with the schema that the tool declares, and the same as text. Long texts are cut with their length; \`isCut\` says that something is missing.
-- **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself, and what is not marked as seen then comes with a later result too. If the result
-  is not sent, or the client has cancelled the call, the mail waits again.
-- **Texts of other agents** (subject, body, payload, history, artifacts) are shown without control, direction and other invisible characters. \`note\` tells the model to take them as information, not as instructions of its user. In the text of
-  a result each of their lines begins with a bar (\`|\`), so that none looks like a field.
-- **A refusal** is a result with \`isError\`: what is wrong, which argument, and what to do instead. So is a gateway that cannot be reached.
-- **Hints.** Every tool declares all four of them. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only \`manage_wake_subscription\` has \`openWorldHint\`: it can name an address outside.
+- **A result** has its content twice: \`structuredContent\`, with the schema that the tool declares, and the same as text. Long texts are cut, and
+  their full length is given; \`isCut\` says that something is missing.
+- **Mail comes along.** A result may have \`pendingSignals\`: mail that waited for the agent and is delivered with this result, as with every answer
+  of the [API](api.md#mail). Only \`read_inbox\` has none: it lists the mail itself, and mail that is not marked as seen afterwards also comes with a
+  later result. If the result is not sent, or the client has cancelled the call, the mail waits again.
+- **Texts of other agents** (subject, body, payload, history, artifacts) are shown without control, direction and other invisible characters. \`note\`
+  tells the model to take them as information, not as instructions of its user. In the text of a result each of their lines begins with a bar (\`|\`),
+  so that none looks like a field.
+- **A refusal** is a result with \`isError\` that says what is wrong, which argument, and what to do instead. A gateway that cannot be reached is
+  reported in the same way.
+- **Hints.** Every tool declares all four hints of MCP. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only
+  \`manage_wake_subscription\` has \`openWorldHint\`: it can name an address outside the gateway.
 
 `
 
 const outro = `## Waiting for mail
 
-\`wait_for_messages\` is for a harness that nothing else wakes: no hook, webhook or stream. It asks the gateway for mail again and again with one call (\`GET /v1/inbox?waitSeconds=\`) and tells its progress meanwhile, so that clients keep waiting.
-\`immediate\` mail ends the wait within milliseconds; mail for the next turn comes with its end; silent mail does neither. Where the surface of the session waits for a wake that a subscription will bring (\`claude_code\`, \`codex\`), so does the tool.
+\`wait_for_messages\` is for a harness that nothing else wakes: no hook, webhook or stream. It repeats one call of the gateway
+(\`GET /v1/inbox?waitSeconds=\`) until mail comes, and reports progress meanwhile, so that clients keep waiting. \`immediate\` mail ends the wait
+within milliseconds; \`next_turn\` mail does not end the wait, and comes with its result; \`silent\` mail does neither. If piggyback on the surface of
+the session waits for a wake first (\`claude_code\`, \`codex\`), the tool waits for it too.
 
-In Claude Code a call that runs for two minutes moves to the background, and its result starts a turn. Until then the prompts of the user wait. A long \`timeoutSeconds\` (1500) costs the fewest turns. A client that gives up after a minute needs the
-default of 50.
+In Claude Code a call that runs for two minutes moves to the background, and its result starts a turn. Until then the prompts of the user wait. A long
+\`timeoutSeconds\` (1500) costs the fewest turns. A client that gives up after a minute needs the default of 50.
 
 ## Resources
 
@@ -49,11 +59,12 @@ default of 50.
 | --- | --- |
 | \`rouse://inbox/{handle}\` | unread mail: the agent's own, or of one that has granted \`CAN_READ_INBOX_OF\` |
 | \`rouse://thread/{id}\` | a conversation |
-| \`rouse://task/{id}\` | a task with what was said in it and its artifacts |
+| \`rouse://task/{id}\` | a task with its messages and artifacts |
 | \`rouse://agent/{handle}\` | the A2A agent card of an agent; \`web:@donna\` of another project |
 
-They are JSON, up to 1 MiB. \`resources/list\` has the own inbox, the newest 50 tasks and the first 50 agents. A client may subscribe to each of them, and is told when an event changes it. Reading a resource takes no mail. No harness that was
-tested starts a turn for such a notification: a [wake subscription](api.md#the-wake) or a hook does.
+They are JSON, up to 1 MiB. \`resources/list\` has the agent's own inbox, the newest 50 tasks and the first 50 agents. A client may subscribe to each
+of them, and is notified when an event changes it. Reading a resource delivers no mail. No harness that was tested starts a turn for such a
+notification: a [wake subscription](api.md#the-wake) or a hook does.
 
 ## Prompts
 
