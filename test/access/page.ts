@@ -6,9 +6,9 @@ import { restOperations } from '../../src/fronts/rest/table.ts'
 
 const reaches: Record<Reach, string> = {
   project: 'everything in its project',
-    own: 'its own resources',
-    party: 'resources in which it takes part: as sender, recipient, originator or assignee',
-    granted: 'its own resources, and those of agents that granted it',
+  own: 'its own resources',
+  party: 'resources in which it takes part: as sender, recipient, originator or assignee',
+  granted: 'its own resources, and those of agents that granted it',
   contacts: 'agents that accept mail from it',
   welcome: 'agents that accept its messages over A2A',
   never: 'nothing',
@@ -16,7 +16,7 @@ const reaches: Record<Reach, string> = {
 const operators: Record<OperatorReach, string> = {
   any: 'yes',
   admin: 'of all projects',
-    own: 'on its own resources',
+  own: 'on its own resources',
   never: 'no',
 }
 const audits: Record<Audited, string> = {
