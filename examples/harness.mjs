@@ -24,7 +24,7 @@ const server = createServer(async (req, res) => {
   const chunks = []
   for await (const chunk of req) chunks.push(chunk)
   const body = Buffer.concat(chunks)
-    // A wake may come before the answer that has its signing key. After 503 it is sent again; 401 would degrade the subscription.
+  // A wake may come before the answer that has its signing key. After 503 it is sent again; 401 would degrade the subscription.
   if (!signingKey) return void res.writeHead(503, { 'Retry-After': '1' }).end()
   if (!isGenuine(req.headers, body)) {
     res.writeHead(401).end()
@@ -47,19 +47,19 @@ async function handle(wake) {
   const sinceLogId = lastLogId
   lastLogId = Math.max(lastLogId ?? 0, wake.logId)
   if (isMissing) await call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId })
-    // A digest has events that waited, or that came within a short time. It names their tasks.
+  // A digest has events that waited, or that came within a short time. It names their tasks.
   for (const { taskId } of wake.payload.refs ?? [wake.payload]) if (taskId) await work(taskId)
 }
 
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
-    // A session says that this process speaks for the agent. The answer has the mail that waited. The same process may repeat the call.
+  // A session says that this process speaks for the agent. The answer has the mail that waited. The same process may repeat the call.
   const startedAt = new Date(performance.timeOrigin).toISOString()
   const session = await call('POST', '/v1/sessions', { surface: 'example', pid: process.pid, startedAt }, readsMail)
   sessionId = session.sessionId
   say('started', { sessionId })
   readMail(session)
-    // The subscription belongs to the session: it is paused when a newer process takes over. Events that waited come as a digest.
+  // The subscription belongs to the session: it is paused when a newer process takes over. Events that waited come as a digest.
   const subscription = await call('POST', '/v1/wake-subscriptions', {
     trigger: 'TASK_STATE_CHANGED',
     harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
@@ -99,7 +99,7 @@ function present(state) {
 /** The work of the harness. This one counts words. */
 async function work(taskId) {
   const task = await call('GET', `/v1/tasks/${taskId}`)
-    // A task that is `working` was left by an earlier run, or another run works on it now: the version decides which one completes it.
+  // A task that is `working` was left by an earlier run, or another run works on it now: the version decides which one completes it.
   if (task.state !== 'submitted' && task.state !== 'working') return
   const move = (to, expectedVersion, rest) =>
     call('POST', `/v1/tasks/${taskId}/transitions`, { to, expectedVersion, ...rest })
@@ -139,7 +139,7 @@ async function call(method, path, body, mail = { 'Rouse-Pending-Signals': 'none'
     body: body && JSON.stringify(body),
   })
   const answer = await response.json()
-    // A newer process speaks for the agent now: its subscription gets the wakes.
+  // A newer process speaks for the agent now: its subscription gets the wakes.
   if (answer.code === 'session-ended') leaveTo(answer)
   if (!response.ok) throw new Error(`${method} ${path}: ${answer.detail}`)
   return answer

@@ -14,7 +14,7 @@ json() {
     const [what, id] = process.argv.slice(1)
     const open = all.tasks.filter(({ state }) => state === "submitted" || state === "working")
     const mail = all.messages?.find((one) => one.messageId === id)
-        // Answering answers would never end, and nothing reads an answer to mail of the gateway.
+    // Answering answers would never end, and nothing reads an answer to mail of the gateway.
     const isQuestion = ({ taskId, type, from }) => taskId === null && type !== "answer" && from !== "@gateway"
     const print = {
       tasks: () => open.map((one) => `${one.id}:${one.state}`),

@@ -84,7 +84,7 @@ export class RateMeter {
       if (++looked > lookMax) return
       this.#used.delete(key)
       const isNeeded = now - used.at < 3_600_000
-      // Who is needed moves behind those that were not looked at.
+      // An entry that is still needed moves to the end, after those that were not checked yet.
       if (isNeeded && this.#used.size < this.#keysMax - 1) this.#used.set(key, used)
     }
   }

@@ -54,7 +54,7 @@ export interface DeliveryOrder<To extends Subscription = Subscription> {
   retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
   /**
    * Keeps the emission as it is until its outcome is recorded: for one that may be open for long. False: the lease was lost, stop.
-   * What gathers behind it is one digest.
+   * The events that gather after it are sent as one digest.
    */
   keep(attempts: readonly Attempt[]): Promise<boolean>
   /** Waits for a value, however long, and renews the lease meanwhile. Undefined: the run stops, or the lease was lost. */

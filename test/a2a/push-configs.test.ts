@@ -18,7 +18,7 @@ async function start(ids: readonly string[]) {
   return { wire, taskId, [Symbol.asyncDispose]: stop }
 }
 
-test('a page of configs has at most pageSize, and the next one begins behind it', async () => {
+test('a page of configs has at most pageSize, and the next one begins after it', async () => {
   await using s = await start(['a', 'b', 'c'])
   const { wire, taskId } = s
   const page = async (params: object) =>

@@ -86,7 +86,7 @@ export const problemCases: readonly FixtureCase[] = [
       { key: (await donna(world)).key },
     )
   }),
-  problem('watermark-ahead', 'A watermark behind the end of the log.', async (world) => {
+  problem('watermark-ahead', 'A watermark after the end of the log.', async (world) => {
     const { key } = await donna(world)
     const { body } = await world.gateway.call('POST', '/v1/wake-subscriptions', subscriptionRequest, { key })
     return post(`/v1/wake-subscriptions/${body.subscriptionId}/resync`, { sinceLogId: 1_000_000 }, { key })

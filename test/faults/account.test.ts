@@ -27,7 +27,7 @@ describe('the books', () => {
 
   test.each<[string, readonly Arrival[], RegExp]>([
     ['one missing', all.slice(0, 3), /1 are missing: 9/],
-    ['out of order', [all[0]!, all[2]!, all[1]!, all[3]!], /came behind logId 8/],
+    ['out of order', [all[0]!, all[2]!, all[1]!, all[3]!], /came after logId 8/],
     ['one twice, under another eventId', [...all, single(9, 8, 'another')], /under two eventIds/],
     ['the same eventId over something else', [...all, single(5, null)], /over another range/],
     ['a wrong prevLogId', [all[0]!, single(5, null), all[2]!, all[3]!], /says prevLogId null, not 3/],

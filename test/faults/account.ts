@@ -41,7 +41,7 @@ export function account(owed: Owed, arrivals: readonly Arrival[]): Row {
   const ordered = [...emissions.values()]
   if (!inOrder) ordered.sort((a, b) => a.logId - b.logId)
   const delivered = new Set<number>()
-  let behind = -1
+  let newest = -1
   for (const emission of ordered) {
     const from = position.get(emission.fromLogId)
     const to = position.get(emission.logId)
@@ -49,8 +49,8 @@ export function account(owed: Owed, arrivals: readonly Arrival[]): Row {
       faults.push(`${name(emission)} is none of its events`)
       continue
     }
-    if (from <= behind) faults.push(`${name(emission)} came behind logId ${logIds[behind]}`)
-    behind = Math.max(behind, to)
+    if (from <= newest) faults.push(`${name(emission)} came after logId ${logIds[newest]}`)
+    newest = Math.max(newest, to)
     const prevLogId = logIds[from - 1] ?? null
     if (emission.prevLogId !== prevLogId)
       faults.push(`${name(emission)} says prevLogId ${emission.prevLogId}, not ${prevLogId}`)

@@ -97,7 +97,7 @@ describe.skipIf(opencode === undefined || !hasTerminal())('OpenCode and the brid
   })
 })
 
-/** Idle with a draft, found again, busy, behind a turn of its user, with an open approval, and passed over. Each wake has one turn in the end. */
+/** Idle with a draft, found again, busy, after a turn of its user, with an open approval, and passed over. Each wake has one turn in the end. */
 async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal): Promise<void> {
   const session = await desk.session()
   await terminal.type('half typed', { enter: false })
@@ -142,8 +142,8 @@ async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal)
     tell(route, `an approval is open, and is ${answer}`, open)
   }
 
-  // Its user writes between the look and the act: the wake stands behind that turn.
-  const behind = async (text: string, wake: ReturnType<typeof wakeOf>) => {
+  // Its user writes between the look and the act: the wake waits for that turn.
+  const queuedAfter = async (text: string, wake: ReturnType<typeof wakeOf>) => {
     const handingOver = async () => {
       await terminal.type(text)
       await desk.held()
@@ -161,16 +161,16 @@ async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal)
   }
   if (route === 'port') {
     const fourth = wakeOf('WAKE-FOUR')
-    const { waking } = await behind('HOLD the second', fourth)
+    const { waking } = await queuedAfter('HOLD the second', fourth)
     await desk.release()
     const queued = await waking
     expect(queued.end.step).toBe('turn_started')
     await desk.session()
     expect(desk.turnsOf(fourth)).toBe(1)
-    tell(route, 'behind a turn of its user', queued)
+    tell(route, 'after a turn of its user', queued)
 
     const fifth = wakeOf('WAKE-FIVE')
-    const stopped = await behind('HOLD the third', fifth)
+    const stopped = await queuedAfter('HOLD the third', fifth)
     terminal.key('Escape')
     await terminal.shows('again to interrupt')
     terminal.key('Escape')
@@ -179,7 +179,7 @@ async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal)
     expect(desk.turnsOf(fifth)).toBe(0)
     expect(await desk.adapter.find(await desk.session(), fifth.id, AbortSignal.timeout(20_000))).toBe('absent')
     await desk.letGo()
-    tell(route, 'behind a turn that its user stops', passed)
+    tell(route, 'after a turn that its user stops', passed)
     expect((await desk.wake(await desk.session(), fifth)).end.step).toBe('turn_started')
     await desk.session()
     expect(desk.turnsOf(fifth)).toBe(1)

@@ -39,7 +39,7 @@ async function hook(env: Record<string, string>, ...argv: string[]) {
 }
 
 // S1-8, S1-15, D12
-test('a hook behind a shell reports for the process of the harness, and tells what waits', async () => {
+test('a hook that a shell started reports for the process of the harness, and says what waits', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello', wakePolicy: 'next_turn' })

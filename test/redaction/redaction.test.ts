@@ -266,7 +266,7 @@ test('the watch finds a secret in every form that it can take', () => {
   for (const text of spoken) {
     const watch = new SecretWatch()
     watch.secret('a key', key)
-    watch.emit('a place', `{"level":30,"msg":"before ${text} behind"}`)
+    watch.emit('a place', `{"level":30,"msg":"before ${text} after"}`)
     expect(watch.leaks(), text).toHaveLength(1)
     const allowed = new SecretWatch()
     allowed.secret('a key', key)

@@ -104,7 +104,7 @@ describe('what presence held', () => {
     expect(reader.wakes.length).toBe(1)
   })
 
-  test('waits behind a wake that its reader holds, and loses nothing of it', async () => {
+  test('waits while its reader holds an earlier wake, and loses nothing', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await subscribe(gateway, donna)

@@ -71,7 +71,7 @@ test('a resync sends again what was reported while no stream was open, and its r
 })
 
 // D31
-test('a failure is counted although the clock of the gateway that takes its receipt is behind', async () => {
+test('a failure is counted although the clock of the gateway that takes its receipt is slow', async () => {
   // Small steps: a lease must not run out while the store answers.
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
@@ -98,7 +98,7 @@ test('a failure is counted although the clock of the gateway that takes its rece
 })
 
 // D31
-test('what comes behind a long wait goes on with the receipt that ends it', async () => {
+test('events that come during a long wait are sent after the receipt that ends it', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')

@@ -44,7 +44,7 @@ const cases: readonly Case[] = [
     isBegun: false,
   },
   {
-    what: 'the clock of its process is a second behind',
+    what: 'the clock of its process is a second slow',
     session: session(noon, null, [7, noon - 2 * second]),
     wakes: [noon - second],
     isBegun: true,

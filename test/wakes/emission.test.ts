@@ -87,7 +87,7 @@ describe('when an event falls due', () => {
     ['a window: when it closes', { coalesceMs: 30_000, windowUntil: 0 }, {}, noon + 30_000],
     ['leading after a quiet spell: at once', { coalesceMs: 30_000, windowUntil: noon - 1 }, 'leading', noon],
     [
-      'leading behind a wake: when its window closes',
+      'leading after a wake: when its window closes',
       { coalesceMs: 30_000, windowUntil: noon + 9 },
       'leading',
       noon + 9,

@@ -5,8 +5,8 @@ const limit = 100
 const timeoutMs = 10_000
 
 /**
- * Who else than its senders, and than the agent itself, has written since a held wake was made. The gateway keeps that mail back behind
- * the wake. Nobody where the gateway does not say.
+ * Returns the agents, other than its senders and the agent itself, that have written since a held wake was made. The gateway sends their
+ * mail after the wake. Empty if the gateway does not answer.
  */
 export async function otherWriters(
   gateway: GatewayClient,

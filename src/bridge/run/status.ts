@@ -25,7 +25,7 @@ export interface AgentStatus {
   readonly reason?: string
   readonly harnesses: readonly AdapterId[]
   readonly directories: readonly string[]
-  /** The wake that is held now, and how many are behind it. `givenUpAt`: its harness has it, and has begun nothing until then. */
+  /** The wake that is held now, and how many wait after it. `givenUpAt`: its harness has it; when it expires if no turn begins. */
   readonly held?: {
     readonly wakeId: string
     readonly reason: string

@@ -167,7 +167,7 @@ export class WakeQueue {
     }
   }
 
-  /** Answers who tries a route, at once: by the same rules, behind no wake that is held. Never rejects. */
+  /** Answers a test wake at once, by the same rules: it never waits for a held wake. Never rejects. */
   async #test(wake: Wake): Promise<void> {
     if (this.#tests.size >= testsMax) return
     this.#tests.add(wake.eventId)
@@ -188,7 +188,7 @@ export class WakeQueue {
     }
   }
 
-  /** Why a test cannot be tried, after a wait for the act that runs; undefined: it can. */
+  /** Why a test cannot be tried, after a wait for the current hand-over; undefined: it can. */
   async #busyReason(signal: AbortSignal): Promise<Extract<AttemptEnd, { step: 'held' }> | undefined> {
     const inHarness = () => this.#held?.givenUpAt !== undefined
     using late = within(testWaitMs, signal)
@@ -200,7 +200,7 @@ export class WakeQueue {
     return { step: 'held', detail, reason: 'turn_active' }
   }
 
-  /** Waits for a change, no longer than that, and not shorter than a moment: a harness tells many changes at once. */
+  /** Waits for a change, at least `retryMs.min` (a harness reports many changes at once) and at most `waitMs`. */
   async #pause(end: AttemptEnd, waitMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController()
     const either = AbortSignal.any([over.signal, signal])
@@ -213,7 +213,7 @@ export class WakeQueue {
     over.abort()
   }
 
-  /** Whom a wake that waits for the limit of its senders keeps from being heard: here, or behind it at the gateway. */
+  /** The senders whose mail is blocked by a wake that waits for the limit of its senders: mail that is here, or still at the gateway. */
   async #heldUp(wake: Wake, senders: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     if (signal.aborted) return []
     const here = this.#waiting.flatMap(namedSenders).filter((one) => !senders.includes(one))

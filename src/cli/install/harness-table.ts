@@ -172,7 +172,7 @@ export const harnessTable: Readonly<Record<HarnessId, Harness>> = {
 const version = { kind: 'property', path: ['version'], value: 1 } as const
 const cursorHook = (command: string) => ({ command })
 
-/** TOML writes the tables of a table behind its other values. */
+/** In TOML the tables of a table come after its other values. */
 function tablesLast(entry: Entry): Entry {
   const isTable = ([, value]: [string, unknown]) => typeof value === 'object' && !Array.isArray(value)
   const entries = Object.entries(entry)

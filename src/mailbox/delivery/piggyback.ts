@@ -39,7 +39,7 @@ export async function takePiggyback(context: PiggybackContext, agentId: string):
 export async function urgentIn(context: PiggybackContext, agentId: string, now: number): Promise<number | undefined> {
   const found = await findWaiting(context, agentId, lookMax)
   if (!found) return undefined
-  // What is behind a full answer is not looked at.
+  // Mail that no longer fits into the answer is not read.
   if (found.mails.length === answerMax.messages) return 0
   const times = found.mails
     .filter(({ mail }) => mail.wakePolicy === 'immediate')

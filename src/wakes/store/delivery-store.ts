@@ -62,7 +62,7 @@ const newestFirst = statement<
   DeliveryRow
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
-// A record that is open for longer was left behind: its emission was made anew, with another id. One that is kept will be sent.
+// A record that is open for longer is obsolete: its emission was made again, with another id. A kept one will be sent.
 const isOver = sql`(outcome <> 'pending' or emission is null and coalesce(next_attempt_at, 0) < ${p('beforeMs')})`
 const agedPage = statement<
   { after: string; before: string; beforeMs: number; limit: number },

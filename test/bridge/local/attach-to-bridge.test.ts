@@ -84,7 +84,7 @@ test('it answers a bridge that asks whether it lives, and tells it what became o
   const wake = wakeOf()
   for (let asked = 0; asked < 5; asked++) {
     clock.advance(localLimits.pingMs)
-    // Its answer is read before what it says behind it.
+    // Its answer is read before its later lines.
     const { id } = wakeOf()
     client.attachment.report({ wakeId: id, step: 'seen', proof: 'test' })
     await server.reported(id, () => true, AbortSignal.timeout(10_000))

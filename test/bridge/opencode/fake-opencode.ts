@@ -29,7 +29,7 @@ interface FakeOptions {
 
 /**
  * OpenCode 1 as its real server behaves, with its silent failures: it answers 204 to a prompt that starts nothing; it adds a prompt
- * with a known id to the first one; it passes over the prompts that wait behind a turn that is stopped; a request while it boots stays
+ * with a known id to the first one; it passes over the prompts that wait for a turn that is stopped; a request while it boots stays
  * without an answer; its events may drop; `/tui/*` says yes without a terminal.
  */
 export async function startFakeOpencode(options: FakeOptions) {
@@ -118,7 +118,7 @@ export class FakeOpencode implements AsyncDisposable {
     else this.#setBusy(sessionId, false)
   }
 
-  /** Esc, or a refused approval: what waits behind the turn is passed over. */
+  /** Esc, or a refused approval: prompts that wait for the turn are skipped. */
   stop(sessionId: string): void {
     this.#setBusy(sessionId, false)
   }

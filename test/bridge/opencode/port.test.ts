@@ -92,7 +92,7 @@ test("the approval of a subagent is its conversation's", async () => {
   expect(sessions).toMatchObject([{ conversationId: 'ses_1', state: 'waitingOnApproval' }])
 })
 
-test('a wake that falls behind a turn waits for it, and gets a turn of its own', async () => {
+test('a wake that comes during a turn waits for its end, and gets a turn of its own', async () => {
   await using desk = await openDesk()
   desk.fake.holdsTurns = true
   const wake = makeWake()
@@ -159,7 +159,7 @@ test('a wake that is there already is followed, and never sent a second time', a
   expect(desk.fake.prompts()).toHaveLength(1)
 })
 
-test('204 with nothing behind it is unknown, and is not sent again', async () => {
+test('204 without the prompt in the conversation is unknown, and is not sent again', async () => {
   await using desk = await openDesk()
   desk.fake.isSilent = true
   const end = await desk.adapter.wake(await desk.session(), makeWake(), makeTools().tools)

@@ -22,7 +22,7 @@ describe('a peer that sends too much', () => {
     expect((await bridge.step('held')).detail).toContain('@ben has woken @donna 1 times within an hour')
     await mail(gateway, 'three', ben)
     expect(harness.turns).toHaveLength(1)
-    // The gateway has it behind the wake that is held.
+    // The gateway sends it after the held wake.
     await mail(gateway, 'listen to me', olga)
     harness.set({ cwd: workplace(home.path), activeTurnId: 'over' })
     await untilOutcomes(gateway, donna, ['delivered', 'delivered', 'delivered'])

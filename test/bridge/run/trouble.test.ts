@@ -132,7 +132,7 @@ describe('a bridge in trouble', () => {
     harness.set({ cwd: workplace(home.path) })
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
-      tools.report('held', 'queued behind the turn', 'turn_active')
+      tools.report('held', 'queued after the turn', 'turn_active')
       await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
       return { step: 'held', detail: 'stopped', reason: 'cannot_start_turn' }
     }

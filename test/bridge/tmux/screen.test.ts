@@ -18,7 +18,7 @@ const cases: [ProgramName, string, readonly string[], string][] = [
   ['claude', 'the older box', boxed(`> ${dim('Try "fix lint errors"')}`), 'ready'],
   ['claude', 'a draft', framed('❯\u00a0fix it'), 'draft'],
   ['claude', 'a draft of one letter, with the cursor on it', framed(`❯\u00a0${cursor('x')}`), 'draft'],
-  ['claude', 'a draft with a suggestion behind it', framed(`❯\u00a0fix${dim(' lint errors')}`), 'draft'],
+  ['claude', 'a draft with a suggestion after it', framed(`❯\u00a0fix${dim(' lint errors')}`), 'draft'],
   ['claude', 'a draft whose first line is empty', ['', rule, '❯\u00a0', '  second', rule], 'draft'],
   ['claude', 'the words of a question in a draft', framed('❯\u00a0Do you want to proceed?'), 'draft'],
   ['claude', 'a turn', framed('❯\u00a0', '✻ Thinking… (3s · esc to interrupt)'), 'busy'],

@@ -98,7 +98,7 @@ describe.skipIf(!hasTmux)('tmux', () => {
     expect(terminal.draft()).toBe('hel')
   })
 
-  test('a draft that the program shows too late is left behind as it was: the line is taken back', async () => {
+  test('a draft that the program shows too late stays as it was: the line is deleted', async () => {
     const terminal = await openTerminal()
     const { adapter, session } = await adapterFor(terminal)
     const { tools } = attempt({
@@ -115,7 +115,7 @@ describe.skipIf(!hasTmux)('tmux', () => {
     expect(terminal.submitted()).toEqual([])
   })
 
-  test('what the user types behind the line keeps it from being sent', async () => {
+  test('text that the user types after the line keeps it from being sent', async () => {
     const terminal = await openTerminal()
     const { adapter, session } = await adapterFor(terminal)
     const wake = aWake()

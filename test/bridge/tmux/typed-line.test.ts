@@ -17,7 +17,7 @@ test.each([
   ['', { kind: 'begun' }],
   ['[Rouse 1] one', { kind: 'begun' }],
   ['[Rouse 1] one  two\nthree', { kind: 'alone' }],
-  ['hel [Rouse 1] one two three', { kind: 'behind', draft: 'hel' }],
+  ['hel [Rouse 1] one two three', { kind: 'afterDraft', draft: 'hel' }],
   ['[Rouse 1] one two three wait', { kind: 'mixed' }],
   ['something else', { kind: 'mixed' }],
 ])('where it stands in %j', (composer, place) => {

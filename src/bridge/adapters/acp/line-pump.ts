@@ -11,7 +11,7 @@ export class LinePump {
   #parts: Buffer[] = []
   #size = 0
   #isPassing = false
-  readonly #behind: (Buffer | string)[] = []
+  readonly #waiting: (Buffer | string)[] = []
 
   /** Resolves when there is nothing more to read. */
   readonly ended: Promise<void>
@@ -32,9 +32,9 @@ export class LinePump {
     })
   }
 
-  /** Writes a whole line: behind one that is on its way in pieces. The source waits while the reader is slow. */
+  /** Writes a whole line; if another one is being written in pieces, after that. The source waits while the reader is slow. */
   write(line: Buffer | string): void {
-    if (this.#isPassing) this.#behind.push(line)
+    if (this.#isPassing) this.#waiting.push(line)
     else this.#put(line)
   }
 
@@ -57,7 +57,7 @@ export class LinePump {
     if (this.#isPassing) {
       this.#put(part)
       this.#isPassing = !isEnd
-      if (isEnd) for (const line of this.#behind.splice(0)) this.#put(line)
+      if (isEnd) for (const line of this.#waiting.splice(0)) this.#put(line)
       return
     }
     this.#parts.push(part)

@@ -18,7 +18,7 @@ interface Sought {
   readonly timeoutMs: number
 }
 
-/** A transcript is written behind the hook: it is for sessions without hooks of ours. */
+/** A transcript is written after the hook has run: it is for sessions without our hooks. */
 const lookEveryMs = 1_000
 
 /** Waits until a hook or the transcript shows the wake. undefined: nothing does in time, or the signal has aborted. Never rejects. */

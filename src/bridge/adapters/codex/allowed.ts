@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { isWithin } from '../../target/choose-session.ts'
 
-/** Whether a conversation works where its user has allowed it, behind symbolic links too. */
+/** Whether a conversation works in an allowed directory. Symbolic links are resolved. */
 export function isAllowed(cwd: string, directories: readonly string[]): boolean {
   return isWithin(cwd, directories) || isWithin(realPath(cwd), directories)
 }

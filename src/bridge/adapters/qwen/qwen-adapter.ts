@@ -95,7 +95,7 @@ function createQwenAdapter(context: AdapterContext): Adapter {
           reason: 'cannot_start_turn',
           retryAfterMs: busyRetryMs,
         }
-      if (sent === 'sent') tools.report('written', 'the session has closed the connection behind it')
+      if (sent === 'sent') tools.report('written', 'the session has closed the connection after it')
       const end = await followMessage(wake.id, { inbox: receipts, clients, tools })
       return sent === 'unknown' && end.step === 'written' ? { step: 'unknown', detail: unread } : end
     },

@@ -56,7 +56,7 @@ export const programs = {
     composer: /^› ?/u,
     composerEnd: /^\s*$/u,
     hasCursor: true,
-    // A spinner of a status line is drawn behind the text now and then.
+    // Sometimes a spinner of a status line is drawn after the text.
     edge: /[\s\u2800-\u28ff]+$/gu,
     busy: /\besc to interrupt\b/iu,
     approval:

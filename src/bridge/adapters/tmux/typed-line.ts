@@ -1,9 +1,9 @@
-/** What tmux takes at a time. */
+/** The most bytes that tmux accepts at a time. */
 const chunkBytesMax = 512
 
 /**
- * Returns a text as it is typed: one line, in which no program finds a command of its own. `@` would attach a file. Marks that join
- * other characters go: what is typed can be taken back a character at a time. Pure.
+ * Returns a text as it is typed: one line without anything that a program would take for a command (`@` would attach a file), and
+ * without combining marks, so that it can be deleted one character at a time. Pure.
  */
 export function typedLine(text: string): string {
   return text
@@ -35,24 +35,24 @@ export function chunksOf(line: string): string[] {
 
 export const lengthOf = (line: string): number => [...line].length
 
-/** Where a line that was typed stands in a composer. `begun`: some of it, or nothing yet. `behind`: after a draft. */
-type Place = { readonly kind: 'alone' | 'begun' | 'mixed' } | { readonly kind: 'behind'; readonly draft: string }
+/** How a composer shows a line that was typed. `begun`: only its beginning, or nothing yet. `afterDraft`: after text of the user. */
+type Place = { readonly kind: 'alone' | 'begun' | 'mixed' } | { readonly kind: 'afterDraft'; readonly draft: string }
 
-/** Finds a line in what a composer shows. A composer wraps, so white space is not compared; of a long text it may show the end alone. Pure. */
+/** Finds a line in the text of a composer. A composer wraps, so white space is ignored; it may show only the end of a long text. Pure. */
 export function placeOf(composer: string, line: string): Place {
   const shown = squeeze(composer)
   const typed = squeeze(line)
   if (shown === typed || (shown.length >= shownEndMin && typed.endsWith(shown))) return { kind: 'alone' }
   if (typed.startsWith(shown)) return { kind: 'begun' }
-  return shown.endsWith(typed) ? { kind: 'behind', draft: shown.slice(0, -typed.length) } : { kind: 'mixed' }
+  return shown.endsWith(typed) ? { kind: 'afterDraft', draft: shown.slice(0, -typed.length) } : { kind: 'mixed' }
 }
 
-/** Whether a line, or its end, stands in what a composer shows. Pure. */
+/** Whether a composer shows a line, or the end of it. Pure. */
 export function holds(composer: string, line: string): boolean {
   return squeeze(composer).includes(squeeze(line).slice(-endMin))
 }
 
-/** An end of a text that is shorter might be something else. */
+/** A shorter end of a text might belong to another text. */
 const shownEndMin = 200
 const endMin = 40
 

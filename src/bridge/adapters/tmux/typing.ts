@@ -7,12 +7,12 @@ import { styledRows } from './styled-rows.ts'
 import type { Look, TmuxServer } from './tmux-server.ts'
 import { chunksOf, holds, lengthOf, placeOf, squeeze, typedLine } from './typed-line.ts'
 
-/** Two looks this far apart must show the same: somebody who types is seen. */
+/** Two looks this far apart must show the same screen: otherwise the user is typing. */
 const stillMs = 600
-/** A key that was pressed this recently, at any terminal that shows the pane, is the user's. */
+/** If a key was pressed this recently, at any terminal that shows the pane, the user is typing. */
 const keyAgeMs = 3_000
 const chunkPauseMs = 10
-/** Programs take an Enter that comes at once for a line of something that was pasted. */
+/** An Enter that comes sooner would count as part of pasted text. */
 const enterAfterMs = 500
 const enterTriesMax = 3
 const echoMsMax = 2_000
@@ -33,8 +33,8 @@ interface Seen extends Look {
 }
 
 /**
- * Types one line into a pane and presses Enter, if its program waits for its user with an empty composer, and nobody types. What the user
- * types meanwhile is never sent: then the line is taken back, or left for its user to see. Never presses Escape. Errors: of tmux.
+ * Types one line into a pane and presses Enter, if its program waits for its user with an empty composer, and the user is not typing. If
+ * the user types meanwhile, nothing is sent: the line is deleted, or left for the user to see. Never presses Escape. Errors: of tmux.
  */
 export async function typeLine(hand: Hand, text: string, tools: WakeTools): Promise<WakeEnd> {
   const { server, pane } = hand
@@ -49,7 +49,7 @@ export async function typeLine(hand: Hand, text: string, tools: WakeTools): Prom
     return held('the cursor moved before it was typed', 'user_typing')
   for (const chunk of rest) {
     await pause(chunkPauseMs)
-    // A pane that has gone into its history swallows nothing: the rest is missed, and what was typed is not sent.
+    // A pane that now shows its history gets no more of the text: then the line is incomplete, and is not sent.
     await server.type(pane, chunk)
   }
   const echoed = await lookUntil(hand, echoMsMax, ({ reading }) => isThere(reading, line))
@@ -93,16 +93,16 @@ async function enter(hand: Hand, line: string): Promise<WakeEnd> {
   return takeBack(hand, seen, line)
 }
 
-const left = 'it stands in the composer and was not sent: '
+const left = 'it is in the composer and was not sent: '
 
-/** Removes the line again, if it is the last that the composer shows. What the user has typed before it stays. */
+/** Deletes the line, if the text of the composer ends with it. Text that the user typed before it stays. */
 async function takeBack(hand: Hand, seen: Seen, line: string): Promise<WakeEnd> {
   const was = place(seen.reading, line)
-  if (was.kind === 'mixed') return { step: 'unknown', detail: `${left}the user types beside it` }
+  if (was.kind === 'mixed') return { step: 'unknown', detail: `${left}the user typed more text` }
   if (!(await hand.server.press(hand.pane, 'BSpace', lengthOf(line), seen.cursor))) {
     return { step: 'unknown', detail: `${left}the cursor has moved` }
   }
-  const draft = was.kind === 'behind' ? was.draft : ''
+  const draft = was.kind === 'afterDraft' ? was.draft : ''
   const isBack = ({ reading }: Seen): boolean => squeeze(reading.text ?? '-') === draft
   const after = await lookUntil(hand, echoMsMax, isBack)
   if (!isBack(after)) return { step: 'unknown', detail: `${left}it could not be taken back` }
@@ -114,7 +114,7 @@ const held = (detail: string, reason: Reason): WakeEnd => ({ step: 'held', detai
 const takenBack = {
   alone: held('the program did not take Enter; the line was taken back', 'cannot_start_turn'),
   begun: held('the program did not show what was typed; it was taken back', 'cannot_start_turn'),
-  behind: held('the user began to type; the line was taken back', 'user_typing'),
+  afterDraft: held('the user began to type; the line was taken back', 'user_typing'),
 } as const
 
 /** Why nothing is typed on a screen that does not show an empty composer. */
@@ -129,7 +129,7 @@ const place = (reading: Reading, line: string) => placeOf(reading.text ?? '', li
 
 function isThere(reading: Reading, line: string): boolean {
   const { kind } = place(reading, line)
-  return kind === 'alone' || kind === 'behind'
+  return kind === 'alone' || kind === 'afterDraft'
 }
 
 const hasLeft = ({ text }: Reading, line: string): boolean => text === undefined || !holds(text, line)
@@ -139,7 +139,7 @@ async function look({ server, pane, program }: Hand): Promise<Seen> {
   return { ...seen, reading: readScreen(styledRows(seen.screen), seen.cursor, program) }
 }
 
-/** Looks until it is so, or the time is over. Returns the last look. */
+/** Looks until `isSo` is true, or the time is over. Returns the last look. */
 async function lookUntil(hand: Hand, msMax: number, isSo: (seen: Seen) => boolean): Promise<Seen> {
   const end = performance.now() + msMax
   for (;;) {
@@ -153,5 +153,5 @@ function isSame(a: Look, b: Look): boolean {
   return a.screen === b.screen && a.cursor.x === b.cursor.x && a.cursor.y === b.cursor.y && a.isInMode === b.isInMode
 }
 
-/** What was begun is ended, also when the bridge stops: a line is never left half typed. */
+/** Does not end with the bridge's signal: a line is never left half typed. */
 const pause = (ms: number) => sleep(systemClock, ms)

@@ -4,17 +4,17 @@ import { type AttachedClient, type LocalClients, type LocalReport, WakeDeclined 
 import { reasonOfState } from '../../../reason-of-state.ts'
 import { heldBy } from '../v1/activity.ts'
 import { startedProcess } from '../v1/servers.ts'
-import { behind, passedOver } from '../v1/turn.ts'
+import { passedOver, waitsForTurn } from '../v1/turn.ts'
 
 /** The name of this way in the journal and in `HarnessSession.route`. */
 const pluginRoute = 'plugin'
 
-/** A plugin that has lost the bridge calls again within 2 s. One that does not for this long has gone with its OpenCode. */
+/** A plugin that has lost the bridge connects again within 2 s. If it does not within this time, its OpenCode has ended. */
 const goneMs = 10_000
-/** The plugin says what became of earlier wakes right after it has attached. */
+/** Right after it has attached, the plugin reports the outcome of earlier wakes. */
 const historyMs = 4_000
 
-/** The conversations of OpenCode that have our plugin: each is the one that its terminal shows. */
+/** The conversations of OpenCode that have our plugin. Each is the one that its terminal shows. */
 export function pluginSessions(clients: LocalClients): HarnessSession[] {
   return clients.attached('opencode').map(sessionOf)
 }
@@ -40,7 +40,7 @@ export function pluginOf(
 }
 
 /**
- * Starts a turn with a wake by the plugin, which reads the state once more, looks whether it has the wake, and tells what became of it.
+ * Starts a turn with a wake through the plugin, which reads the state once more, checks whether it has the wake, and reports its outcome.
  * Errors: the signal aborts.
  */
 export async function wakeByPlugin(
@@ -63,7 +63,7 @@ export async function wakeByPlugin(
     if (error instanceof WakeDeclined) {
       return { step: 'held', detail: error.message, reason: reasonOfState(pluginOf(clients, session)?.state) }
     }
-    // It may have it: the plugin tells when it is back.
+    // It may have the wake: the plugin reports that when it is connected again.
   }
   return followReports(clients, session, { wakeId: wake.id, sentAt }, tools)
 }
@@ -82,14 +82,14 @@ async function followReports(
 ): Promise<WakeEnd> {
   let saidHeld = false
   for (let seenAt = Date.now(); ; ) {
-    const isEnough = (report: LocalReport) => endOf(report, sentAt) !== undefined || (!saidHeld && isBehind(report))
+    const isEnough = (report: LocalReport) => endOf(report, sentAt) !== undefined || (!saidHeld && isQueued(report))
     const report = await reportWithin(clients, wakeId, isEnough, tools.signal, goneMs / 4)
     tools.signal.throwIfAborted()
     const end = report && endOf(report, sentAt)
     if (end) return end
     if (report && !saidHeld) {
       saidHeld = true
-      tools.report('held', behind, 'turn_active')
+      tools.report('held', waitsForTurn, 'turn_active')
     }
     if (pluginOf(clients, session)) seenAt = Date.now()
     else if (Date.now() - seenAt > goneMs) {
@@ -110,9 +110,9 @@ function reportWithin(
   return withTimeout(limit, (signal) => clients.reported(wakeId, isEnough, signal))
 }
 
-const isBehind = ({ step, proof }: LocalReport): boolean => step === 'held' && takenBackAt(proof) === undefined
+const isQueued = ({ step, proof }: LocalReport): boolean => step === 'held' && takenBackAt(proof) === undefined
 
-/** What a report of the plugin ends with; undefined: it is open. One that is older than the wake's last hand-over is not about it. Pure. */
+/** How a report of the plugin ends the wake; undefined: the wake is open. Reports from before its last hand-over do not count. Pure. */
 function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefined {
   switch (step) {
     case 'turn_started':
@@ -136,8 +136,8 @@ function takenBackAt(proof: string): number | undefined {
 }
 
 /**
- * Looks what became of a wake, as the plugin has said since it attached. `absent`: it has looked through the conversation; the plugin
- * looks once more before it hands over.
+ * Finds the outcome of a wake in the reports of the plugin since it attached. `absent`: the plugin has searched the conversation; it
+ * searches once more before it hands the wake over.
  */
 export async function findByPlugin(
   clients: LocalClients,

@@ -30,7 +30,7 @@ export class TurnSignal {
     this.#noteEvent()
   }
 
-  /** Resolves with the next event that may tell something, and after a while without. */
+  /** Resolves with the next event that may matter, or after `waitMs` without one. */
   async next(waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#hasBegun) return
     const waited = new AbortController()
@@ -52,18 +52,18 @@ interface Prompted {
   readonly turn: TurnSignal
 }
 
-/** Without an event it is looked this often. */
+/** Without an event the state is read this often. */
 const lookMs = 1_000
-/** A conversation that is idle for this long with a prompt that has no answer has passed it over. A turn begins within 0.2 s. */
+/** If a conversation is idle for this long and its prompt has no answer, OpenCode has skipped the prompt. A turn begins within 0.2 s. */
 const idleMaxMs = 3_000
-/** A prompt that is not in the history after this time has never got there. The first one of a process takes up to 7 s. */
+/** A prompt that is not in the history after this time never arrived. The first one of a process takes up to 7 s. */
 const absentMaxMs = 20_000
-/** How often in a row OpenCode may not answer before it is taken for gone. */
+/** After this many requests in a row without an answer, OpenCode counts as gone. */
 const failuresMax = 3
 
 /**
- * Follows a prompt until its turn has begun. A prompt that OpenCode has passed over is taken out of the history, so that it can be
- * handed over again: else it would wait there for whatever the user writes next. Errors: the signal aborts, OpenCode is gone.
+ * Follows a prompt until its turn has begun. A prompt that OpenCode has skipped is removed from the history, so that it can be handed
+ * over again: otherwise the next prompt of the user would carry it along. Errors: the signal aborts, OpenCode is gone.
  */
 export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTools): Promise<WakeEnd> {
   const { conversationId, id, turn } = prompted
@@ -87,7 +87,7 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
       }
       if (stateOf(conversationId, activity) !== 'idle') {
         since.idle = undefined
-        if (!saidHeld) tools.report('held', behind, 'turn_active')
+        if (!saidHeld) tools.report('held', waitsForTurn, 'turn_active')
         saidHeld = true
         continue
       }
@@ -107,14 +107,14 @@ export async function followTurn(api: V1Api, prompted: Prompted, tools: WakeTool
   }
 }
 
-/** A wake that stands in the conversation. */
-export const behind = 'It stands in the conversation, behind a turn that runs.'
+/** The detail of a wake that is in the conversation already. */
+export const waitsForTurn = 'It is in the conversation, and waits until the running turn ends.'
 
-const notTakenBack = 'OpenCode has passed it over, and does not let it be taken back.'
+const notTakenBack = 'OpenCode has skipped it, and does not let it be taken back.'
 
 export const passedOver: WakeEnd = {
   step: 'held',
-  detail: 'The turn before it was stopped, and OpenCode passed it over. It was taken back.',
+  detail: 'The turn before it was stopped, and OpenCode skipped it. It was taken back.',
   reason: 'cannot_start_turn',
 }
 

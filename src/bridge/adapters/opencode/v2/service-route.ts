@@ -49,7 +49,7 @@ async function runningOf(address: V2Service['address'], signal: AbortSignal): Pr
 const beginMaxMs = 30_000
 
 /**
- * Puts a wake into the inbox of a conversation, behind what runs. Its id is the key under which OpenCode takes it once, so it may be
+ * Puts a wake into the inbox of a conversation, where it waits for the running turn. OpenCode accepts each id once, so the wake may be
  * sent again. Errors: the signal aborts.
  */
 export async function wakeByService(
