@@ -17,35 +17,35 @@ export interface Adapter extends AsyncDisposable {
   /** Looks what is there. Changes nothing, starts no turn, and ends within seconds. What went wrong is a remark, not an error. */
   probe(signal: AbortSignal): Promise<Probe>
   /**
-   * Tells the state of conversations as it changes, until the signal aborts: where the harness tells it by itself. Absent: the bridge
-   * looks again when it needs to know.
+   * Reports each change of the state of a conversation, until the signal aborts. Absent: the harness reports no changes, and the bridge
+   * calls `probe` when it needs the state.
    */
   watch?(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void>
   /**
-   * Starts one turn with a wake, or says why not. The state is read again here, at the moment of the act: what waits for its user, has
-   * a draft that would be lost, or cannot be read, is `held`. Resolves when no more will be known: a wake that the harness has taken
-   * and has not begun is reported as `held`, and stays with the adapter. Rejects with what nobody has foreseen: `unknown` if
-   * `handingOver` was called, else `failed`. Source: S1-9…S1-13.
+   * Starts one turn with a wake, or says why not. Reads the state again immediately before it acts: if the harness waits for its user, has
+   * a draft that would be lost, or cannot be read, the wake is `held`. Resolves when nothing more can be known: while the harness has a
+   * wake and has not begun its turn, the adapter reports `held` and keeps following it. An unexpected error rejects: the wake is
+   * `unknown` if `handingOver` was called, otherwise `failed`. Source: S1-9…S1-13.
    */
   wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd>
   /**
-   * Looks what became of a wake that was handed over before this process died. `absent`: the harness never had it, so it may be handed
-   * over again; `waits`: it has it, and has not begun: it is looked for again when the state changes; `delivered`: it joined another turn;
-   * `written`: it was shown to the harness, and no more can be told; `unknown`: it cannot be told, so it is not sent again. A conversation
-   * that is gone has its id and the state `unknown`. `way`: what `handingOver` was called with.
+   * Finds the outcome of a wake that an earlier process handed over. `absent`: the harness never got it, so it may be handed over again;
+   * `waits`: the harness has it and has not begun its turn, so the bridge calls `find` again when the state changes; `delivered`: it joined
+   * another turn; `written`: the harness got it, and nothing more can be known; `unknown`: it cannot be determined, so the wake is not sent
+   * again. For a conversation that no longer exists, `session` has its id and the state `unknown`. `way`: the argument of `handingOver`.
    */
   find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<Found>
   /**
-   * Takes a wake back that `find` has found waiting, and that is given up: else it begins a turn when nobody expects it. Whether it was
-   * still there. Absent: the harness lets nothing be taken back. Errors: it cannot be asked.
+   * Takes back a wake that `find` has found waiting and that the bridge gives up, so that it begins no unexpected turn. Returns whether it
+   * was still there. Absent: the harness does not allow it. Errors: the harness does not answer.
    */
   takeBack?(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<boolean>
 }
 
-/** What became of a wake that was handed over, as `Adapter.find` tells it. */
+/** The outcome of a wake that was handed over: the result of `Adapter.find`. */
 export type Found = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
 
-/** What everybody knows of an adapter without starting it. */
+/** The facts about an adapter that are known without starting it. */
 export interface AdapterRow {
   readonly id: AdapterId
   /** `Codex` */
@@ -117,7 +117,7 @@ export interface WakeTools {
   /** Says a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */
   report(step: 'accepted' | 'routed' | 'written' | 'delivered', detail: string): void
   report(step: 'held', detail: string, reason: Reason): void
-  /** Aborts when the bridge stops or the subscription is gone: stop waiting. What was handed over is found again later. */
+  /** Aborts when the bridge stops or the subscription is gone: stop waiting. A wake that was handed over is found again later. */
   readonly signal: AbortSignal
   /** The gateway, as the agent that is woken: for a program that is started for it. */
   readonly gateway?: GatewayClient

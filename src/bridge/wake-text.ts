@@ -84,7 +84,7 @@ function unmarked(text: string): string {
   return text.replace(/\[(?=\s*rouse)/gi, '(')
 }
 
-/** No harness takes a part of it for markup of its own, or for a command. */
+/** Replaces characters that a harness could take for its own markup, or for a command. */
 function safe(text: string): string {
   return text.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('`', "'")
 }

@@ -20,7 +20,7 @@ export function configPath(option: string | undefined, env: Io['env']): string {
 }
 
 /**
- * The text of the configuration. It says which conversations may be woken, so nobody but its user may write it. Errors: it is not
+ * The text of the configuration. It says which conversations may be woken, so only its user may write it. Errors: it is not
  * there, is another user's, or others may write it or put another in its place.
  */
 export function readConfigText(path: string): string {

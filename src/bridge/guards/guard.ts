@@ -13,7 +13,7 @@ export interface BegunTurn {
   readonly senders: readonly string[]
 }
 
-/** What has begun lately. */
+/** The turns of the last hour. */
 interface RecentTurns {
   /** Of the agent within the hour, the newest first; `turnsAnHour` are enough. */
   readonly turns: readonly BegunTurn[]

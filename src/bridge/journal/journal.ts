@@ -24,8 +24,8 @@ const detailMax = 1_000
 const writableByOthers = 0o022
 
 /**
- * What this user's bridge has handed over, and to which conversation: one file, which one bridge holds. Each call is on the disk when it
- * returns; one that throws has written nothing. Instants in ms since the epoch.
+ * The record of what this user's bridge has handed over, and to which conversation: one file, locked by one bridge. When a call returns,
+ * its change is on the disk; a call that throws has written nothing. Instants in ms since the epoch.
  */
 export class Journal implements Disposable {
   readonly #file: StateFile
@@ -38,7 +38,7 @@ export class Journal implements Disposable {
     this.#now = now
   }
 
-  /** Opens or makes the journal, and holds it. Errors, each with its remedy: another bridge holds it; it is damaged, or cannot be written. */
+  /** Opens or makes the journal, and locks it. Errors, each with its remedy: another bridge has locked it; it is damaged, or cannot be written. */
   static open({ path, now, note }: JournalOptions): Journal {
     explained(path, () => requireOwnPlace(path))
     const release = explained(path, () => lockStateFile(path))
@@ -62,8 +62,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Notes that a wake has come, and returns what is on record of it. One that failed before is open again. undefined: the id is on record
-   * for another agent, so its gateway is at fault.
+   * Records that a wake has come, and returns its record. A wake that failed before is open again. undefined: the id is on record for
+   * another agent, which is a fault of the gateway.
    */
   accept(wake: { id: string; agent: string; subscriptionId: string; sender: string | null }): WakeRecord | undefined {
     const { id, agent } = wake
@@ -133,7 +133,7 @@ export class Journal implements Disposable {
     this.#file.run(sql.saveSubscription, { agent, trigger, subscriptionId })
   }
 
-  /** Removes what is older than 30 days, and what is beyond 100,000 rows. */
+  /** Removes rows that are older than 30 days, and the oldest beyond 100,000. */
   prune(): void {
     this.#file.run(sql.deleteOlder, { before: this.#now() - keptMs })
     this.#file.run(sql.deleteBeyond, { kept: keptRows - 1 })

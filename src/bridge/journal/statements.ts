@@ -98,7 +98,7 @@ export const takeBackWake = statement<{ id: string; detail: string; now: number 
     where id = ${p('id')} and ended_at is null`,
 )
 
-/** What was written stays so, whatever else is said of it before its end. */
+/** Records a step. `written` stays recorded, whatever other steps follow before the end. */
 export const noteWake = statement<{ id: string; step: string; detail: string; now: number }>(
   sql`update wake set step = case when step = 'written' and handed_over_at is not null then step else ${p('step')} end, detail = ${p('detail')}, updated_at = ${p('now')}
     where id = ${p('id')} and ended_at is null`,

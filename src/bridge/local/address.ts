@@ -26,9 +26,9 @@ export const thisMachine = (): LocalMachine => ({ platform: process.platform, ui
 const pathBytesMax = 103
 
 /**
- * Where the bridge listens that belongs to these profiles; undefined without a home directory. It is beside the profiles, because
- * every program of ours finds those: `XDG_RUNTIME_DIR` is missing in the environment of some hooks, and goes when its user logs out,
- * while a harness in tmux lives on. Pure.
+ * Returns where the bridge of these profiles listens; undefined without a home directory. The socket is beside the profiles, because every
+ * program of Rouse finds those: `XDG_RUNTIME_DIR` is missing in the environment of some hooks, and is removed when its user logs out, while
+ * a harness in tmux still runs. Pure.
  */
 export function localAddress(env: Io['env'], { platform, uid }: LocalMachine): LocalAddress | undefined {
   const profiles = profilePath(env)
@@ -44,7 +44,7 @@ export function localAddress(env: Io['env'], { platform, uid }: LocalMachine): L
   return { path: `${short}/${name()}.sock`, directory: short }
 }
 
-/** Whether a directory is one of this user's that nobody else may enter. In `/tmp` anybody can make one of that name. */
+/** Whether a directory belongs to this user and no other user may enter it. In `/tmp` any user can make one of that name. */
 export function isPrivateDirectory(path: string, { uid }: LocalMachine): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isDirectory() === true && stats.uid === uid && (stats.mode & 0o077) === 0

@@ -14,7 +14,7 @@ interface AttachOptions {
   readonly client: Omit<MessageOf<'attach'>, 'type' | 'instance'>
   /** Takes a wake, once for each id: it resolves when the wake will not be lost. Errors: it is not taken. */
   readonly take: (wake: OutgoingWake) => void | Promise<void>
-  /** Called when the bridge has been told that the wake is taken. */
+  /** Called when the bridge has the answer that the wake was taken. */
   readonly onTaken?: (wake: OutgoingWake) => void
   /** Ends it, when what was said is written. */
   readonly signal: AbortSignal
@@ -49,7 +49,7 @@ export class BridgeAttachment {
     return this.#isAttached
   }
 
-  /** Says what has changed; a bridge that starts later is told too. */
+  /** Reports changes; a bridge that connects later gets them too. */
   change(changes: Omit<MessageOf<'change'>, 'type'>): void {
     const merged = Object.entries({ ...this.#client, ...changes }).filter(([, value]) => value !== null)
     this.#client = Object.fromEntries(merged) as Omit<MessageOf<'attach'>, 'type'>

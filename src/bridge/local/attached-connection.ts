@@ -33,7 +33,7 @@ export class AttachedConnection {
     return this.#client.until !== undefined && Date.parse(this.#client.until) <= this.#clock.now()
   }
 
-  /** What an adapter sees of it. It stays as it is: ask again for what it says later. */
+  /** A snapshot for adapters. It does not change: get it again for later reports. */
   get view(): AttachedClient {
     return { ...this.#client, send: (wake) => this.#send(wake), hasTaken: (wakeId) => this.#ask(wakeId) }
   }

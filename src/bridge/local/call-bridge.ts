@@ -31,7 +31,7 @@ export async function callBridge(env: Io['env'], message: ClientMessage, timeout
 export function connectToBridge(env: Io['env'], machine: LocalMachine = thisMachine()): Socket | undefined {
   const address = localAddress(env, machine)
   if (address === undefined) return undefined
-  // Another user's socket would learn what runs here, and speak to its models.
+  // The socket of another user would learn what runs here, and could send text to the models.
   if (address.directory !== undefined && !isPrivateDirectory(address.directory, machine)) return undefined
   return createConnection(address.path)
 }

@@ -12,8 +12,8 @@ const answerMaxMs = 1_000
 const lockMaxMs = 10_000
 
 /**
- * Lets a server listen at the address of the bridge. The socket of a dead bridge is replaced: at once, so that nobody finds none.
- * Returns what removes it. Errors: `UsageError`, where a bridge listens there, or where others may enter the directory.
+ * Lets a server listen at the address of the bridge. The socket of a dead bridge is replaced atomically, so that there always is one.
+ * Returns a function that removes it. Errors: `UsageError`, if a bridge listens there, or if others may enter the directory.
  */
 export async function claimSocket(
   server: Server,
@@ -67,7 +67,7 @@ function alreadyRuns(path: string): UsageError {
   )
 }
 
-/** Whether somebody accepts connections at a path. */
+/** Whether a process accepts connections at a path. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path)

@@ -27,7 +27,7 @@ export interface AttachedClient {
   readonly instance?: string
   /** Whether it has taken a wake, since its process began. undefined: it does not say. Never rejects. */
   hasTaken(wakeId: string): Promise<boolean | undefined>
-  /** Resolves when the client has said that it has the wake. Errors: `WakeDeclined`; else it is gone, or does not answer, and may have it. */
+  /** Resolves when the client has confirmed the wake. Errors: `WakeDeclined`; any other error: the client has ended or does not answer, and may have it. */
   send(wake: OutgoingWake): Promise<void>
 }
 

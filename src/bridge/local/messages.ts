@@ -25,7 +25,7 @@ const attach = z.object({
   activeTurnId: id.optional(),
   /** From then on it does not listen any more. */
   until: instant.optional(),
-  /** The same for all connections of one process: it answers what it has taken. */
+  /** The same for all connections of one process, which answers for the wakes that it has taken. */
   instance: z
     .string()
     .regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits')
@@ -48,7 +48,7 @@ const taken = z.object({ type: z.literal('taken'), wakeId })
 /** It does not take the wake. */
 const declined = z.object({ type: z.literal('declined'), wakeId, reason: oneLine(500) })
 
-/** Whether it has taken a wake that the bridge asks for. */
+/** Whether the process has taken the wake that the bridge asks about. */
 const answer = z.object({ type: z.literal('answer'), wakeId, hasWake: z.boolean() })
 
 /** What became of a wake, and what proves it. */

@@ -22,7 +22,7 @@ export interface AttemptParts {
   readonly row: (id: AdapterId) => AdapterRow
   /** The conversation that the wake is for, as it is now. Errors: of the gateway. */
   readonly choose: (signal: AbortSignal) => Promise<Choice>
-  /** A conversation of a harness, as it is now; undefined: it is gone. */
+  /** The current state of a conversation; undefined: it no longer exists. */
   readonly lookFor: (harness: AdapterId, conversationId: string) => Promise<HarnessSession | undefined>
   /** Whose turn it would be. */
   readonly senders: readonly string[]
@@ -38,7 +38,7 @@ export interface AttemptParts {
   readonly signal: AbortSignal
 }
 
-/** How an attempt ended. `stopped`: before anything was decided; what is on record stands. */
+/** How an attempt ended. `stopped`: before anything was decided; the record is unchanged. */
 export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail: string }) & {
   /** The harness that it was for. */
   readonly by?: AdapterId
@@ -61,7 +61,7 @@ export async function attempt(wake: Wake, record: WakeRecord, parts: AttemptPart
     return found ?? (await choose(wake, parts))
   } catch (error) {
     if (parts.signal.aborted) return stopped
-    // The gateway is away, or the journal is: what is on record stands.
+    // The gateway or the journal cannot be reached: the record is unchanged.
     return { step: 'held', detail: (error as Error).message, reason: 'cannot_start_turn' }
   }
 }
@@ -176,7 +176,7 @@ export async function giveUp(
   return within({ step: found, detail: 'it began when it was to be taken back' }, parts.row(by), { by, session })
 }
 
-/** It is not tried again: what its harness has not begun in this time, it would begin at a time that nobody expects. */
+/** The wake is not tried again: its harness would begin the turn at an unexpected time. */
 function overdue(
   patienceMs: number,
   title: string,

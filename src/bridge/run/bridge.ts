@@ -32,7 +32,7 @@ interface BridgeParts {
 }
 
 const pruneMs = 3_600_000
-/** An orderly end takes no longer: what was handed over is in the journal. */
+/** An orderly stop waits no longer than this: wakes that were handed over are in the journal. */
 const stopMsMax = 1_500
 const otherSessionMsMax = 30_000
 const minuteMs = 60_000

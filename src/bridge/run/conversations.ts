@@ -41,13 +41,13 @@ export class Conversations {
     return { ...choice, reason: [choice.reason, ...remarks].join('; ') }
   }
 
-  /** A conversation as it is now; undefined: it is gone. */
+  /** The current state of a conversation; undefined: it no longer exists. */
   async lookFor(harness: AdapterId, conversationId: string): Promise<HarnessSession | undefined> {
     const { sessions } = await this.#host.look(harness)
     return sessions.find((session) => session.conversationId === conversationId)
   }
 
-  /** Those that a watch has told, that the agent may be woken in, and whose process lives. */
+  /** The conversations that a watch has reported, in which the agent may be woken, and whose process runs. */
   told(): readonly HarnessSession[] {
     const told = this.#agent.harnesses.flatMap((id) => this.#host.told(id))
     return told.filter((session) => this.#isAllowed(session) && isAlive(session)).map(resolved)
@@ -100,7 +100,7 @@ function resolved(session: HarnessSession): HarnessSession {
   return session.cwd === undefined ? session : { ...session, cwd: realPath(session.cwd) }
 }
 
-/** A directory that is gone stays as it was told. */
+/** A path with its symbolic links resolved; unchanged if the directory no longer exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

@@ -14,7 +14,7 @@ export class LeftSubscriptions {
     this.#known.delete(id)
   }
 
-  /** Nobody waits for it: a gateway names as many as it likes. */
+  /** Runs without being waited for: a gateway may name any number of subscriptions. */
   forget(id: string): void {
     this.#known.delete(id)
   }

@@ -4,8 +4,8 @@ import type { Trigger } from '../../log/event.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /**
- * The subscriptions that the bridge reads for an agent, one for each trigger: those that it made before, as the journal says, or new
- * ones. Those of other readers are left to them. Errors: `Refused`, `Unreachable`.
+ * The subscriptions that the bridge reads for an agent, one for each trigger: those that it has made before, according to the journal, or
+ * new ones. Subscriptions of other readers are not touched. Errors: `Refused`, `Unreachable`.
  */
 export async function ownSubscriptions(
   gateway: GatewayClient,
@@ -26,7 +26,7 @@ export async function ownSubscriptions(
 
 /** Marks what the bridge has made: `rouse listen` leaves it alone. Source: S1-43. */
 const reader = 'rouse bridge'
-/** The first event goes at once. What follows it within this, and all that comes while a wake is held, is one digest. */
+/** The first event is sent at once. Events within this time after it, and all events while a wake is held, become one digest. */
 const windowSeconds = 2
 
 /** undefined: it was removed, or its wakes go to another reader. One that was paused is active again: its reader has come. */

@@ -20,8 +20,8 @@ const gatherMs = 200
 const sessionAgeMsMax = 5 * 60_000
 
 /**
- * Reports what the conversation of an agent does, where its harness tells it by itself and the gateway has a session for it: on each
- * change, and every minute. It starts no session. Source: S1-8, S1-14.
+ * Reports the state of an agent's conversation, if its harness reports changes and the gateway has a session for it: on each change, and
+ * every minute. It starts no session. Source: S1-8, S1-14.
  */
 export class PresenceReport {
   readonly #parts: PresenceParts

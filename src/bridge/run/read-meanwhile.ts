@@ -6,8 +6,8 @@ import { isJsonObject } from '../../lib/json.ts'
 const readMax = 20
 
 /**
- * Whether the agent has read all that a held wake is about, which is mail. Of anything else, and of more than twenty messages, it is
- * not asked. False where the gateway does not say.
+ * Whether the agent has read all mail of a held wake. False, without asking the gateway, for a wake that is not only about mail or has more
+ * than twenty messages; false also if the gateway does not answer.
  */
 export async function isReadMeanwhile(
   gateway: GatewayClient,
@@ -29,7 +29,7 @@ export async function isReadMeanwhile(
       return false
     }
   }
-  // What is gone was read by nobody.
+  // A message that no longer exists was not read.
   return isThere
 }
 

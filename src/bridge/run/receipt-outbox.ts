@@ -69,7 +69,7 @@ export class ReceiptOutbox {
     let delayMs: number = retryMs.first
     while (this.#waiting.length > 0) {
       const body = this.#waiting.slice(0, openLimits.receipts.max)
-      // Its own signal: what is known at the end is told.
+      // A signal of its own: receipts are still sent when the bridge stops.
       const transport = { signal: new AbortController().signal, timeoutMs, mail: 'none' as const }
       try {
         await this.#options.gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })

@@ -12,9 +12,9 @@ export const sendersMax = 20
 const slackMs = 1_000
 
 /**
- * The agents whose acts a wake is about, at most 20. A digest names its messages, and not who wrote them: the inbox says that. One that
- * lists only its first hundred is about all that came since: who writes much hides nobody. Where the gateway does not answer, those that
- * the wake names.
+ * The agents whose acts a wake is about, at most 20. A digest names its messages but not their senders, which are read from the inbox. A
+ * digest that lists only its first hundred messages counts for the senders of all mail since then, so that a busy sender hides no other. If
+ * the gateway does not answer: the senders that the wake names.
  */
 export async function sendersOf(gateway: GatewayClient, wake: Wake, signal: AbortSignal): Promise<readonly string[]> {
   const named = namedSenders(wake)

@@ -51,10 +51,9 @@ const testsMax = 4
 const testWaitMs = 10_000
 
 /**
- * Works on the wakes of one agent, one after the other: each is handed over once, or its end is told again. They are for one
- * conversation, so what holds one holds the others too; but for the limits of senders, which only their own wakes wait for. A test is
- * answered at once. Source:
- * S1-19, S1-34.
+ * Handles the wakes of one agent in order, one at a time: each is handed over once; for a repeated one the outcome is reported again. All
+ * go to one conversation, so a reason that holds one holds the later ones too, except the limit for one sender, for which only the wakes of
+ * that sender wait. A test wake is answered at once. Source: S1-19, S1-34.
  */
 export class WakeQueue {
   readonly #parts: QueueParts
@@ -122,7 +121,7 @@ export class WakeQueue {
       try {
         await this.#workOn(wake, signal)
       } catch (error) {
-        // The journal cannot be written. What is on record stands, and the wake is begun again.
+        // The journal cannot be written. Its record is unchanged, and the wake is tried again.
         this.#parts.note(`The wake ${wake.eventId} waits: ${(error as Error).message}`)
         await sleep(systemClock, retryMs.max, signal)
         if (!signal.aborted) this.#waiting.unshift(wake)
@@ -150,7 +149,7 @@ export class WakeQueue {
       parts.report('held', heldDetail(end), end.by)
       if (end.isOfSender && senders.length < sendersMax) {
         const others = await this.#heldUp(wake, senders, signal)
-        // A turn may begin for the others. It may as well tell of both.
+        // A turn may begin for the other senders. It mentions the mail of both.
         senders = [...senders, ...others].slice(0, sendersMax)
         if (others.length > 0) continue
       }

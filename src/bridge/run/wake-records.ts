@@ -15,7 +15,7 @@ interface RecordParts {
   readonly note: (text: string) => void
 }
 
-/** What is on record of the wakes of one agent, and what their sender is told of it. */
+/** The journal's records of the wakes of one agent, and the receipts that are sent for them. */
 export class WakeRecords {
   readonly #parts: RecordParts
   readonly #notedUnfit = new Set<string>()

@@ -24,9 +24,9 @@ export type Choice =
 const namedMax = 8
 
 /**
- * The one conversation that speaks for an agent: the one whose process, else whose id, the gateway knows; without a session there, the
- * only one in the allowed directories. Never the newest of several, and none that was not allowed. `exec` starts a process where there
- * is no conversation. Pure. Source: S1-19, D12.
+ * Chooses the conversation that speaks for an agent: by the process of the agent's session at the gateway, otherwise by its conversation
+ * id; without a session, the only conversation in the allowed directories. It never guesses the newest of several, and never chooses one
+ * outside the allowed directories. `exec` starts a process if there is no conversation. Pure. Source: S1-19, D12.
  */
 export function chooseSession(target: Target): Choice {
   const { harnesses, directories, known } = target
@@ -71,7 +71,7 @@ function byIdOrPlace(known: KnownSession, own: readonly HarnessSession[]): reado
 function chooseOnly(target: Target, conversations: readonly HarnessSession[]): Choice {
   const { others = [] } = target
   const free = conversations.filter((session) => !others.some((other) => isOf(other, session)))
-  // What is only kept, and runs nowhere, speaks for nobody while another one runs.
+  // A conversation that runs in no process does not count while another one runs.
   const live = free.filter(({ process, state }) => process !== undefined || state !== 'unknown')
   const reachable = live.length > 0 ? live : free.filter(({ route }) => route !== undefined)
   if (reachable.length > 0) return narrowed(target, reachable)
@@ -80,7 +80,7 @@ function chooseOnly(target: Target, conversations: readonly HarnessSession[]): C
   return { kind: 'none', reason: `no conversation of ${target.harnesses.join(', ')} runs in ${where}${taken}` }
 }
 
-/** Several ways into one conversation are one; several conversations are nobody's. */
+/** Several ways into one conversation count as one; with several conversations, none is chosen. */
 function narrowed({ harnesses }: Target, candidates: readonly HarnessSession[]): Choice {
   const inOrder = [...candidates].sort(
     (one, other) => harnesses.indexOf(one.harness) - harnesses.indexOf(other.harness),

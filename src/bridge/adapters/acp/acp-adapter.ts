@@ -33,7 +33,7 @@ const held = (detail: string, state: PresenceState | undefined): WakeEnd => ({
   retryAfterMs: heldRetryMs,
 })
 
-/** Errors by which an agent takes no prompt: of JSON-RPC, and "authentication required". */
+/** Errors with which an agent refuses a prompt: those of JSON-RPC, and "authentication required". */
 const refusals = /^error (-32700|-32600|-32601|-32602|-32000):/
 
 /** The agent has answered with an error. What it had done by then it does not say, unless it is a refusal. */

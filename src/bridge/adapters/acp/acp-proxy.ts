@@ -21,12 +21,12 @@ interface AcpProxyOptions {
 
 /** After SIGTERM an agent has this long before it is killed. */
 const killAfterMs = 5_000
-/** An agent whose editor has gone ends by itself within this, or is told to. */
+/** An agent whose editor has ended should end by itself within this time; then it gets a signal. */
 const leaveAfterMs = 10_000
 
 /**
- * Starts an agent and stands between it and its editor. It passes on what they say, attaches each session to the bridge of this user,
- * and sends its wakes as prompts. Resolves with the exit code of the agent. Errors: the agent cannot be started.
+ * Starts an agent as a proxy between it and its editor: passes their messages on, attaches each session to the bridge of this user, and
+ * sends its wakes as prompts. Resolves with the exit code of the agent. Errors: the agent cannot be started.
  */
 export async function runAcpProxy({ command, env, input, output, signal }: AcpProxyOptions): Promise<number> {
   const [path, ...argv] = command

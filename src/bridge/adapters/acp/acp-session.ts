@@ -11,7 +11,7 @@ interface OwnTurn {
   isCancelled: boolean
 }
 
-/** What goes over the wire tells of one session. */
+/** The state of one session, as the messages between editor and agent show it. */
 export class AcpSession {
   readonly id: string
   readonly cwd: string | undefined

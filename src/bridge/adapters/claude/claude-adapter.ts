@@ -71,7 +71,7 @@ export class ClaudeAdapter implements Adapter {
     if ('step' in before) return before
     const way = recordedWay(before.route)
     await tools.handingOver(way)
-    // The disk has taken its time, and the user may have begun something.
+    // Writing the record took time, and the user may have begun a turn meanwhile.
     const now = this.#ready(target)
     if ('step' in now) return now
     if (recordedWay(now.route) !== way) {
@@ -107,7 +107,7 @@ export class ClaudeAdapter implements Adapter {
     return sessions.find((session) => session !== undefined)
   }
 
-  /** The session as it is now, and the way into it; or why the wake waits. Nothing can be taken back, so only who is idle is woken. */
+  /** Returns the current session and the way into it, or why the wake waits. Nothing can be taken back, so only an idle session is woken. */
   #ready(target: HarnessSession): { session: ClaudeSession; route: Exclude<Route, { kind: 'none' }> } | Held {
     const session = this.#session(target)
     if (session === undefined) return held('the session has ended', 'no_session')

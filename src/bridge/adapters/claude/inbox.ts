@@ -4,8 +4,8 @@ import type { OutgoingWake } from '../../adapter.ts'
 const writeMaxMs = 5_000
 
 /**
- * Writes a wake to the inbox of a session. Nothing answers: that it resolves says that it was written. Errors: nobody listens, or the
- * line could not be written in time; then it may have been written in part, and was not taken.
+ * Writes a wake to the inbox of a session. Resolves when it was written; there is no answer. Errors: nothing listens, or the line could
+ * not be written in time; then a part of it may have been written, and the session has ignored it.
  */
 export function writeToInbox(path: string, wake: OutgoingWake, from: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -51,8 +51,8 @@ export function readSession(configDirectory: string, pid: number): ClaudeSession
 }
 
 /**
- * What a record says of a process that runs. undefined: it is of another process that had this id, of one that nobody watches, or not
- * what a record is. Pure.
+ * Reads the record of a running process. undefined: it is from an earlier process with the same id, from a process without a terminal,
+ * or not a valid record. Pure.
  */
 export function sessionOf(
   record: JsonObject,
@@ -89,7 +89,7 @@ function recordNames(configDirectory: string): string[] {
   }
 }
 
-/** The record of a process as it is, whoever has written it; undefined without one that can be read. */
+/** Returns the record of a process unchecked; undefined: there is none, or it cannot be read. */
 export function readRecord(configDirectory: string, pid: number): JsonObject | undefined {
   const path = join(configDirectory, 'sessions', `${pid}.json`)
   try {

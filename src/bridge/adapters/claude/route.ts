@@ -27,14 +27,14 @@ export interface RouteFacts {
   readonly isInboxAllowed: boolean
 }
 
-/** The modes in which Claude Code delivers what comes to its inbox. In others it holds it, and drops it after five minutes in silence. */
+/** The modes in which Claude Code delivers from its inbox. In other modes it holds a wake, and drops it silently after five minutes. */
 const deliveringModes = ['default', 'auto', 'acceptEdits', 'plan']
 /** The only version of the inbox whose lines were tried. */
 const inboxProtocol = 1
 
 /**
- * The best way into a session: a monitor, which lives as long as the session; else a waiting hook of this very conversation; else,
- * where its user has allowed it, the inbox. Pure.
+ * Chooses the best way into a session: a monitor, which lives as long as the session; otherwise a waiting hook of the same conversation;
+ * otherwise the inbox, if its user has allowed it. Pure.
  */
 export function chooseRoute({ session, clients, told, isInboxAllowed }: RouteFacts): Route {
   const own = clients.filter((client) => client.process?.pid === session.pid)

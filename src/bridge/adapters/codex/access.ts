@@ -6,7 +6,7 @@ import { openSocket } from './rpc/socket.ts'
 import type { CodexSettings } from './settings.ts'
 import { controlSocket, socketFile } from './socket-file.ts'
 
-/** The app-servers that were reached, and why others were not. Whoever asked closes them. */
+/** The app-servers that were reached, and why others were not. The caller closes them. */
 interface Reached {
   readonly servers: AppServer[]
   readonly remarks: string[]
@@ -44,7 +44,7 @@ export class CodexAccess {
     return { servers, remarks }
   }
 
-  /** Opens an app-server with this home: the one that listens, else a process of ours. Errors: `ConnectionLost`, `RpcError`. */
+  /** Opens an app-server with this home: one that listens, otherwise a process that this one starts. Errors: `ConnectionLost`, `RpcError`. */
   async ofHome(home: string): Promise<AppServer> {
     const { servers } = await this.listening()
     const found = servers.find((server) => server.home === home)

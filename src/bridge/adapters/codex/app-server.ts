@@ -97,7 +97,7 @@ export class AppServer implements AsyncDisposable {
     return threads
   }
 
-  /** The threads on the disk that were used last, whoever has them open. */
+  /** The threads on the disk that were used last, also if another process has them open. */
   async storedThreads(): Promise<CodexThread[]> {
     return answers.threads.parse(await this.#call('thread/list', { limit: listedMax, sortKey: 'updated_at' })).data
   }
@@ -156,7 +156,7 @@ export class AppServer implements AsyncDisposable {
   }
 }
 
-/** What a server says most, and nobody here reads. */
+/** The most frequent notifications, which are not needed here. */
 const unread = [
   'item/agentMessage/delta',
   'item/reasoning/textDelta',

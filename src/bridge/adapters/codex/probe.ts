@@ -60,7 +60,7 @@ export async function probeCodex(
   return { isThere, ...(version === undefined ? {} : { version }), sessions, remarks }
 }
 
-/** The threads of a home that no server has told: those that are open, and the newest of the others. */
+/** The threads of a home that no server has reported: the open ones, and the newest of the closed ones. */
 async function storedThreads(
   server: AppServer,
   writers: Writers | undefined,

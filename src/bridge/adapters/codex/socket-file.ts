@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Who holds such a socket is as powerful as its user: it answers approvals. Ours goes to nobody else's. */
+/** The owner of such a socket has the power of the user, because it answers approvals. So only sockets of this user are used. */
 type SocketFile = { readonly path: string } | { readonly remark: string } | undefined
 
 /** Where an app-server of this home listens by itself. It may be a symbolic link. */

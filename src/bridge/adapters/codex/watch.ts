@@ -15,8 +15,8 @@ type Note = (session: HarnessSession) => void
 type Context = Pick<AdapterContext, 'directories'>
 
 /**
- * Tells the state of the conversations in every server that listens, until the signal aborts: a server tells each change to whoever has
- * greeted it. A server that comes, or comes back, is found within seconds. Sessions without a server tell nothing.
+ * Reports the state of the conversations in every server that listens, until the signal aborts: a server sends each change to every
+ * initialised client. A server that starts, or starts again, is found within seconds. Sessions without a server report nothing.
  */
 export async function watchCodex(
   access: CodexAccess,

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The threads of a home that a process holds open, and which process. `pid` 0: one that this system does not show us. */
+/** The threads of a home that a process has open, and which process. `pid` 0: the system does not show which one. */
 export type Writers = ReadonlyMap<string, { readonly pid: number }>
 
 const threadLock = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.lock$/i
 const lsofMaxMs = 3_000
 
 /**
- * Returns which threads of a home are open in some process; undefined: it cannot be told. Codex holds a lock on a file for each, as
- * long as the process lives; the files of the others may stay. It is not documented: a home without that directory says nothing.
+ * Returns which threads of a home are open in some process; undefined: unknown. Codex holds a lock on a file for each open thread as long
+ * as the process lives; files of closed threads may stay. This is not documented: a home without that directory shows nothing.
  */
 export async function openThreads(home: string, platform = process.platform): Promise<Writers | undefined> {
   const directory = join(home, 'thread-writer-locks')
@@ -46,7 +46,7 @@ function heldOnLinux(files: readonly LockFile[]): Writers {
   return new Map(held)
 }
 
-/** Whoever has such a file open holds its lock. */
+/** A process that has such a file open holds its lock. */
 async function heldByLsof(files: readonly LockFile[]): Promise<Writers> {
   if (files.length === 0) return new Map()
   const paths = files.map(({ path }) => path)

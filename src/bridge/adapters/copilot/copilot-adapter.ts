@@ -74,7 +74,7 @@ export class CopilotAdapter implements Adapter {
     return [...newest.values()]
   }
 
-  /** What was queued cannot be taken back, so only who rests is woken. */
+  /** A queued wake cannot be taken back, so only an idle session is woken. */
   #ready({ conversationId }: HarnessSession): { readonly client: AttachedClient } | WakeEnd {
     const client = this.#clients().find((one) => one.conversationId === conversationId)
     if (client === undefined) {

@@ -2,8 +2,7 @@ import type { LocalAddress } from '../../local/address.ts'
 
 /**
  * The program of our extension for Copilot CLI, which runs it beside each session and gives it the module that it imports. It loads
- * nothing of ours, so that it works as long as its user has a bridge, whichever version. Nothing may be printed: its standard output
- * belongs to Copilot CLI. Pure. Source: "About extensions for GitHub Copilot CLI".
+ * no module of Rouse, so that it works with a bridge of any version. It must print nothing: its standard output belongs to Copilot CLI. Pure. Source: "About extensions for GitHub Copilot CLI".
  */
 export function extensionText({ path, directory }: LocalAddress): string {
   return `// Written by \`rouse install\`; \`rouse uninstall\` removes it.

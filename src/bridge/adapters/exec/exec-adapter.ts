@@ -65,7 +65,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
     }
-    // What it had done by then nobody knows, unless it says so itself.
+    // It may already have done something, unless its exit code says that it has not.
     if (!hasStarted || exitCode === tryAgain)
       return { step: 'failed', detail: `the command ${failure}`, isUntouched: true }
     const when = tools.signal.aborted ? 'the bridge stopped while the command ran; it' : 'the command'

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 
-/** Whether a directory is one of those that the user has allowed, or below one; those have their links resolved. */
+/** Whether a directory is an allowed one, or below one. `allowed`: with symbolic links resolved. */
 export function isAllowed(directory: string, allowed: readonly string[]): boolean {
   const real = realPath(directory)
   return allowed.some((one) => real === one || real.startsWith(`${one}${sep}`))
 }
 
-/** A path with its links resolved; one that is not there as it is. */
+/** A path with its symbolic links resolved; a path that does not exist is returned unchanged. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)

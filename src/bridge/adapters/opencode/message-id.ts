@@ -1,6 +1,6 @@
 /**
- * The id under which OpenCode keeps a wake: a function of the wake's own, so that whoever looks for it later finds it. OpenCode demands
- * the `msg` at its beginning. It is no idempotency key: a second prompt with the same id is added to the first, and starts nothing. Pure.
+ * Returns the id of a wake in OpenCode. It is derived from the id of the wake, so that the wake can be found later. OpenCode requires
+ * `msg` at the beginning. It is not an idempotency key: a second prompt with the same id is added to the first, and starts nothing. Pure.
  */
 export function messageIdOf(wakeId: string): string {
   return `${prefix}${wakeId}`

@@ -142,7 +142,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
   }
 }
 
-/** What is known after the act. It is not done again: what was pasted cannot be told from what was lost. */
+/** Returns the outcome of a paste. A paste is never repeated, because it cannot be determined whether the text arrived. */
 function endOf({ isOver, stdout }: Run): WakeEnd {
   const did = isOver ? doneOf(stdout) : undefined
   if (did === 'nothing') return held('the window changed before anything was pasted', 'presence_unknown')

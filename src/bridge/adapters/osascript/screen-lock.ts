@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { processStart } from '../../../harness/harness-process.ts'
 
 /**
- * Takes the keyboard and the clipboard of a user for one act, so that no other process of theirs does the same. One whose holder has
- * died is taken over. Returns what gives it back; undefined: another one has it. Errors: of the file system.
+ * Locks the keyboard and the clipboard of a user for one act against other bridges. The lock of a dead process is taken over. Returns a
+ * function that releases it; undefined: another process has it. Errors: of the file system.
  */
 export function lockScreen(path: string): (() => void) | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

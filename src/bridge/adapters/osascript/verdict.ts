@@ -67,7 +67,7 @@ export function doneOf(printed: string): 'nothing' | 'pasted' | 'entered' | unde
 const settingsOf = (what: string): string =>
   `macOS does not let the bridge ${what}: allow the program that runs it in System Settings, Privacy & Security,`
 
-/** What is missing, and what mends it; undefined: something else went wrong. `stderr`: of `osascript`, in any language. Pure. */
+/** Names the missing permission, and the remedy; undefined: another failure. `stderr`: of `osascript`, in any language. Pure. */
 export function missingPermission(stderr: string): string | undefined {
   const code = /\((-\d+)\)\s*$/.exec(stderr)?.[1]
   if (code === '-1743') return `${settingsOf('speak to System Events or the terminal')} Automation.`

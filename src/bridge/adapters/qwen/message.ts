@@ -7,7 +7,7 @@ import { type MessageState, stateAfter } from './transitions.ts'
 
 /** A session answers at once, or its answer is lost. */
 const receiptMsMax = 5_000
-/** A hook says within this that the turn began; a session that works begins later, and nobody waits for that. */
+/** A hook reports the turn within this time; a busy session begins it later, which is not waited for. */
 const turnMsMax = 5_000
 const reasonMax = 300
 /** The user of the session looks at a message before its model does. */
@@ -59,7 +59,7 @@ type End = Exclude<DeliveryStatus, 'held' | 'delivered'>
 
 const isEnd = (status: DeliveryStatus): status is End => status !== 'held' && status !== 'delivered'
 
-/** What is told of a message that is followed no longer. */
+/** The outcome of a message that is no longer followed. */
 function endOf(state: MessageState, last: Receipt | undefined, isStopping: boolean): WakeEnd {
   const detail = last ? reasonOf(last) : silent
   if (state === 'pending') return { step: 'written', detail }

@@ -70,7 +70,7 @@ export class ReceiptInbox implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  /** The first line opens it: everybody of this user may connect, only sessions that were written to know the token. */
+  /** The first line must be the token: every process of this user may connect, but only sessions that got a message know the token. */
   #take(socket: Socket): void {
     this.#sockets.add(socket)
     let text = ''

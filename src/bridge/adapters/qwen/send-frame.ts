@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 /** A session that accepts the connection and does not read. It may still read later. */
 const sendMsMax = 5_000
 
-/** `gone`: nobody listens there; `busy`: it lives and takes no connection now; `unknown`: it may still read what was written. */
+/** `gone`: nothing listens; `busy`: the session runs and accepts no connection now; `unknown`: it may still read the message. */
 type Sent = 'sent' | 'gone' | 'busy' | 'unknown'
 
 /**

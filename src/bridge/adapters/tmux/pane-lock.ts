@@ -6,8 +6,8 @@ const option = '@rouse_lock'
 const value = /^(\d+)-(\d+)-[0-9a-f]+$/
 
 /**
- * Takes a pane, so that no other bridge types into it. The lock is an option of the pane, which the server of tmux changes in one
- * step; one whose holder has died is taken over. Resolves with what gives it back; undefined: another one has it.
+ * Locks a pane, so that no other bridge types into it. The lock is an option of the pane, which the server of tmux changes atomically. The
+ * lock of a dead process is taken over. Resolves with a function that releases it; undefined: another process has it.
  */
 export async function lockPane(
   server: TmuxServer,

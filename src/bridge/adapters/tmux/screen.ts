@@ -72,7 +72,7 @@ function composerOf(rows: readonly Row[], texts: readonly string[], program: Pro
   return { first, last: end - 1, indent, text: placeholder?.test(text) ? '' : text }
 }
 
-/** What of a row was typed: not its frame, not what is drawn faint, nor a cursor that is drawn on the first of that. */
+/** The typed text of a row: without its frame, without faint text, and without a cursor that is drawn on the first faint character. */
 function typedIn(row: Row, { edge }: Program): string {
   const typed = row.filter(({ isDim, isInverse }, i) => !isDim && !(isInverse && row[i + 1]?.isDim))
   const text = textOf(typed)

@@ -69,7 +69,7 @@ export class TmuxServer {
     return { cursor: { x: x!, y: y! }, isInMode: mode !== 0, screen: output.slice(end + 1) }
   }
 
-  /** When somebody last pressed a key at a terminal that shows this pane, in seconds since the epoch; undefined: none shows it. */
+  /** When a key was last pressed at a terminal that shows this pane, in seconds since the epoch; undefined: none shows it. */
   async lastKeyAt(pane: string): Promise<number | undefined> {
     const lines = await this.#call('list-clients', '-F', '#{pane_id} #{client_activity}')
     const times = lines.split('\n').map((line) => line.split(' '))

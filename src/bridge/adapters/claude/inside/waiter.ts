@@ -24,9 +24,9 @@ interface Waiter {
 const lookEveryMs = 1_000
 
 /**
- * A hook with `asyncRewake` that waits for one wake of its conversation. Resolves with whether it has shown one: then its process ends
- * with 2, which starts a turn. Else with false: before its time-out, when its session has ended or has gone on to another conversation,
- * and when a newer one waits; at once where nobody is at the terminal.
+ * A hook with `asyncRewake` that waits for one wake of its conversation. Resolves with true when it has shown one: its process then exits
+ * with 2, which starts a turn. Resolves with false before its time-out, when its session has ended or has another conversation, and when
+ * a newer hook waits; at once for a session without a user at a terminal.
  */
 export async function waitForWake({
   env,

@@ -5,7 +5,7 @@ import { messageBytesMax, type Transport } from './transport.ts'
 /** How long the child has to end by itself, then by SIGTERM. */
 const endMaxMs = 1_000
 
-/** Starts a `codex app-server` of our own, which speaks one message a line. A program that cannot be started is one that has closed. */
+/** Starts a `codex app-server` as a child process, with one message a line. If it cannot be started, the transport is closed. */
 export function openChild(program: string, env: Io['env']): Transport {
   const child = spawn(program, ['app-server'], { env: { ...env }, stdio: ['pipe', 'pipe', 'ignore'] })
   let why = 'the app-server has ended'

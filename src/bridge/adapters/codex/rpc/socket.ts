@@ -5,8 +5,8 @@ const openMaxMs = 2_000
 const closeMaxMs = 500
 
 /**
- * Opens a WebSocket on a Unix socket: an app-server takes no plain lines there, and does not say so. Errors: nobody listens, or it
- * does not answer.
+ * Opens a WebSocket on a Unix socket: there an app-server ignores plain lines without an error. Errors: nothing listens, or it does not
+ * answer.
  */
 export async function openSocket(path: string): Promise<Transport> {
   const socket = new WebSocket(`ws+unix:${path}:/`, {

@@ -11,8 +11,8 @@ const attempts = { count: 3, everyMs: 1_000 } as const
 export type Found = 'turn_started' | 'waits' | 'absent' | 'unknown'
 
 /**
- * Looks what became of a wake that was handed over before. One that waits in the queue of a closed conversation is taken back, so that
- * it does not run days later: it is `absent`.
+ * Finds the outcome of a wake that was handed over before. A wake that waits in the queue of a closed conversation is taken back, so that
+ * it does not begin a turn days later: the result is `absent`.
  */
 export async function findWake(
   access: CodexAccess,

@@ -22,8 +22,8 @@ export interface HandedWake {
 const lastLooks = { count: 10, everyMs: 200 } as const
 
 /**
- * Waits until a wake has begun a turn, or until no more will be known. When it is to stop, it takes the wake back, so that it does not
- * run days later. `closed`: nobody has the thread open, and the wake is still in its queue. Errors: as those of the way.
+ * Waits until a wake has begun a turn, or until nothing more can be known. When the signal aborts, it takes the wake back, so that it does
+ * not begin a turn days later. `closed`: no process has the thread open, and the wake is still in its queue. Errors: those of the way.
  */
 export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'closed'> {
   const { tools, times, hook, handedAt } = handed
@@ -51,7 +51,7 @@ export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'c
   }
 }
 
-/** Takes a wake out of the queue. One that has just left it has begun a turn, or is lost. */
+/** Removes a wake from the queue. If it has just left the queue, it has begun a turn, or is lost. */
 export async function takeBack(way: Way, handed: HandedWake, { queuedId }: Seen): Promise<WakeEnd> {
   if (queuedId !== undefined && (await way.takeBack(queuedId))) return takenBack
   for (let look = 0; look < lastLooks.count; look++) {

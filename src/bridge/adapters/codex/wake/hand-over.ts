@@ -113,7 +113,7 @@ class OneHandOver {
     return await this.#whileClosed(way, located)
   }
 
-  /** Returns how the wake ends after an error; undefined: look again. Errors: what nobody has foreseen. */
+  /** Returns how the wake ends after an error; undefined: look again. Rejects with an unexpected error. */
   endAfter(error: unknown): WakeEnd | undefined {
     const refusal = refusalOf(error)
     if (this.#handed) {

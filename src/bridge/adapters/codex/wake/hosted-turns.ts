@@ -4,8 +4,8 @@ import { stateOf } from '../thread.ts'
 const hostMaxMs = 30 * 60_000
 
 /**
- * Turns of closed conversations that run in processes of ours, until they end. Nobody is there to answer: a turn that asks for
- * something ends, and its user finds it in the conversation. Disposing it ends them all.
+ * Turns of closed conversations that run in child processes, until they end. No user is there to answer: a turn that asks something ends,
+ * and its user finds the question in the conversation. Disposing it ends all of them.
  */
 export class HostedTurns implements AsyncDisposable {
   readonly #note: (text: string) => void

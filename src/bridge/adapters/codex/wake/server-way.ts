@@ -11,8 +11,8 @@ import type { Way, WayOptions } from './way.ts'
 const telling = /^(thread\/(queue|status)\/changed|thread\/closed|turn\/(started|completed))$/
 
 /**
- * The way through the server that has the thread loaded. It does not subscribe to the thread: that would keep it loaded after its user
- * has closed it. The server tells the state of each thread to everybody, and the rest is looked up. The server's connection ends with it.
+ * The way through the server that has the thread loaded. It does not subscribe to the thread: that would keep the thread loaded after its
+ * user has closed it. The server sends the state of each thread to every client; the rest is looked up. Disposing it closes the connection.
  */
 export class ServerWay implements Way {
   readonly name = 'app-server'

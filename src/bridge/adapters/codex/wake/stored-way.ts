@@ -5,7 +5,7 @@ import { findIn, type Seen } from './seen.ts'
 import type { Way, WayOptions } from './way.ts'
 
 interface StoredWayOptions extends WayOptions {
-  /** Opens an app-server with the home of the thread: one that runs, else a process of ours. */
+  /** Opens an app-server with the home of the thread: one that runs, otherwise a child process. */
   readonly openServer: () => Promise<AppServer>
   /** What can be known of the thread now. */
   readonly outside: () => Promise<Outside>
@@ -13,8 +13,8 @@ interface StoredWayOptions extends WayOptions {
 
 /**
  * The way over the disk, to a thread that is not loaded in any server that can be reached: the queue is in the home of Codex, and the
- * session that has the thread open looks into it every 10 s. What it does is not seen, but for a question that its hook has told. No
- * process of ours stays between two looks.
+ * session that has the thread open looks into it every 10 s. The state of that session is unknown, except for a question that its hook has
+ * reported. No child process stays between two looks.
  */
 export class StoredWay implements Way {
   readonly name = 'queue'

@@ -5,7 +5,7 @@ import type { Seen } from './seen.ts'
 
 /** Times of a wake in Codex, in ms. The tests have others. */
 export interface WakeTimes {
-  /** An idle thread takes what is in its queue within 20 ms; one whose queue has been stopped does not. */
+  /** An idle thread takes a wake from its queue within 20 ms, unless its queue was stopped. */
   readonly pausedMs: number
   /** A session that runs by itself looks into its queue every 10 s. */
   readonly slowMs: number
@@ -39,7 +39,7 @@ const retryMs = { soon: 5_000, later: 15_000, closed: 30_000, hook: 60_000 } as 
 
 /** Returns why a wake is not put into the queue of a thread; undefined: it may be. Pure. Source: S1-11…S1-13, S1-17. */
 export function whyNot({ state, isSaidByHook }: Seen, mayResume: boolean): WakeEnd | undefined {
-  // Nothing would disturb the question. But what is not queued gathers with what follows, and a user who refuses stops the queue.
+  // Queuing would not disturb the question. But held wakes become one digest, and a user who refuses would stop the queue.
   if (state === 'waitingOnApproval') {
     const detail = 'the session waits for an answer of its user'
     // A look over the disk starts processes, and the hook tells the end of the turn.

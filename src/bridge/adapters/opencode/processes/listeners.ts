@@ -7,8 +7,8 @@ import { listenersOfProc } from './proc-net.ts'
 const lsofMaxMs = 5_000
 
 /**
- * The ports of processes of this user that are named `opencode`, or listen on the port that is meant. A process of somebody else is
- * never among them: it would get the password. None on Windows. Errors: none; what cannot be looked at is not there.
+ * Returns the ports of this user's processes that are named `opencode` or listen on the configured port. Never a process of another user,
+ * because it would get the password. Empty on Windows. Never rejects: processes that cannot be read are left out.
  */
 export async function findListeners(meant: Meant): Promise<Listener[]> {
   if (process.platform === 'linux') return listenersOfProc('/proc', process.getuid!(), meant)

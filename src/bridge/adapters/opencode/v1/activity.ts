@@ -6,11 +6,11 @@ import type { V1Api } from './api.ts'
 /** What a server says of its conversations now. */
 export interface Activity {
   readonly busy: ReadonlySet<string>
-  /** Those with an approval or a question that waits for the user, and those whose subagent has one. */
+  /** Conversations with an approval or a question that waits for the user, also in a subagent. */
   readonly asking: ReadonlySet<string>
 }
 
-/** Errors: it cannot be read. Then nothing is known, and nobody is woken. */
+/** Rejects when the activity cannot be read. Then nothing is known, and no wake may be handed over. */
 export async function readActivity(api: V1Api, signal: AbortSignal): Promise<Activity> {
   const [busy, asking] = await Promise.all([api.busy(signal), api.asking(signal)])
   const parents = await Promise.all([...asking].map(async (id) => (await api.session(id, signal))?.parentID))

@@ -29,7 +29,7 @@ const place = z.object({ directory: z.string() })
 const statuses = z.record(z.string(), z.object({ type: z.string() }))
 const asked = z.array(z.object({ sessionID: z.string() }))
 
-/** Why OpenCode did not do what was asked: it answered, and not as it should. */
+/** OpenCode answered a request with an error or in an unexpected form. */
 export class V1Refusal extends Error {
   readonly status: number
 

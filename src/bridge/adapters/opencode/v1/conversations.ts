@@ -46,9 +46,9 @@ interface Shower extends Pick<V1Server, 'pid' | 'directory'> {
 }
 
 /**
- * The conversations that a process may show: those that it has run, or that have changed since it started, else the one that it opened
- * with. Not those that another process runs, and none of subagents. All processes of a user see the same list, and the one that is
- * asked runs the turn, shown or not. Pure.
+ * The conversations that a process may show: those that it has run, or that have changed since it started; otherwise the one that it opened
+ * with. Without those that another process runs, and those of subagents. All processes of a user see the same list, and the one that gets a
+ * prompt runs the turn, even if its terminal shows another conversation. Pure.
  */
 export function shownSessions(all: readonly V1Session[], shower: Shower, owners: Owners): V1Session[] {
   const { pid, directory, startedAt, openedWith } = shower

@@ -3,7 +3,7 @@ import { messageIdOf } from '../message-id.ts'
 import type { V1Api } from './api.ts'
 import { progressOf } from './progress.ts'
 
-/** Looks what became of a prompt. Errors: OpenCode cannot be asked. */
+/** Finds the outcome of a prompt. Errors: OpenCode does not answer. */
 export async function findByPort(
   api: V1Api,
   conversationId: string,
@@ -17,6 +17,6 @@ export async function findByPort(
   const progress = progressOf(await api.messages(conversationId, signal), id)
   if (progress === 'turn_started' || progress === 'waits') return progress
   if (progress === 'carried') return 'delivered'
-  // Of a prompt that is older than what was read, no turn of its own is proven.
+  // The prompt is older than the messages that were read, so its turn cannot be proven.
   return isThere ? 'unknown' : 'absent'
 }

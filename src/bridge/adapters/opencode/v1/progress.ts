@@ -1,11 +1,11 @@
 import type { V1Message } from './api.ts'
 
-/** What became of a prompt. `carried`: a later prompt has taken it along, in its context. */
+/** The progress of a prompt. `carried`: the turn of a later prompt has it in its context. */
 type Progress = 'absent' | 'waits' | 'turn_started' | 'carried'
 
 /**
- * What the messages of a conversation say about a prompt. Only an answer that names it as its parent proves a turn; that the prompt
- * stands there proves nothing, because after a refused approval or an abort it stands there for good. Pure. Source: S1-10.
+ * Returns what the messages of a conversation prove about a prompt. Only an answer that names it as its parent proves a turn. The prompt
+ * itself proves nothing, because after a refused approval or an abort it stays in the conversation. Pure. Source: S1-10.
  */
 export function progressOf(messages: readonly V1Message[], id: string): Progress {
   const answers = messages.filter(({ role }) => role === 'assistant')

@@ -44,7 +44,7 @@ export async function findServers(context: AdapterContext, signal: AbortSignal):
 /** More terminals than anybody has open. */
 const serversMax = 50
 
-/** The server behind a port, or why it cannot be used; undefined: it is not OpenCode 1. */
+/** The server on a port, or why it cannot be used; undefined: it is not OpenCode 1. */
 async function ask(
   { pid, port, host }: Listener,
   authorization: string | undefined,

@@ -10,8 +10,9 @@ import { followTurn, TurnSignal } from './turn.ts'
 export const portRoute = 'port'
 
 /**
- * Starts a turn with a wake in a conversation of the process behind a port. An id is never sent twice: OpenCode would add the text to
- * the first prompt and start nothing, so what is there already is only followed. Errors: the signal aborts; OpenCode is gone after the act.
+ * Starts a turn with a wake in a conversation of the process that listens on a port. An id is never sent twice, because OpenCode would add
+ * the text to the first prompt and start nothing: a prompt that is already there is only followed. Errors: the signal aborts; OpenCode ended
+ * after it got the prompt.
  */
 export async function wakeByPort(
   api: V1Api,

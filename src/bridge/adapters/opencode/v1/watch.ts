@@ -77,7 +77,7 @@ function watchServer(
 
 const telling = /^(server\.connected|session\.(created|deleted|status|idle)|permission\.|question\.)/
 
-/** The conversation that the process of an event runs: processes tell only what they do themselves. Pure. */
+/** The conversation that an event is about: its process runs it, because a process reports only its own turns. Pure. */
 function runBy({ type, properties }: HarnessEvent): string | undefined {
   if (type !== 'session.status' && type !== 'session.idle') return undefined
   return typeof properties.sessionID === 'string' ? properties.sessionID : undefined

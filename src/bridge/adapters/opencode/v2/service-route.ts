@@ -76,7 +76,7 @@ export async function wakeByService(
   const { status } = await sendTo(address, 'POST', `/api/session/${encodeURIComponent(conversationId)}/prompt`, body)
   if (status === 404)
     return { step: 'misaddressed', detail: `OpenCode has no conversation ${conversationId} any more.` }
-  // It was taken before, and what became of it was told then.
+  // OpenCode has accepted this id before, and its outcome was reported then.
   if (status === 409) return { step: 'written', detail: 'OpenCode has admitted it before (ConflictError).' }
   if (status < 200 || (status >= 300 && status < 400) || status >= 500)
     return { step: 'unknown', detail: `OpenCode answered the prompt with HTTP ${status}.` }

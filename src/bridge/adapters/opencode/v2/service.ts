@@ -16,8 +16,8 @@ const serviceFile = z.object({ url: z.url(), pid: z.number().int().positive(), p
 const info = z.object({ version: z.string(), pid: z.number() })
 
 /**
- * The service that OpenCode 2 says is running; undefined: it says none; a text: why it is not used. It is believed only from a file of
- * this user that nobody else can read, and only if the process answers that it is the one.
+ * The running service of OpenCode 2; undefined: there is none; a text: why it is not used. The file that names it must belong to this user
+ * and be readable only by this user, and the process must confirm its identity.
  */
 export async function findService(
   env: Io['env'],
@@ -43,7 +43,7 @@ export async function findService(
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** Undefined: nobody answers, or somebody else does. The file stays when OpenCode is killed. */
+/** Undefined: nothing answers, or another program does. The file stays when OpenCode is killed. */
 async function ask(address: ServerAddress, signal: AbortSignal): Promise<z.infer<typeof info> | undefined> {
   const answer = await getFrom(address, '/api/info', signal).catch(() => undefined)
   signal.throwIfAborted()
