@@ -28,6 +28,20 @@ async function openDesk(options: { password?: string; env?: Record<string, strin
   }
 }
 
+/** Hands over a wake between whose look and act the user writes, and waits until it is held. */
+async function wakeDuringTurn({ fake, adapter, session: look }: Awaited<ReturnType<typeof openDesk>>) {
+  fake.holdsTurns = true
+  const wake = makeWake()
+  const session = await look()
+  const { tools, done } = makeTools({ handingOver: async () => fake.type('ses_1', 'first') })
+  const waking = adapter.wake(session, wake, tools)
+  await until(
+    () => done,
+    (steps) => steps.includes('held'),
+  )
+  return { wake, session, waking }
+}
+
 const turnsOf = (fake: FakeOpencode, wakeId: string) =>
   fake.turns.filter(({ parentId }) => parentId === messageIdOf(wakeId))
 
@@ -94,16 +108,7 @@ test("the approval of a subagent is its conversation's", async () => {
 
 test('a wake that comes during a turn waits for its end, and gets a turn of its own', async () => {
   await using desk = await openDesk()
-  desk.fake.holdsTurns = true
-  const wake = makeWake()
-  const session = await desk.session()
-  // The user writes between the look and the act.
-  const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
-  const waking = desk.adapter.wake(session, wake, tools)
-  await until(
-    () => done,
-    (steps) => steps.includes('held'),
-  )
+  const { wake, waking } = await wakeDuringTurn(desk)
   expect(turnsOf(desk.fake, wake.id)).toHaveLength(0)
   desk.fake.finish('ses_1')
   expect(await waking).toMatchObject({ step: 'turn_started' })
@@ -112,15 +117,7 @@ test('a wake that comes during a turn waits for its end, and gets a turn of its 
 
 test('a wake that OpenCode passes over is taken back, and gets its one turn when it comes again', async () => {
   await using desk = await openDesk()
-  desk.fake.holdsTurns = true
-  const wake = makeWake()
-  const session = await desk.session()
-  const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
-  const waking = desk.adapter.wake(session, wake, tools)
-  await until(
-    () => done,
-    (steps) => steps.includes('held'),
-  )
+  const { wake, session, waking } = await wakeDuringTurn(desk)
   desk.fake.reply(desk.fake.ask('ses_1'), 'reject')
   expect(await waking).toMatchObject({ step: 'held', detail: expect.stringContaining('taken back') })
   expect(desk.fake.messages.get('ses_1')!.some(({ info }) => info.id === messageIdOf(wake.id))).toBe(false)
@@ -131,15 +128,7 @@ test('a wake that OpenCode passes over is taken back, and gets its one turn when
 
 test('a wake that a later prompt has taken along is delivered, and no turn of its own', async () => {
   await using desk = await openDesk()
-  desk.fake.holdsTurns = true
-  const wake = makeWake()
-  const session = await desk.session()
-  const { tools, done } = makeTools({ handingOver: async () => desk.fake.type('ses_1', 'first') })
-  const waking = desk.adapter.wake(session, wake, tools)
-  await until(
-    () => done,
-    (steps) => steps.includes('held'),
-  )
+  const { wake, session, waking } = await wakeDuringTurn(desk)
   desk.fake.stop('ses_1')
   desk.fake.type('ses_1', 'go on')
   expect(await waking).toMatchObject({ step: 'delivered' })

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AdapterRow } from '../../../src/bridge/adapter.ts'
+import type { AdapterRow, HarnessSession } from '../../../src/bridge/adapter.ts'
 import { type BridgedAgent, bridgeDefaults } from '../../../src/bridge/config/bridge-config.ts'
 import { Journal } from '../../../src/bridge/journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../../../src/bridge/local/clients.ts'
@@ -9,8 +9,10 @@ import type { OutgoingReceipt } from '../../../src/bridge/run/receipt-outbox.ts'
 import type { RecoveryTimes } from '../../../src/bridge/run/recovery.ts'
 import type { BridgeStatus } from '../../../src/bridge/run/status.ts'
 import type { Fetch } from '../../../src/client/client-fetch.ts'
-import type { TestAgent, TestGateway } from '../../support/gateway.ts'
+import { dataDirectory } from '../../support/data-directory.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
+import { FakeHarness } from './fake-harness.ts'
 
 /** A bridge that runs, and what it has said. */
 interface RunningBridge extends AsyncDisposable {
@@ -45,6 +47,29 @@ export function workplace(home: string): string {
   const path = join(home, 'app')
   mkdirSync(path, { recursive: true })
   return realpathSync(path)
+}
+
+/**
+ * A gateway with the agent @donna, a harness with a conversation of hers, and the options of a bridge for the two. `session` is what is
+ * special about the conversation.
+ */
+export async function openPlace(session: Partial<HarnessSession> = {}) {
+  const home = dataDirectory()
+  const gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const harness = new FakeHarness()
+  harness.set({ ...session, cwd: workplace(home.path) })
+  return {
+    home: home.path,
+    gateway,
+    donna,
+    harness,
+    options: { gateway, agents: [donna], rows: [harness.row()], home: home.path },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]()
+      home[Symbol.dispose]()
+    },
+  }
 }
 
 /** Starts a bridge, and waits until its agents are connected unless told otherwise. */

@@ -3,17 +3,14 @@ import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { mail, outcomes, subscriptionsOf, untilOutcomes } from './acts.ts'
-import { startBridge, workplace } from './bridge-desk.ts'
+import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
 describe('rouse bridge', () => {
   test('hands a wake to the one conversation, once, and tells the gateway each step with its proof', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
+    await using bridge = await startBridge(options)
     await mail(gateway, 'Review PR 7')
     await untilOutcomes(gateway, donna, ['delivered'])
     expect(harness.turns.map(({ text }) => text)).toEqual([expect.stringContaining('"Review PR 7"')])
@@ -38,18 +35,15 @@ describe('rouse bridge', () => {
   })
 
   test('holds a wake while the harness works, tries again when that changes, and tells what gathered as one digest', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path), state: 'active' })
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using place = await openPlace({ state: 'active' })
+    const { gateway, donna, harness, home, options } = place
+    await using bridge = await startBridge(options)
     await mail(gateway, 'one')
     expect(await bridge.step('held')).toMatchObject({ detail: 'turn_active: it is active', source: 'codex' })
     await mail(gateway, 'two')
     await mail(gateway, 'three')
     expect(await bridge.status()).toMatchObject({ agents: [{ held: { reason: 'it is active' } }] })
-    harness.set({ cwd: workplace(home.path), state: 'idle' })
+    harness.set({ cwd: workplace(home), state: 'idle' })
     await untilOutcomes(gateway, donna, ['delivered', 'delivered'])
     expect(harness.turns.map(({ text }) => text)).toEqual([
       expect.stringContaining('"one"'),
@@ -79,13 +73,10 @@ describe('rouse bridge', () => {
   })
 
   test('wakes nobody where two conversations may be meant, and names both', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path), conversationId: 'first' })
-    harness.set({ cwd: workplace(home.path), conversationId: 'second' })
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using place = await openPlace({ conversationId: 'first' })
+    const { gateway, donna, harness, home, options } = place
+    harness.set({ cwd: workplace(home), conversationId: 'second' })
+    await using bridge = await startBridge(options)
     await mail(gateway, 'for whom?')
     expect((await bridge.step('misaddressed')).detail).toMatch(/codex first in .*codex second in/)
     await untilOutcomes(gateway, donna, ['failed'])
@@ -116,13 +107,10 @@ describe('rouse bridge', () => {
   })
 
   test('begins no more turns than it may, and says when the next one may', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     const limits = { turnsAnHour: 1 }
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path, limits })
+    await using bridge = await startBridge({ ...options, limits })
     await mail(gateway, 'first')
     await untilOutcomes(gateway, donna, ['delivered'])
     await mail(gateway, 'second')
@@ -134,12 +122,9 @@ describe('rouse bridge', () => {
   })
 
   test('a test of the route begins a turn, and is not kept for later where it cannot', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using place = await openPlace()
+    const { gateway, donna, harness, home, options } = place
+    await using bridge = await startBridge(options)
     const [{ subscriptionId }] = await subscriptionsOf(gateway, donna)
     const tried = async () =>
       (await gateway.call('POST', `/v1/wake-subscriptions/${subscriptionId}/test`, undefined, donna)).body
@@ -147,7 +132,7 @@ describe('rouse bridge', () => {
     expect(harness.turns.map(({ text }) => text)).toEqual([
       expect.stringContaining('This is a test of how you are woken'),
     ])
-    harness.set({ cwd: workplace(home.path), state: 'userTyping' })
+    harness.set({ cwd: workplace(home), state: 'userTyping' })
     expect(await tried()).toMatchObject({ attempt: { error: 'refused' } })
     expect(await bridge.step('refused')).toMatchObject({ detail: 'user_typing: it is userTyping' })
     const { agents } = await bridge.status()

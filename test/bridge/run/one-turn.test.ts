@@ -1,26 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { dataDirectory } from '../../support/data-directory.ts'
-import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { mail, untilOutcomes } from './acts.ts'
-import { startBridge, workplace } from './bridge-desk.ts'
-import { FakeHarness } from './fake-harness.ts'
+import { openPlace, startBridge } from './bridge-desk.ts'
 import { duringWakes } from './forged-wakes.ts'
 
 describe('a wake that fails', () => {
   test('after the act is unknown: it is not handed over again, and counts against nobody', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     let acts = 0
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
       acts++
       return { step: 'failed', detail: 'HTTP 502' }
     }
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using bridge = await startBridge(options)
     await mail(gateway, 'one')
     expect(await bridge.step('unknown')).toMatchObject({ detail: 'HTTP 502' })
     await untilOutcomes(gateway, donna, ['failed'])
@@ -31,11 +25,8 @@ describe('a wake that fails', () => {
   })
 
   test('because its harness refused it comes again, begins one turn, and counts as one', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     const refusals: string[] = []
     harness.onWake = async (session, wake, tools) => {
       if (refusals.length > 0) return harness.begin(session, wake, tools)
@@ -43,7 +34,7 @@ describe('a wake that fails', () => {
       refusals.push(wake.id)
       return { step: 'failed', detail: 'HTTP 400', isUntouched: true }
     }
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using bridge = await startBridge(options)
     await mail(gateway, 'one')
     await until(
       () => harness.turns.map(({ id }) => id),
@@ -57,11 +48,8 @@ describe('a wake that fails', () => {
 })
 
 test('a test that comes twice while another act runs begins one turn', async () => {
-  using home = dataDirectory()
-  await using gateway = await startGateway()
-  const donna = await gateway.addAgent('donna')
-  const harness = new FakeHarness()
-  harness.set({ cwd: workplace(home.path) })
+  await using place = await openPlace()
+  const { gateway, donna, harness, options } = place
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -77,7 +65,7 @@ test('a test that comes twice while another act runs begins one turn', async () 
     come = resolve
   })
   const fetch = duringWakes(twice, mayCome)
-  await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path, fetch })
+  await using bridge = await startBridge({ ...options, fetch })
   await mail(gateway, 'slow')
   await bridge.step('routed')
   come()

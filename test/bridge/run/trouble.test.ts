@@ -4,21 +4,17 @@ import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { readWakes } from '../../support/wake-reader.ts'
 import { mail, outcomes, subscriptionsOf, untilOutcomes } from './acts.ts'
-import { startBridge, workplace } from './bridge-desk.ts'
+import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
 describe('a bridge in trouble', () => {
   test('answers from its journal what comes again because the receipt was lost', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     const losing: Fetch = async (url, init) => {
       if (url.endsWith('/receipts')) throw new TypeError('fetch failed')
       return fetch(url, init) as never
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
     {
       await using bridge = await startBridge({ ...options, fetch: losing })
       await mail(gateway, 'Review PR 7')
@@ -125,18 +121,14 @@ describe('a bridge in trouble', () => {
   })
 
   test('stops while a harness keeps a wake waiting; the record says that it has it', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, home, options } = place
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
       tools.report('held', 'queued after the turn', 'turn_active')
       await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
       return { step: 'held', detail: 'stopped', reason: 'cannot_start_turn' }
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
     {
       await using bridge = await startBridge(options)
       await mail(gateway, 'Review PR 7')
@@ -149,23 +141,20 @@ describe('a bridge in trouble', () => {
     await using bridge = await startBridge(options)
     expect((await bridge.step('held')).detail).toContain('the harness has it, and has not begun')
     harness.found = 'turn_started'
-    harness.set({ cwd: workplace(home.path), state: 'active' })
+    harness.set({ cwd: workplace(home), state: 'active' })
     await untilOutcomes(gateway, donna, ['delivered'])
     expect(harness.turns).toEqual([])
     expect(harness.asked.length).toBeGreaterThan(1)
   })
 
   test('an adapter that fails costs its own wake: unknown after the act, failed before it', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
       throw new Error('the pipe broke')
     }
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using bridge = await startBridge(options)
     await mail(gateway, 'first')
     expect(await bridge.step('unknown')).toMatchObject({ detail: 'the pipe broke' })
     await untilOutcomes(gateway, donna, ['failed'])

@@ -3,17 +3,14 @@ import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { mail, subscriptionsOf, untilOutcomes } from './acts.ts'
-import { startBridge, workplace } from './bridge-desk.ts'
+import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
 describe('what waits', () => {
   test('a test is answered at once, with the reason, while another wake is held', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path), state: 'waitingOnApproval' })
-    await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
+    await using place = await openPlace({ state: 'waitingOnApproval' })
+    const { gateway, donna, harness, home, options } = place
+    await using bridge = await startBridge(options)
     await mail(gateway, 'held')
     await bridge.step('held')
     const [own] = await subscriptionsOf(gateway, donna)
@@ -23,25 +20,21 @@ describe('what waits', () => {
     expect((await bridge.step('refused')).detail).toBe('waiting_on_approval: it is waitingOnApproval')
     expect(Date.now() - startedAt).toBeLessThan(5_000)
     expect(await bridge.status()).toMatchObject({ agents: [{ held: { reason: 'it is waitingOnApproval' } }] })
-    harness.set({ cwd: workplace(home.path), state: 'idle' })
+    harness.set({ cwd: workplace(home), state: 'idle' })
     await untilOutcomes(gateway, donna, ['delivered'])
     await gateway.call('POST', path, {}, donna)
     expect(harness.turns.map(({ text }) => /held|test/.exec(text)?.[0])).toEqual(['held', 'test'])
   })
 
   test('a wake that its harness does not begin is given up; the next one goes on, and a test does not wait for it', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
       tools.report('held', 'its queue is stopped', 'cannot_start_turn')
       await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
       return { step: 'held', detail: 'taken back', reason: 'cannot_start_turn' }
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
     await using bridge = await startBridge({ ...options, harnessWaitMinutes: 2 / 60 })
     await mail(gateway, 'one')
     await bridge.step('held')
@@ -57,11 +50,8 @@ describe('what waits', () => {
   })
 
   test('one that its harness has since before a restart is given up too', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     harness.found = 'waits'
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
@@ -69,7 +59,6 @@ describe('what waits', () => {
       await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
       return { step: 'held', detail: 'stopped', reason: 'cannot_start_turn' }
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
     {
       await using bridge = await startBridge(options)
       await mail(gateway, 'one')
@@ -86,11 +75,8 @@ describe('what waits', () => {
   })
 
   test('one that begins just when it is to be taken back has begun, and is not given up', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, donna, harness, options } = place
     harness.found = 'waits'
     harness.onWake = async (_session, _wake, tools) => {
       await tools.handingOver('queue')
@@ -102,29 +88,25 @@ describe('what waits', () => {
       harness.found = 'turn_started'
       return false
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
+    const rows = [harness.row()]
     {
-      await using bridge = await startBridge(options)
+      await using bridge = await startBridge({ ...options, rows })
       await mail(gateway, 'one')
       await bridge.step('held')
     }
-    await using bridge = await startBridge({ ...options, harnessWaitMinutes: 1 / 600 })
+    await using bridge = await startBridge({ ...options, rows, harnessWaitMinutes: 1 / 600 })
     await untilOutcomes(gateway, donna, ['delivered'])
     expect(bridge.receipts.filter(({ step }) => step === 'expired')).toEqual([])
   })
 
   test('one that its harness had before, and that is on no record of the bridge, is given up too', async () => {
-    using home = dataDirectory()
-    await using gateway = await startGateway()
-    const donna = await gateway.addAgent('donna')
-    const harness = new FakeHarness()
-    harness.set({ cwd: workplace(home.path) })
+    await using place = await openPlace()
+    const { gateway, harness, options } = place
     harness.onWake = async (_session, _wake, tools) => {
       tools.report('held', 'in its queue already', 'turn_active')
       await new Promise<void>((resolve) => tools.signal.addEventListener('abort', () => resolve(), { once: true }))
       return { step: 'held', detail: 'taken back', reason: 'cannot_start_turn' }
     }
-    const options = { gateway, agents: [donna], rows: [harness.row()], home: home.path }
     await using bridge = await startBridge({ ...options, harnessWaitMinutes: 1 / 600 })
     await mail(gateway, 'one')
     expect((await bridge.step('expired')).detail).toContain('taken back')
