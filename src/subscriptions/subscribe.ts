@@ -11,11 +11,7 @@ import { newestLiveSession } from '../registry/sessions/session-store.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import { type Filters, initialWakeState, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import {
-  countSubscriptions,
-  insertSubscription,
-  listSubscriptions,
-} from '../registry/subscriptions/subscription-store.ts'
+import { countSubscriptions, insertSubscription, listAnnouncing } from '../registry/subscriptions/subscription-store.ts'
 import { type HarnessTarget, liveStatus, targets } from '../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
@@ -107,7 +103,7 @@ async function announceWhatWaits(
 ): Promise<void> {
   const { id, agentId } = subscription
   if (!mayAnnounce(subscription) || isGrantee(caller, agentId) || !(await hasWaiting(tx, agentId))) return
-  if (isAnnounced(subscription, await listSubscriptions(tx, agentId))) return
+  if (isAnnounced(subscription, await listAnnouncing(tx, agentId))) return
   await announceWaiting(tx, id, tx.now + announceAfterMs)
 }
 

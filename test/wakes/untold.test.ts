@@ -36,6 +36,46 @@ test('what a paused subscription waits for is listed as paused, without a row fo
   )
 })
 
+// D27, D17: an agent with hundreds of subscriptions would write hundreds of rows for each
+test('what a policy or an own act decides is listed for each subscription, without a row', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) ids.push((await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })).id)
+  const own = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'a note' }, donna)
+  const quiet = await send(gateway, 'quiet', { wakePolicy: 'next_turn' })
+  for (const id of ids) {
+    expect(await heldOf(gateway, donna, id)).toMatchObject([
+      { action: 'hold_for_next_turn', reason: 'next_turn', messageId: quiet },
+      { action: 'store_only', reason: 'own_act', messageId: own.body.messageId },
+    ])
+  }
+  expect(await rowsOf(gateway)).toBe(0)
+  expect(receiver.wakes).toEqual([])
+})
+
+// D17
+test('of many subscriptions an own act wakes those that ask for it, and those of others', async () => {
+  await using gateway = await startGateway()
+  await using asking = await startReceiver()
+  await using others = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  for (let n = 0; n < 3; n++) await gateway.subscribe(donna, others.url, { trigger: 'SENT_TO_ME' })
+  // Text that reads like the member does not count.
+  const url = `${others.url}?"includeOwn":true`
+  await gateway.subscribe(donna, url, { trigger: 'SENT_TO_ME' })
+  const metadata = { coalesceWindow: 0, includeOwn: true }
+  const fields = { trigger: 'SENT_TO_ME', harnessTargetMetadata: metadata }
+  await gateway.subscribe(donna, asking.url, fields)
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'a note' }, donna)
+  const [wake] = await asking.waitFor(1)
+  expect(wake!.body.payload.subject).toBe('a note')
+  await send(gateway, 'from outside')
+  const outside = await others.waitFor(4)
+  expect(outside.map(({ body }) => body.payload.subject)).toEqual(new Array(4).fill('from outside'))
+})
+
 // D27
 test('what a degraded subscription waits for is listed as degraded', async () => {
   await using gateway = await startGateway()

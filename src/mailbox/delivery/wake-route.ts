@@ -1,20 +1,30 @@
-import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
-import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import type { Filters } from '../../registry/subscriptions/subscription.ts'
+import { harnessTargets, targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
 import { passes } from '../../wakes/rules/match.ts'
 import type { MailMessage } from '../messages/message.ts'
 
 /** How long after the end of its coalescing window a wake may take, retries included, before mail takes another route. */
 const graceMs = 60_000
 
-/** Returns the active subscriptions of an agent that bring it mail: what was only written may never be read. Source: D14. */
-export async function readWakeRoutes(db: Reader, agentId: string): Promise<WakeSubscription[]> {
-  const own = await listSubscriptions(db, agentId)
-  return own.filter(
-    ({ trigger, status, harnessTarget }) =>
-      trigger === 'SENT_TO_ME' && status === 'active' && targets[harnessTarget].evidence === 'delivered',
-  )
+/** A way by which wakes bring mail: all subscriptions with the same filters, and the shortest of their windows. */
+interface WakeRoute {
+  readonly filters: Filters
+  readonly coalesceMs: number
+}
+
+const delivering = harnessTargets.filter((target) => targets[target].evidence === 'delivered')
+const routesOf = statement<{ agentId: string }, { filters: string; coalesceMs: number }>(
+  sql`select filters, min(coalesce_ms) as "coalesceMs" from subscription where agent_id = ${p('agentId')} and kind = 'wake'
+    and trigger = 'SENT_TO_ME' and status = 'active' and harness_target in ${sql.raw(`('${delivering.join("', '")}')`)}
+  group by filters`,
+)
+
+/** Returns how the active subscriptions of an agent bring it mail: what was only written may never be read. Source: D14. */
+export async function readWakeRoutes(db: Reader, agentId: string): Promise<WakeRoute[]> {
+  const rows = await db.all(routesOf, { agentId })
+  return rows.map(({ filters, coalesceMs }) => ({ filters: JSON.parse(filters) as Filters, coalesceMs }))
 }
 
 /** The fields of mail that decide whether a subscription wakes for it. */
@@ -24,7 +34,7 @@ export type RoutedMail = Pick<
 > & { readonly from: string | null }
 
 /** Returns until when a wake for a message may be on its way, ms since the epoch; undefined: no subscription takes it. Pure. */
-export function wakeDeadline(routes: readonly WakeSubscription[], mail: RoutedMail): number | undefined {
+export function wakeDeadline(routes: readonly WakeRoute[], mail: RoutedMail): number | undefined {
   if (mail.wakePolicy !== 'immediate') return undefined
   const { priority, taggedConcepts, inReplyTo, threadId } = mail
   const subject = {

@@ -163,6 +163,7 @@ async function storeMail(context: MailContext, tx: Transaction, caller: Caller, 
 }
 
 async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMail, 'createdAt'>): Promise<boolean> {
+  if (mail.wakePolicy !== 'immediate') return false
   return wakeDeadline(await readWakeRoutes(tx, agentId), { ...mail, createdAt: tx.now }) !== undefined
 }
 

@@ -1,5 +1,5 @@
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
-import { limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
+import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
   pushFromRow,
@@ -33,6 +33,10 @@ const byId = statement<{ id: string }, SubscriptionRow>(
 )
 const byAgent = statement<{ agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake' order by created_at, id`,
+)
+const announcing = statement<{ agentId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake'
+    and ${lateFilter(sql`announces_waiting = 1`)}`,
 )
 /** The next `limit` subscriptions after one of them, in the order in which they were made. */
 export interface SubscriptionPage {
@@ -107,6 +111,11 @@ export async function findSubscription(db: Reader, id: string): Promise<Subscrip
 /** Returns the wake subscriptions of an agent, the oldest first. */
 export async function listSubscriptions(db: Reader, agentId: string): Promise<WakeSubscription[]> {
   return (await db.all(byAgent, { agentId })).map(wakeFromRow)
+}
+
+/** Returns the wake subscriptions of an agent that are to announce what waits for it, in no order. */
+export async function listAnnouncing(db: Reader, agentId: string): Promise<WakeSubscription[]> {
+  return (await db.all(announcing, { agentId })).map(wakeFromRow)
 }
 
 /** Returns a page of the wake subscriptions of an agent, or of a project. */

@@ -34,6 +34,7 @@ export async function decideWakes(
   candidates: readonly Candidate[],
 ): Promise<Decided> {
   const held: Held[] = []
+  const parse = candidateParser()
   const looking = candidates.map(async (candidate): Promise<DueWithEvent | undefined> => {
     const concerning = byAudience.get(candidate.audience)!.map((index) => written[index]!)
     const parsed = parse(candidate)
@@ -44,14 +45,22 @@ export async function decideWakes(
   return { due, held }
 }
 
-function parse(candidate: Candidate) {
-  if (candidate.kind === 'push') return candidate
-  const filters = JSON.parse(candidate.filters) as Filters
-  const streamCapabilities = JSON.parse(candidate.streamCapabilities) as StreamCapability[]
-  return { ...candidate, filters, target: JSON.parse(candidate.target) as WakeTarget, streamCapabilities }
+/** Parses the JSON of candidates, each text once: hundreds of subscriptions of an agent may differ in their ids alone. */
+function candidateParser() {
+  const known = new Map<string, unknown>()
+  const parsed = (text: string): unknown => {
+    if (!known.has(text)) known.set(text, JSON.parse(text))
+    return known.get(text)
+  }
+  return (candidate: Candidate) => {
+    if (candidate.kind === 'push') return candidate
+    const filters = parsed(candidate.filters) as Filters
+    const streamCapabilities = parsed(candidate.streamCapabilities) as StreamCapability[]
+    return { ...candidate, filters, target: parsed(candidate.target) as WakeTarget, streamCapabilities }
+  }
 }
 
-type ParsedCandidate = ReturnType<typeof parse>
+type ParsedCandidate = ReturnType<ReturnType<typeof candidateParser>>
 
 function dueWith(candidate: ParsedCandidate, event: LogEvent, now: number): DueWithEvent {
   const { id, agentId } = candidate

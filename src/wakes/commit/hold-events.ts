@@ -6,7 +6,7 @@ import type { PushSubscription, WakeSubscription } from '../../registry/subscrip
 import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
-import { decide, isWake, ownAct, routeOf } from '../rules/policy.ts'
+import { decide, isWake, routeOf } from '../rules/policy.ts'
 import type { Held } from '../store/held-store.ts'
 
 type Subject =
@@ -16,13 +16,10 @@ type Subject =
     >
   | Pick<PushSubscription, 'kind'>
 
-/** Whether the policy of an event for an audience may hold it: then busy subscriptions are looked at too. */
-export const mayBeHeld = (event: Pick<LogEvent, 'data'>, audience: string): boolean =>
-  wakePolicyOf(event, audience) !== 'immediate'
-
 /**
- * Returns those of the events that a subscription matches and that wake its agent, and adds each that does not to `held`, with its
- * reason. Called in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
+ * Returns those of the events that a subscription matches and that wake its agent. Adds to `held` those that the route or presence
+ * holds, with the reason. What a policy holds, and own acts, are not added: both follow from the event, whenever it is read. Called
+ * in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
  */
 export async function holdEvents(
   tx: Transaction,
@@ -30,23 +27,20 @@ export async function holdEvents(
   events: readonly LogEvent[],
   held: Held[],
 ): Promise<readonly LogEvent[]> {
-  const matching = events.filter((event) => concerns(subject, event))
-  if (subject.kind === 'push' || matching.length === 0) return matching
+  if (subject.kind === 'push') return events.filter((event) => concerns(subject, event))
   const { harnessTarget, audience, streamCapabilities } = subject
-  const isGated =
-    targets[harnessTarget].isGated && !spawns(subject) && !matching.every((event) => mayBeHeld(event, audience))
+  const matching = events.filter(
+    (event) => concerns(subject, event) && wakePolicyOf(event, audience) === 'immediate' && !isOwnAct(subject, event),
+  )
+  if (matching.length === 0) return matching
+  const isGated = targets[harnessTarget].isGated && !spawns(subject)
   const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
   const route = routeOf(harnessTarget, [...streamCapabilities, ...presence.capabilities])
   const waking: LogEvent[] = []
   for (const event of matching) {
-    const decision = isOwnAct(subject, event) ? ownAct : decide(wakePolicyOf(event, audience), route, presence)
-    if (isWake(decision)) {
-      waking.push(event)
-      continue
-    }
-    // A policy and an own act decide without presence.
-    const isByPresence = isGated && decision !== ownAct && !mayBeHeld(event, audience)
-    held.push({ subscriptionId: subject.id, event, decision, presence: isByPresence ? presence.state : null })
+    const decision = decide('immediate', route, presence)
+    if (isWake(decision)) waking.push(event)
+    else held.push({ subscriptionId: subject.id, event, decision, presence: isGated ? presence.state : null })
   }
   return waking
 }

@@ -2,11 +2,11 @@ import type { LogEvent, NewEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
+import { mayWake } from '../rules/match.ts'
 import { type Candidate, makeDue, readCandidates } from '../store/due-store.ts'
 import { insertHeld } from '../store/held-store.ts'
 import { leaseIdle } from '../store/lease-store.ts'
 import type { Decided, DueWithEvent, EventsByAudience } from './decide-wakes.ts'
-import { mayBeHeld } from './hold-events.ts'
 
 /** An idle subscription that was leased for one event. */
 export interface EventLease {
@@ -50,13 +50,14 @@ export async function findCandidates(
   byAudience: EventsByAudience,
 ): Promise<Candidate[]> {
   const idle: string[] = []
-  const all: string[] = []
+  const notOwn: string[] = []
   for (const [audience, indexes] of byAudience) {
-    const isHeld = indexes.some((index) => mayBeHeld(events[index]!, audience) || events[index]!.actorId === audience)
-    if (isHeld) all.push(audience)
+    const waking = indexes.map((index) => events[index]!).filter((event) => mayWake(event, audience))
+    if (waking.length === 0) continue
+    if (waking.every(({ actorId }) => actorId === audience)) notOwn.push(audience)
     else idle.push(audience)
   }
-  return readCandidates(tx, projectId, { idle, all })
+  return readCandidates(tx, projectId, { idle, notOwn })
 }
 
 /**

@@ -29,9 +29,9 @@ interface UntoldPage {
 const scannedMax = 1_000
 
 /**
- * Lists what a subscription listens to and did not tell, newest first. What policy, presence and own acts decided was recorded when
- * the event was appended. The rest follows from the log, the cursor and the mailbox: no event writes a row for a subscription
- * that only waits. Source: D27.
+ * Lists what a subscription listens to and did not tell, newest first. What presence decided, or a target without a route, was
+ * recorded when the event was appended. The rest follows from the event, the cursor and the mailbox: no event writes a row for a
+ * subscription that only waits, or that it is not meant to wake. Source: D27.
  */
 export async function listUntold(
   db: Reader,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { EventType, LogEvent, Routing, Trigger } from '../../log/event.ts'
+import { type EventType, eventTypes, type LogEvent, type Routing, type Trigger } from '../../log/event.ts'
 import { type WakePolicy, wakePolicies } from '../../registry/agents/agent.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
 import type {
@@ -72,6 +72,18 @@ export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string)
 export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
   if (subscription.kind === 'push' || actorId === null) return false
   return actorId === subscription.agentId && subscription.target.includeOwn !== true
+}
+
+/**
+ * Whether an event may wake a subscription of an audience, an agent or its task. What the policy decides is read from the event, and
+ * needs no subscription. Pure.
+ */
+export function mayWake(
+  { type, taskId, data }: Pick<LogEvent, 'type' | 'data'> & { readonly taskId?: string | null },
+  audience: string,
+): boolean {
+  if (taskId === audience) return pushed.has(type)
+  return eventTypes[type] !== null && wakePolicyOf({ data }, audience) === 'immediate'
 }
 
 /** Whether a subscription listens to an event, whatever is decided about it then. Pure. */

@@ -22,8 +22,8 @@ interface Circumstances {
 }
 
 /**
- * Says why a subscription does not send, or did not send, an event of its audience; undefined where it does, or did. What was held
- * when the event was appended is on record, and not asked here. Pure. Source: D27.
+ * Says why a subscription does not send, or did not send, an event of its audience; undefined where it does, or did. What presence held,
+ * or a target without a route, is on record, and not asked here. Pure. Source: D27.
  */
 export function nonWakeOf(
   subscription: WakeSubscription,

@@ -41,11 +41,13 @@ const idleOf = new ListStatement<{ projectId: string }, Candidate>(
   ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
     and status = 'active' and (due_at is null or ${gated})`,
 )
-const activeOf = new ListStatement<{ projectId: string }, Candidate>(
+// Those that an act of the audience itself may wake. `target` is written by JSON.stringify, so no text in it reads like the member.
+const wakesForOwn = lateFilter(sql.raw(`agent_id <> audience or target like '%"includeOwn":true%'`))
+const idleForOwnOf = new ListStatement<{ projectId: string }, Candidate>(
   (
     audiences,
   ) => sql`select ${columns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')}
-    and status = 'active'`,
+    and status = 'active' and (due_at is null or ${gated}) and ${wakesForOwn}`,
 )
 // An idle subscription has nothing to read before this event: what lies between was not for it, and is never read again.
 const setDue = new RowsStatement(
@@ -59,15 +61,18 @@ const setDueNow = statement<{ id: string; now: number }>(sql`update subscription
   set due_at = case when due_at < ${p('now')} then due_at else ${p('now')} end
   where id = ${p('id')} and status = 'active' and lease_owner is null`)
 
-/** Returns the active subscriptions of audiences, but of those `idle` only the ones that scheduling can change. */
+/**
+ * Returns the active subscriptions of audiences that scheduling can change. Of the audiences `notOwn`, which caused all of their events
+ * themselves, only those that own acts may wake.
+ */
 export async function readCandidates(
   tx: Transaction,
   projectId: string,
-  audiences: { readonly idle: readonly string[]; readonly all: readonly string[] },
+  audiences: { readonly idle: readonly string[]; readonly notOwn: readonly string[] },
 ): Promise<Candidate[]> {
   const found = await Promise.all([
     idleOf.all(tx, { projectId }, audiences.idle),
-    activeOf.all(tx, { projectId }, audiences.all),
+    idleForOwnOf.all(tx, { projectId }, audiences.notOwn),
   ])
   return found.flat()
 }
