@@ -12,7 +12,7 @@ import { claimOn, claimTask, dropClaim, returnTask } from './task-claims.ts'
  * Makes the caller the owner of a ref. A ref has one owner, however many callers ask at the same time. An owner that asks again
  * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
  *
- * The owner of a task is its assignee, with or without a claim. Only a party of the task may claim it; whoever takes it over becomes
+ * The owner of a task is its assignee, with or without a claim. Only a party of the task may claim it; an agent that takes it over becomes
  * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`. Source: S4-7, S4-8, D18.
  */
 export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {

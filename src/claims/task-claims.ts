@@ -57,7 +57,7 @@ export async function claimTask(
 }
 
 /**
- * Gives a task up. One that was handed over goes back to the agent that it was sent to, so that somebody always answers for it.
+ * Gives a task up. One that was handed over goes back to the agent that it was sent to, so that it always has an assignee.
  */
 export async function returnTask(
   { assignment }: ClaimContext,

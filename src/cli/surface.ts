@@ -1,7 +1,7 @@
 import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
 
-/** What runs the agent: the option, else what the process was told in its environment. Source: S2-16. */
+/** Returns the surface: from the option, otherwise from the environment. Source: S2-16. */
 export function surfaceOf(option: string | undefined, env: Io['env']): string {
   const surface = option ?? env.ROUSE_AGENT_SURFACE?.trim()
   if (surface) return surface

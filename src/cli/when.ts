@@ -22,7 +22,7 @@ export function whenLong(io: Pick<Io, 'columns'>, iso: string | null | undefined
   return io.columns === undefined ? iso : `${iso} (${relative(iso, now)})`
 }
 
-/** `2 min ago`, `in 3 d`, `now`; the date of what is long ago. The text as it is if it is no instant. Pure. */
+/** Returns `2 min ago`, `in 3 d`, `now`, or the date if it is long ago. A text that is no instant is returned unchanged. Pure. */
 export function relative(iso: string, now: number): string {
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return iso

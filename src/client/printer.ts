@@ -11,7 +11,7 @@ export interface Printer {
   note(text: string): void
   /** How much mail waits for the agent, as an answer says. */
   mail(count: number): void
-  /** Notes the mail that waits, after what was printed. Nothing was taken: it stays in the inbox. Source: S4-13. */
+  /** Prints a note about waiting mail after the output. The mail itself was not taken: it stays in the inbox. Source: S4-13. */
   noteMail(): void
 }
 

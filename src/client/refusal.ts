@@ -21,7 +21,7 @@ export async function refusalOf(response: FetchResponse, { keySource, askWhose }
   return new Refused(problem, await keyUseOf(response.status, keySource, askWhose))
 }
 
-/** The key, where the refusal is about the key. An unknown key is nobody's. */
+/** The key, if the refusal is about the key. An unknown key has no owner. */
 async function keyUseOf(
   status: number,
   source: string | undefined,

@@ -90,9 +90,9 @@ export function backUp({ target }: ConfigFile): string {
 }
 
 /**
- * Replaces the text of a file at once: a reader, or a crash, finds the old file or the new one. Mode and owner stay, a symbolic
- * link stays a link. Directories that are missing are made. Returns those. Errors: `FileRefusal`, also where somebody has written
- * the file since it was read.
+ * Replaces the text of a file atomically: after a crash the file is the old one or the new one. Mode and owner stay, a symbolic link stays
+ * a link. Missing directories are made, and returned. Errors: `FileRefusal`, also if another program has written the file since it was
+ * read.
  */
 export function replaceFile(file: ConfigFile, text: string): string[] {
   const made = makeDirectory(dirname(file.target))
@@ -130,7 +130,7 @@ export function removeDirectories(directories: readonly string[]): void {
     try {
       rmdirSync(directory)
     } catch {
-      // Somebody else uses it.
+      // The directory is not empty.
     }
   }
 }

@@ -17,7 +17,7 @@ export interface Written extends Piece {
   readonly depth: number
 }
 
-/** What became of a written piece when it was to be removed. `changed`: somebody has changed it since, and it stays. */
+/** The result of removing a written piece. `changed`: it was changed after it was written, and stays. */
 export type Removal =
   | { readonly outcome: 'removed'; readonly text: string }
   | { readonly outcome: 'changed' | 'gone'; readonly text: string }
@@ -45,7 +45,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** Of a property that somebody else has written. */
+/** The refusal for a property that was not written by us. */
 export const takenWords = 'is there already, and it is not what rouse install wrote'
 
 /** Line and column of an offset, from 1. */

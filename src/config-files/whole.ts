@@ -3,7 +3,7 @@ import { DocumentError, type Piece, type Removal, spellings, takenWords, type Wr
 /** A file that is ours as a whole: a program. Its one piece is its text, at the empty path. */
 export const whole = {
   parse: (text: string): unknown => text,
-  /** Errors: a file that somebody else has written. */
+  /** Errors: the file exists and was not written by us. */
   insert(text: string, piece: Piece): { text: string; written: Written } {
     if (text !== '') throw new DocumentError(`The file ${takenWords}`, { line: 1, column: 1 })
     const value = String(piece.value)

@@ -9,7 +9,7 @@ import { type PreemptedSession, takeSessionMail } from '../mailbox/delivery/sess
 import { countWaiting } from '../mailbox/delivery/waiting-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 
-/** The header that says what a call takes of the waiting mail, and in which the answer has the number that was asked for. */
+/** The header in which a call says how much waiting mail it takes, and in which the answer has the number of waiting messages. */
 const pendingSignalsHeader = 'Rouse-Pending-Signals'
 
 /** What a call takes of the mail that waits. */

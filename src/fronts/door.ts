@@ -59,14 +59,14 @@ export function requireLeft(
   }
 }
 
-/** Names a request by what its body asks for. One that is expected to be large waits until it may begin. Errors: `rate-limited`. */
+/** Names a request by the method in its body. A request with an expected large answer waits until it may begin. Errors: `rate-limited`. */
 export function nameRequest(shares: Shares, nameOf: (req: Request, res: Response) => string): RequestHandler {
   return async (req, res, next) => {
     const request = entered.get(res)?.request
     if (request?.what === undefined && request) {
       const named = { ...request, what: nameOf(req, res) }
       if (!(await shares.beginNamed(callerOf(res), named))) return
-      // Not before: a refusal is small, and tells nothing of what was refused.
+      // Only after the wait: a refusal is small, and says nothing about the size of the refused request.
       Object.assign(request, named)
     }
     next()

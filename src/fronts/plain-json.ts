@@ -50,7 +50,7 @@ function isPlain({ headers, readableFlowing }: Request, bytesMax: number): boole
     plainTypes.has(headers['content-type']) &&
     headers['content-encoding'] === undefined &&
     headers['transfer-encoding'] === undefined &&
-    // Nobody has read of it yet.
+    // Nothing has read the body yet.
     readableFlowing === null
   )
 }

@@ -22,8 +22,8 @@ interface Answered {
 }
 
 /**
- * The level of a request's line. What changed something or failed is told; what was only read, and what strangers try, is
- * for who looks for it: `auth.failed` and the audit count strangers.
+ * Returns the log level of a request. Requests that changed something or failed are `info`. Requests that only read, and those of callers
+ * without a valid key, are `debug`: `auth.failed` and the audit count the latter.
  */
 export function levelOf({ isRead, problem, caller }: Answered): 'info' | 'debug' {
   if (caller === undefined) return 'debug'

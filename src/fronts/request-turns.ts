@@ -1,14 +1,14 @@
 /** How many requests of one credential begin in a turn of the event loop while others send requests too. */
 const few = 2
-/** How long somebody else counts as about after a request, in ms. */
+/** How long a caller counts as active after a request, in ms. */
 const aboutMs = 1_000
 /** More that wait for one credential begin at once: waiting must not cost more memory than beginning. */
 const waitingMax = 1_000
 
 /**
- * Spreads the requests of one credential over turns of the event loop while others send requests too. What a request costs before its
- * key is checked, it costs at once, so hundreds that arrive together would keep everybody waiting for all of them. Nobody waits for
- * requests of another credential here, and one that is alone does not wait at all.
+ * Spreads the requests of one credential over turns of the event loop while other credentials send requests too. The work before the key
+ * is checked is done without a pause, so hundreds of requests that arrive together would delay all other callers. A request waits only for
+ * requests of its own credential, and not at all if no other credential is active.
  */
 export class RequestTurns {
   readonly #now: () => number

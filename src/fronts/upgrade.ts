@@ -13,7 +13,7 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>()
 const path = /^\/v1\/wake-stream\/?(\?|$)/i
 
 /**
- * Whether a request asks for a WebSocket where there is one. Everywhere else, and with other protocols such as h2c, the offer is
+ * Whether a request asks for a WebSocket at a path that has one. At other paths, and for other protocols such as h2c, the upgrade is
  * ignored (RFC 9110 section 7.8).
  */
 export function asksForWebSocket({ method, url = '', headers }: IncomingMessage): boolean {

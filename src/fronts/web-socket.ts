@@ -67,7 +67,7 @@ export function acceptWebSocket(req: IncomingMessage, res: ServerResponse): Prom
   })
 }
 
-/** Ends a WebSocket: its client has a while to answer. A connection that ends before concerns nobody else. */
+/** Closes a WebSocket, and gives its client some time to answer. */
 export function closeSocket(socket: WebSocket, code: number): void {
   // The answer is read, whatever else waits.
   socket.resume()

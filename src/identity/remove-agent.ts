@@ -46,7 +46,7 @@ export async function removeAgent(
 ): Promise<Removal> {
   requireOperator(caller, 'remove agents')
   let rejected = 0
-  // A hundred in each transaction, so that nobody waits for all of them.
+  // A hundred in each transaction, so that other writers do not wait for all of them.
   for (let count = rejectMax; count >= rejectMax; rejected += count) {
     count = await context.db.transaction(async (tx) => {
       const agent = await findAgent(tx, caller.projectId, nameOf(handle))

@@ -58,7 +58,7 @@ class Project extends Share {
   readonly agents = new Map<string, Agent>()
 }
 
-/** Shares that are remembered while nobody uses them. */
+/** How many unused shares are remembered. */
 const idlePlacesMax = 8_192
 
 /**
@@ -154,7 +154,7 @@ export class FairGate {
     return madeIn(agent.places, name, () => new Place(agent, agentTarget.max, target))
   }
 
-  /** Forgets what nobody uses. Where most of it is in use, it is not looked through again before it has doubled. */
+  /** Forgets unused shares. If most are in use, they are not checked again before their number has doubled. */
   #sweep(): void {
     for (const [projectId, project] of this.#projects) {
       for (const [agentId, agent] of project.agents) {

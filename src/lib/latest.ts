@@ -1,4 +1,4 @@
-/** Remembers what was made of the latest keys, so that hundreds who ask for the same at the same time share it. */
+/** Caches the values that were made for the latest keys, so that hundreds of simultaneous callers with the same key share one. */
 export class Latest<Key extends object, Value> {
   readonly #max: number
   readonly #values = new Map<Key, Value>()

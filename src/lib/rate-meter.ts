@@ -1,4 +1,4 @@
-/** What is looked at for each new key, to be forgotten: none waits for the others. */
+/** How many old keys are checked, and perhaps forgotten, for each new key: bounded, so that no caller pays for all of them. */
 const lookMax = 8
 
 /** How much of an allowance is used, as it was at an instant (ms). */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 /** What a proxy may call a request. Anything else could be made to look like another line of the log. */
 const foreignId = /^[\w.:-]{1,64}$/
 
-/** Names requests: by the id that a proxy gave, else by one of its own that no other process gives. */
+/** Returns the id of a request: the one that a proxy gave, otherwise a new one that no other process gives. */
 export function newRequestIds(): (given: string | readonly string[] | undefined) => string {
   const process = randomBytes(5).toString('hex')
   let count = 0

@@ -1,4 +1,4 @@
-/** Lets somebody else in. More than once is the same as once. */
+/** Frees the place for the next one. Calling it more than once is the same as once. */
 export type Leave = () => void
 
 interface Line {
@@ -13,8 +13,8 @@ export class Turnstile {
   readonly #lines = new Map<string, Line>()
 
   /**
-   * Returns how to leave, at once or when it is this one's turn; undefined where the line is full. `inside` of 0 lets everybody in.
-   * Whoever goes away while it waits must still leave when it is let in.
+   * Returns the function that frees the place, at once or when a place is free; undefined: the line is full. With `inside` 0 there is no
+   * limit. A caller that gives up while it waits must still free its place when it gets one.
    */
   enter(key: string, { inside, waiting }: { inside: number; waiting: number }): Leave | Promise<Leave> | undefined {
     const line = this.#lineOf(key)

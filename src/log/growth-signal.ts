@@ -1,6 +1,6 @@
 import type { LogNotifier } from './log-notifier.ts'
 
-/** Signals that a project's log has grown, also when nobody was waiting at that moment. */
+/** Signals that a project's log has grown. A wait that begins later still gets the signal. */
 export class GrowthSignal {
   readonly #stop: () => void
   #grown = false

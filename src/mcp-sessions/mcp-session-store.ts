@@ -77,7 +77,7 @@ export async function findMcpSession(db: Reader, id: string): Promise<McpSession
   )
 }
 
-/** Returns the URIs that a session is subscribed to, and lets nobody else change them meanwhile. undefined: it has ended. */
+/** Returns the URIs that a session is subscribed to, and locks them until the commit. undefined: it has ended. */
 export async function lockSubscribedResources(tx: Transaction, id: string): Promise<string[] | undefined> {
   const row = await tx.get(lockResources, { id })
   return row && (JSON.parse(row.resources) as string[])

@@ -145,7 +145,7 @@ export function openSessionSweep({ db }: McpSessionContext, openSessions: () => 
   }
 }
 
-/** Ends the sessions that nobody has used for `mcpSessionIdle`. Safe on several gateways at once. */
+/** Ends the sessions that were not used for `mcpSessionIdle`. Safe on several gateways at once. */
 export function idleSessionSweep({ db, clock, log, changed }: McpSessionContext): Sweep {
   return {
     name: 'mcp_sessions',

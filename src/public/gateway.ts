@@ -92,7 +92,7 @@ export function createApp(config: Config, options: { readonly log?: Log } = {}):
   }
   let gateway: Gateway | undefined
   let starting: Promise<Gateway> | undefined
-  // Loaded with the first start: whoever only verifies wakes needs none of it.
+  // Loaded with the first start: a program that only verifies wakes does not need it.
   const open = async (): Promise<Gateway> => {
     const app = await import('../app.ts')
     gateway = app.createApp(config, options)

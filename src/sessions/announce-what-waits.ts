@@ -7,8 +7,8 @@ import { arrivalsAround } from '../wakes/store/arrivals.ts'
 import type { SessionContext } from './context.ts'
 
 /**
- * Has the subscriptions of an agent whose session has started send one digest of what waits. Not to receivers whose wake has begun
- * the session: see `isBegunByWake`. `live`: the session that was live before. Source: D29.
+ * Makes the subscriptions of an agent whose session has started send one digest of what waits. Not to receivers whose wake has begun the
+ * session: see `isBegunByWake`. `live`: the session that was live before. Source: D29.
  */
 export async function announceWhatWaits(
   { changed, hasWaiting }: SessionContext,

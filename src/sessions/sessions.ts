@@ -20,9 +20,9 @@ import { leaveSession } from './end.ts'
 import { requireAgentCaller } from './start.ts'
 
 /**
- * Records a sign of life of a session, with its presence if it is given: that of an MCP client only where nobody else has reported
- * any. Returns the current session. Errors: `session-not-found`,
- * `session-ended` with the reason and, after a preemption, the newer session: so the preempted process learns of it.
+ * Records a sign of life of a session, with its presence if it is given: that of an MCP client only if no other source has reported
+ * any. Returns the current session. Errors: `session-not-found`; `session-ended` with the reason and, after a preemption, the newer session,
+ * so that the preempted process learns of it.
  */
 export function beatSession(
   context: SessionContext,

@@ -26,7 +26,7 @@ interface SessionInput {
   readonly capabilities?: readonly string[] | undefined
   readonly pid?: number | undefined
   readonly startedAt?: number | undefined
-  /** False: the mail stays where it is, and goes along with the answers to later calls. For a process beside the harness, which shows it to nobody. */
+  /** False: the mail still waits, and goes along with the answers to later calls. For a process that cannot show it to the model. */
   readonly drain?: boolean | undefined
   readonly harness?: Conversation | undefined
 }
@@ -170,7 +170,7 @@ async function reviveSubscriptions(
   })
 }
 
-/** Tells the older session, and it alone, who speaks for the agent now. Source: D26. */
+/** Notifies the older session, and no other, which session speaks for the agent now. Source: D26. */
 function announcePreempted(
   { announce }: SessionContext,
   tx: Transaction,

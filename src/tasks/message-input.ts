@@ -42,7 +42,7 @@ export interface SendOptions {
 
 /**
  * Reads `priority`, `wakePolicy`, `taggedConcepts` and `expiresAt` from A2A metadata. Other software may use the same names in
- * metadata, so values of another shape are ignored. An unreadable `expiresAt` is refused, because nobody would notice its loss,
+ * metadata, so values of another shape are ignored. An unreadable `expiresAt` is refused, because its loss would not be noticed,
  * and so are more concepts than mail may have. Errors: `invalid-request`, `payload-too-large`.
  */
 export function readSendOptions(...metadata: readonly unknown[]): SendOptions {

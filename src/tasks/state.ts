@@ -35,7 +35,7 @@ export function allowedMoves(from: TaskState, roles: readonly TaskRole[]): TaskS
   ]
 }
 
-/** Throws `forbidden` when only the other party may make this move, `invalid-transition` when nobody may. */
+/** Throws `forbidden` when only the other party may make this move, `invalid-transition` when no party may. */
 export function requireMove(from: TaskState, to: TaskState, roles: readonly TaskRole[]): void {
   const allowed = allowedMoves(from, roles)
   if (allowed.includes(to)) return

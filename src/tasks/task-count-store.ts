@@ -38,7 +38,7 @@ const add = new RowsStatement(
 
 /**
  * Counts a change of a task at the end of the transaction: after the events of the change, which lock the log of the task's
- * project. So nobody else holds the counters of that project, and two gateways never wait for each other here.
+ * project. So no other transaction has locked the counters of that project, and two gateways never wait for each other here.
  */
 export function countTask(tx: Transaction, change: Change): void {
   tx.beforeCommit(addChanges, change)

@@ -43,7 +43,7 @@ export interface Transition {
  * is stored by its first move. Returns the task as it is stored.
  *
  * The caller has read the task with `lockTask` in this transaction, and has checked roles and room. Errors: `invalid-transition`
- * for a move that nobody may make, `version-conflict` for a task that is not as it was read; neither writes anything.
+ * for a move that no caller may make, `version-conflict` if the task has changed since it was read; neither writes anything.
  */
 export async function transition(
   tx: Transaction,

@@ -12,7 +12,7 @@ export interface Heard {
   readonly isEnough: Promise<'heard'>
 }
 
-/** How long a test waits for its reader: one that speaks into a session may have to wait for a turn. Below what proxies cut at. */
+/** How long a test waits for its reader: a reader of a session may have to wait for a turn. Shorter than the time-outs of proxies. */
 const waitMs = { session: 50_000, other: 10_000 } as const
 /** How long after `delivered` a reader that speaks into a session may say that a turn began. */
 const afterDeliveredMs = 10_000

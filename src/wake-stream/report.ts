@@ -28,8 +28,8 @@ export interface RecordedReceipt {
 }
 
 /**
- * Records receipts, in one transaction, and then tells the runs that wait for them. From `delivered` on the cursor passes the wake;
- * `failed` has it sent again as a webhook that fails would be. What is said of one wake is one write, however often. Source: S1-34, D31.
+ * Records receipts in one transaction, and then notifies the runs that wait for them. From `delivered` on the cursor passes the wake; after
+ * `failed` the wake is sent again, like a failed webhook. Several receipts for one wake are one write. Source: S1-34, D31.
  */
 export async function reportReceipts(
   context: WakeStreamContext,

@@ -20,8 +20,8 @@ export function sayingOf(
 }
 
 /**
- * What is kept of a wake after a step. `news`: it is stronger than all before it, and is put down to the mail of the wake; its senders
- * are told once. Pure.
+ * Returns the history of a wake after a step. `news`: the step is stronger than all earlier ones, so it is recorded with the mail of the
+ * wake, and the senders get one event. Pure.
  */
 export function noted(
   { eventId, audience, history, step, outcome }: ReportedDelivery,

@@ -27,7 +27,7 @@ type ReleaseReason = 'replaced' | 'changed'
 /** A receipt may come while no run waits for it: the wake was written to an earlier stream, or its run has ended and the next is to begin. */
 const earlyMax = 200
 
-/** Far more than its subscriptions have in flight: a reader that reports nothing, while what is open is made anew, begins again. */
+/** Far more than its subscriptions have in flight. A stream whose reader reports nothing is ended there, because open wakes are made again. */
 const openMax = 5_000
 
 /** One open stream: the wakes that were written to it and have no receipt yet. */
@@ -96,7 +96,7 @@ export class WakeStream {
     return this.#open.has(eventId)
   }
 
-  /** Takes the receipt of a wake. After it the wake may be written again. False: nobody waited for it yet. */
+  /** Takes the receipt of a wake. After it the wake may be written again. False: no run waits for it yet. */
   report(eventId: string, receipt: Receipt): boolean {
     const open = this.#open.get(eventId)
     this.#open.delete(eventId)
@@ -107,7 +107,7 @@ export class WakeStream {
     return false
   }
 
-  /** Nobody waits for the receipt of a wake now. The next run may: a receipt that comes before it is kept, and the wake not written again. */
+  /** No run waits for the receipt of a wake any more. A receipt that comes before the next run is kept for it, and the wake is not written again. */
   leave(eventId: string): void {
     const open = this.#open.get(eventId)
     if (open) open.isAwaited = false

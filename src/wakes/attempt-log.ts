@@ -1,7 +1,7 @@
 import { isShown, type Logger } from '../logger.ts'
 import type { Attempt, DeliveryOrder } from './channel.ts'
 
-/** How many subscriptions that fail are remembered. Beyond it the one that has failed longest is told anew. */
+/** The most failing subscriptions that are remembered. Beyond that, the one that has failed longest is forgotten, and logged again. */
 const spellsMax = 10_000
 
 interface Spell {

@@ -53,7 +53,7 @@ export interface DeliveryOrder<To extends Subscription = Subscription> {
   /** Records the attempts, then waits until the next one is due. False: stop, another run goes on from the record. */
   retryAt(attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean>
   /**
-   * Keeps the emission as it is until its outcome is recorded: for one that may be open for long. False: the lease was lost, stop.
+   * Stores the emission unchanged until its outcome is recorded: for an emission that may be open for long. False: the lease was lost, stop.
    * The events that gather after it are sent as one digest.
    */
   keep(attempts: readonly Attempt[]): Promise<boolean>

@@ -21,7 +21,7 @@ interface EngineOptions {
   readonly channels: Channels
   /** Called in the transaction that records acknowledged wakes. */
   readonly onDelivered?: OnDelivered
-  /** Finds mail that its recipient already has: it wakes nobody any more. */
+  /** Finds mail that its recipient already has, which no longer wakes. */
   readonly findDelivered?: FindDelivered
   /** Finds what waits for an agent. */
   readonly findWaiting?: FindWaiting

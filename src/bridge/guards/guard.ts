@@ -13,7 +13,7 @@ export interface BegunTurn {
   readonly senders: readonly string[]
 }
 
-/** The turns of the last hour. */
+/** The turns that began recently. */
 interface RecentTurns {
   /** Of the agent within the hour, the newest first; `turnsAnHour` are enough. */
   readonly turns: readonly BegunTurn[]

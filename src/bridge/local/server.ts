@@ -26,7 +26,7 @@ export async function startLocalServer(options: LocalServerOptions, world: World
   const { clock = systemClock, machine = thisMachine() } = world
   const address = localAddress(options.env, machine)
   if (address === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
-  // Until it is claimed, the socket has a random name.
+  // Until the socket is claimed, it has a random name that no client knows.
   let accept = (socket: Socket): unknown => socket.destroy()
   const server = createServer((socket) => accept(socket))
   const removeSocket = await claimSocket(server, address, machine)

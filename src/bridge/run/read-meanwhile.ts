@@ -29,7 +29,7 @@ export async function isReadMeanwhile(
       return false
     }
   }
-  // A message that no longer exists was not read.
+  // If none of the messages exists any more, none was read.
   return isThere
 }
 

@@ -22,7 +22,7 @@ export function registerPermission(program: Command, io: Io): void {
   registerRemove(permission, io)
 }
 
-/** `rouse grant …`: the same, by the word that everybody looks for. */
+/** `rouse grant …`: the same command under the name that most users look for. */
 export function registerGrant(program: Command, io: Io): void {
   const grant = program.command('grant').description('the same as permission: rouse grant <grantee> <scope>')
   const add = ['rouse grant @mike CAN_REPLY_TO', 'rouse grant add @mike CAN_REPLY_TO', 'rouse grant rm 019a…']

@@ -1,4 +1,4 @@
-/** What was looked at, and what was found. */
+/** One check, and its result. */
 export interface Check {
   /** `MCP server`, `hooks`, `key` */
   readonly name: string

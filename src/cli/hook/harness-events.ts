@@ -5,7 +5,7 @@ import type { PresenceState } from '../../registry/sessions/presence.ts'
 export interface HookAct {
   /** What the harness does from now on. */
   readonly state?: PresenceState
-  /** The harness takes text for the model: the mail that waits is told. Source: S1-15. */
+  /** The harness accepts text for the model: the waiting mail is listed. Source: S1-15. */
   readonly tellsMail?: true
   /** The conversation ends, and perhaps the process with it. */
   readonly ends?: true

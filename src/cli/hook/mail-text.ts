@@ -21,7 +21,7 @@ export function mailText(signals: readonly PendingSignal[]): string {
   ].join('\n')
 }
 
-/** What a model is told when nothing was taken. Pure. */
+/** The text for a model when no mail was taken: only the number. Pure. */
 export function countText(count: number): string {
   const many = count === 1 ? '1 message waits' : `${count} messages wait`
   return `Rouse: ${many} in your inbox. The tool read_inbox (or: rouse inbox --unread) reads them.\n${warning}`

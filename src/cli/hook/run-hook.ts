@@ -35,7 +35,7 @@ export async function runHook(hook: Hook, { gateway, waiting }: HookGateway): Pr
   const act = actOf(harness, event, input)
   if (act.ends) await endOwnSession(gateway, hook.process)
   if (act.state === undefined) return undefined
-  // A run that nobody watches speaks for itself alone: it leaves the session of the agent, and its mail.
+  // A run without a terminal does not speak for the agent: it does not touch the agent's session or mail.
   const text = isUnattended(hook.env) ? await countMail(act, gateway, waiting) : await report(hook, act, gateway)
   const { contextOutput } = harnesses[harness]!
   return text === undefined ? undefined : contextOutput(String(input.hook_event_name ?? event), text)

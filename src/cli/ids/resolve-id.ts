@@ -15,9 +15,9 @@ const shownMax = 10
 const aboutMax = 60
 
 /**
- * The id that somebody meant: a whole one as it is, else the only one of `list` that begins or ends so. The prefix of a kind of
- * ids (`MESSAGE:`) may be left out, and the ellipsis of a cut table be copied along. Without a match the text stays as it is, and
- * the gateway says what there is not. Errors: several match.
+ * Returns the id that a text means: a whole id unchanged, otherwise the only id of `list` with this beginning or end. The prefix of a kind
+ * of ids (`MESSAGE:`) may be left out, and the ellipsis of a cut table may be copied along. Without a match the text is returned unchanged,
+ * and the gateway refuses it. Errors: several match.
  */
 export async function resolveId(
   given: string,

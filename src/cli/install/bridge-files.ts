@@ -54,7 +54,7 @@ export function opencodePlugin(directory: string, { place }: Wanted): HarnessFil
   return [ownFile(join(directory, 'plugins/rouse.js'), 'plugin', pluginText(address))]
 }
 
-/** A file that nobody else writes. */
+/** A file that only `rouse install` writes. */
 function ownFile(path: string, holds: string, text: string): HarnessFile {
   return { path, format: 'whole', holds, pieces: [{ kind: 'property', path: [], value: text }] }
 }

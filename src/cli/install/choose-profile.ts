@@ -20,7 +20,7 @@ interface Choice {
 }
 
 /**
- * The profile that the harness will use: the named one, else one of the named agent, else the one in use. Errors: there is none, or
+ * Returns the profile for the harness: the named one, otherwise one of the named agent, otherwise the one in use. Errors: there is none, or
  * it has the operator's key, which is not for a harness.
  */
 export function chooseProfile({ profile, agent }: Choice, io: Io): ChosenProfile | undefined {
@@ -44,7 +44,7 @@ export function chooseProfile({ profile, agent }: Choice, io: Io): ChosenProfile
 const operator = '@operator'
 const remedy = 'rouse login --profile donna --key-file donna.key, or --agent @donna with the operator’s key.'
 
-/** Errors: nobody said whose mail the harness gets. */
+/** Errors: neither a profile nor an agent was named. */
 export function noProfile(): UsageError {
   return new UsageError(`Whose mail does the harness get? ${remedy}`)
 }

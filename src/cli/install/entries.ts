@@ -16,8 +16,8 @@ export function serverWords({ launch, profile }: Wanted): { command: string; arg
 }
 
 /**
- * The variables by which the profiles are found, for a harness that gives its servers a short list of its own. `listed`: what it
- * passes on anyway.
+ * Returns the variables that the server needs to find the profiles, for a harness that passes only a few variables to its servers.
+ * `listed`: the variables that it passes anyway.
  */
 export function serverEnv({ place }: Wanted, listed: readonly string[]): { env?: Record<string, string> } {
   const home = place.platform === 'win32' ? 'USERPROFILE' : 'HOME'
@@ -64,7 +64,7 @@ export const bearer = (reference: string) => ({ Authorization: `Bearer ${referen
 /** A hook ends by itself after two seconds. */
 export const hookSeconds = 10
 
-/** The events of Claude Code, and of those that have taken them over. */
+/** The events of Claude Code, and of harnesses with the same events. */
 export const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
 
 export function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {

@@ -47,7 +47,7 @@ export interface Harness {
   readonly scopes: readonly Scope[]
   /** Whether it can call `/mcp` of the gateway with a key from its environment. */
   readonly http: boolean
-  /** What `--approve-tools` does; undefined: it asks nobody anyway. */
+  /** The effect of `--approve-tools`; undefined: the harness never asks. */
   readonly approval?: string
   /** What can take the wakes of the bridge in its sessions, the usual one first; undefined: nothing of ours has to. */
   readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]

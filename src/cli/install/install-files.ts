@@ -41,17 +41,17 @@ export interface FileResult {
   readonly backup?: string
   /** Wanted entries that were there before: they are not ours. */
   readonly foreign?: readonly string[]
-  /** Entries of ours that somebody has changed: they stay. */
+  /** Our entries that were changed after the installation: they stay. */
   readonly changed?: readonly string[]
 }
 
-/** What has to be done so that the files of a harness have what it needs. Changes nothing. Errors: `UsageError`, with file, line and column. */
+/** Plans the changes that give the files of a harness their entries. Changes nothing. Errors: `UsageError`, with file, line and column. */
 export function planInstall(io: Io, files: readonly HarnessFile[]): FileWork[] {
   const records = readRecords(io.env)
   return files.map(({ path, format, holds, pieces }) => plannedFile(path, format, holds, pieces, records.get(path)))
 }
 
-/** What has to be done so that the files have nothing of ours; of a project those below `folder`. Changes nothing. Errors: `UsageError`. */
+/** Plans the changes that remove our entries from the files; for a project, from those below `folder`. Changes nothing. Errors: `UsageError`. */
 export function planUninstall(io: Io, { harness, scope }: Installation, folder: string): FileWork[] {
   const isMeant = (path: string) => scope === 'user' || !relative(folder, path).startsWith('..')
   const own = [...readRecords(io.env)].filter(
@@ -115,7 +115,7 @@ export function applyInstall(io: Io, installation: Installation, work: readonly 
   })
 }
 
-/** Takes what is ours out of the files. A file that we made, and that has nothing else, is removed. */
+/** Removes our entries from the files. A file that we made, and that has nothing else, is deleted. */
 export function applyUninstall(io: Io, work: readonly FileWork[]): FileResult[] {
   const results = work.map(({ file, holds, plan, record }): FileResult => {
     try {
@@ -156,7 +156,7 @@ function named(name: 'foreign' | 'changed', pieces: readonly Piece[]): Pick<File
   return pieces.length === 0 ? {} : { [name]: pieces.map(({ path }) => path.join('.')) }
 }
 
-/** A failure with the file in it. Those of the program itself stay what they are. */
+/** Returns a failure as a `UsageError` that names the file. Errors of the program itself are returned unchanged. */
 function asUsageError(error: unknown, path: string): unknown {
   if (error instanceof DocumentError) {
     return new UsageError(`${path}:${error.line}:${error.column}: ${error.message}. The file is left as it is.`, {

@@ -4,17 +4,17 @@ import { type Format, hasPiece, type Piece, samePiece, type Written } from '../.
 export interface Plan {
   readonly text: string
   readonly written: readonly Written[]
-  /** What was removed, and was not asked for any more. */
+  /** Removed pieces, which are no longer wanted. */
   readonly removed: readonly Written[]
-  /** Wanted pieces that were there, written by somebody else: they stay when everything is removed. */
+  /** Wanted pieces that were there already and were not written by us: they stay when everything is removed. */
   readonly foreign: readonly Piece[]
-  /** Written pieces that somebody has changed since: they stay as they are. */
+  /** Written pieces that were changed later: they stay unchanged. */
   readonly changed: readonly Written[]
 }
 
 /**
- * What is to be done so that a file has the wanted pieces, and of those that were written earlier no others. Pure. Errors: a
- * `DocumentError` where a wanted property is there with another value, or where the text cannot be dealt with.
+ * Plans how a file gets the wanted pieces, and loses the pieces that were written earlier and are no longer wanted. Pure. Errors: a
+ * `DocumentError` if a wanted property is there with another value, or if the text cannot be edited.
  */
 export function planFile(
   format: Format,

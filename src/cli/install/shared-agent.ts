@@ -4,7 +4,7 @@ import { profilesOf, readRecords } from '../../config-files/record.ts'
 import type { HarnessId } from './harness.ts'
 import { harnessTable } from './harness-table.ts'
 
-/** A warning where other harnesses speak for the same agent: of those that run, only the newest does. Source: D12. */
+/** Returns a warning if other harnesses use the same agent: only the one that started last speaks for it. Source: D12. */
 export function sharedAgent(io: Io, own: HarnessId, identity: string): string[] {
   const { byName } = readProfiles(io)
   const isSame = (profile: string) => byName.get(profile)?.identity === identity

@@ -22,8 +22,8 @@ interface StreamSubscription {
 }
 
 /**
- * Returns a subscription for each trigger: one that an earlier `rouse listen` of this agent has left, or a new one. What gathered in
- * the meantime is in the one that was left.
+ * Returns a subscription for each trigger: one that an earlier `rouse listen` of this agent has left, with the events that gathered since,
+ * or a new one.
  */
 export async function streamSubscriptions(
   gateway: GatewayClient,
@@ -65,7 +65,7 @@ async function subscribe(
   return (await gateway.call('POST /v1/wake-subscriptions', { body })).subscriptionId
 }
 
-/** An earlier run may have had other options, or somebody has paused it. */
+/** An earlier run may have had other options, or the subscription was paused. */
 async function adjust(
   gateway: GatewayClient,
   { subscriptionId: id, status, harnessTargetMetadata: known }: Subscription,

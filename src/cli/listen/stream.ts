@@ -43,7 +43,7 @@ export async function listenOnStream(
     for (const { id, trigger, isNew } of own) {
       print.note(`${isNew ? 'Subscribed' : 'Goes on with the subscription'} to ${trigger} as ${plain(id)}`)
     }
-    // What is printed, or starts a process of its own, interrupts no harness, whatever its presence.
+    // Printing a wake, or starting a process for it, interrupts no harness, whatever its presence.
     const follow = { subscriptionIds, capabilities: ['spawn'], signal: io.signal, note: print.note }
     for await (const item of streamedWakes(gateway, follow)) take(item)
     throw new Error('No subscription is left to read here.')

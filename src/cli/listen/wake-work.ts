@@ -82,8 +82,8 @@ export class WakeWork {
   }
 
   /**
-   * Reports until the gateway has it: it waits for the report as long as the stream is open, and nothing else comes meanwhile. At the
-   * end it tries once: a report that is lost is asked for again, the gateway writes the wake to the next connection.
+   * Repeats a report until the gateway has it: the gateway waits for the report as long as the stream is open, and sends nothing else. At the
+   * end of the process it tries once: if the report is lost, the gateway writes the wake again to the next connection.
    */
   async #report(eventId: string, { step, ...rest }: { step: ReceiptStep; detail?: string }): Promise<void> {
     const body = [{ eventId, step, at: new Date().toISOString(), ...rest }]

@@ -23,7 +23,7 @@ const beatMsDefault = 60_000
 const leaveMail = { 'rouse-pending-signals': 'none' }
 
 /**
- * The Rouse session of the harness that started this process. It begins with the first work, gives signs of life, and begins again
+ * The Rouse session of the harness that started this process. It begins with the first call, gives signs of life, and begins again
  * when it has ended. When a newer process speaks for the agent, it asks the gateway again with each call and never takes over by
  * itself: the gateway decides by the start of the processes. Source: D12, D26.
  */
@@ -150,7 +150,7 @@ export class AgentSession implements AsyncDisposable {
     try {
       const answer = await this.#parts.api({ method: 'PUT', path: `/v1/sessions/${id}`, body: {}, headers: leaveMail })
       const isOver = this.note(id, answer)
-      // A machine that slept comes back by itself. A session that somebody has ended waits for the next work.
+      // After a time-out (the machine slept) the session begins again by itself; one that was ended begins again with the next call.
       if (isOver && answer.body.reason === 'timeout') await this.ensure()
     } catch (error) {
       this.#parts.debug(`No sign of life: ${(error as Error).message}`)

@@ -11,8 +11,8 @@ interface ChannelNotification {
 }
 
 /**
- * What the channel says of an event: of a new message that may be pushed, a pointer to it; of anything else, nothing. Claude Code
- * neither answers nor says whether it showed it, so it proves nothing: only a later acknowledgement of the agent does. Pure.
+ * Returns the notification of the channel for an event: a reference to a new message that may be pushed; for any other event, nothing.
+ * Claude Code does not answer, so the notification proves nothing: only a later acknowledgement of the agent does. Pure.
  * Source: S1-15, S2-13, D14.
  */
 export function channelNotification(event: EventView, self: string | undefined): ChannelNotification | undefined {

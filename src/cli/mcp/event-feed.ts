@@ -16,8 +16,8 @@ interface FeedOptions {
 }
 
 /**
- * The events of the agent, on one stream that opens with the first reader and stays open. It takes no mail. Where it breaks off, it goes on after the
- * last event; a gateway that is away is tried again until the end of the process.
+ * The events of the agent, on one stream that opens with the first reader and stays open. It takes no mail. When it breaks, it continues after the
+ * last event; an unreachable gateway is tried again until the end of the process.
  */
 export class EventFeed implements AsyncDisposable {
   readonly #options: FeedOptions

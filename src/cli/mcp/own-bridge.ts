@@ -4,8 +4,8 @@ import type { Io } from '../../client/io.ts'
 import { bridgeLogPath } from '../service/log-file.ts'
 
 /**
- * Starts `rouse bridge` in the background where none of this user runs. It outlives this process: it serves every harness of its user.
- * Of several that start at once one stays, because a bridge holds its journal. What it says is in its log file.
+ * Starts `rouse bridge` in the background if this user runs none. It outlives this process: it serves every harness of its user. If several
+ * start at once, one stays, because a bridge locks its journal. It prints to its log file.
  */
 export async function startOwnBridge(io: Pick<Io, 'env'>, warn: (text: string) => void): Promise<void> {
   if ((await askStatus(io.env)) !== undefined) return

@@ -1,7 +1,7 @@
 import { type ApiAnswer, type ApiRequest, type CallApi, GatewayUnreachable } from '../../fronts/mcp/call-api.ts'
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
 
-/** How long a wait goes on while the gateway is away: longer than a restart takes. */
+/** How long a wait continues while the gateway is unreachable: longer than a restart takes. */
 const outageMax = 60_000
 const againMs = 1_000
 const earlyMs = 1_000

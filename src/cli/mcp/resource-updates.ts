@@ -1,7 +1,7 @@
 import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 
-/** The subscribed resources that an event has changed. What is `silent` changes nothing that anybody is told of. Pure. Source: S1-15. */
+/** The subscribed resources that an event has changed. A `silent` event causes no notification. Pure. Source: S1-15. */
 export function changedResources(subscribed: ReadonlySet<string>, event: EventView, identity: string): string[] {
   if (event.data.wakePolicy === 'silent') return []
   // On the wire an event names its actor, not the actor's id.

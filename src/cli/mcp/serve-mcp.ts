@@ -91,7 +91,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     observe,
     observeSent: (message) => {
       learn(handshakeOfServer(message))
-      // What is acknowledged is told from then on.
+      // Changes after the acknowledgement are notified.
       return isAcknowledgement(message) ? feed.whenOpen() : undefined
     },
     onWritten: (id) => unshown.written(id),
@@ -127,7 +127,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     const capabilities = capabilitiesOf(hasChannel)
     const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities })
     if (era === 'legacy') {
-      // What is subscribed was noted as it came in. The answer says that changes are told from now on.
+      // The subscription was recorded when the request came in. The answer says that changes are notified from now on.
       mcp.server.setRequestHandler('resources/subscribe', async () => {
         await feed.whenOpen()
         return {}

@@ -12,8 +12,8 @@ const byVariable: readonly (readonly [variable: string, surface: string])[] = [
 ]
 
 /**
- * The surface of a session: what the environment of the user says, else what the client calls itself, else what the harness sets. A
- * client comes before a variable, because a harness that was started within another one inherits those. Pure. Source: S2-16.
+ * Returns the surface of a session: from the user's variable, otherwise from the name of the client, otherwise from the variables of the
+ * harness. The client's name comes before those, because a harness that runs inside another one inherits its variables. Pure. Source: S2-16.
  */
 export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
   const told = env.ROUSE_AGENT_SURFACE?.trim()

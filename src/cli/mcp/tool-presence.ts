@@ -32,7 +32,7 @@ export class ToolPresence implements Disposable {
   #activeAt: number | undefined
   #cancelEnd = (): void => {}
   #last: Promise<void> = Promise.resolve()
-  /** The session in which somebody else reports. */
+  /** The session in which another source reports. */
   #silentIn: string | undefined
 
   constructor(parts: Parts) {

@@ -14,7 +14,7 @@ export function bridgeLogPath({ XDG_STATE_HOME: state, HOME, USERPROFILE }: Io['
   throw new UsageError('There is no home directory for the log of the bridge: set HOME or XDG_STATE_HOME.')
 }
 
-/** Does something that prints to a log file. What goes wrong is the last line of it. Errors: those of the act. */
+/** Runs an act whose output goes to a log file. An error becomes the last line of the file. Errors: those of the act. */
 export async function withLogFile(io: Io, path: string, act: (io: Io) => Promise<void>): Promise<void> {
   const log = openLogFile(path, () => systemClock.now())
   try {

@@ -24,7 +24,7 @@ interface TestOptions {
 const lookMs = 300
 
 /**
- * Sends an agent a message that asks for an acknowledgement, and gathers what comes back until the agent has acknowledged it or the time is over.
+ * Sends an agent a message that asks for an acknowledgement, and collects the evidence until the agent has acknowledged it or the time is over.
  * Errors: `Refused`, `Unreachable`.
  */
 export async function runWakeTest(gateway: GatewayClient, { handle, waitMs, signal }: TestOptions): Promise<WakeTest> {

@@ -16,8 +16,8 @@ export interface WakeContext {
 const readMax = 20
 
 /**
- * Reads the messages and tasks that a wake names. One that is gone meanwhile, or may not be read, is left out. Errors: `Unreachable`,
- * and of a gateway that fails.
+ * Reads the messages and tasks that a wake names. Those that no longer exist, or may not be read, are left out. Errors: `Unreachable`, and
+ * those of a gateway that fails.
  */
 export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promise<WakeContext> {
   const named = referencesOf(wake)

@@ -4,8 +4,8 @@ import { parseJson } from './parse.ts'
 import { childrenOf, deepest, endOf, type Node, treeOf } from './tree.ts'
 
 /**
- * Removes a written piece. Where its text is still in the file, it is cut out, and the rest is as it was before. Where the file has
- * been written anew by a program, the piece is found by its place and value. A piece with another value is left. Errors: see `Format`.
+ * Removes a written piece. If its text is still in the file, it is cut out, and the rest stays unchanged. If a program has rewritten the
+ * file, the piece is found by its place and value. A piece with another value is left. Errors: see `Format`.
  */
 export function removeJson(text: string, written: Written): Removal {
   const before = parseJson(text)
@@ -18,7 +18,7 @@ export function removeJson(text: string, written: Written): Removal {
   return isRid(rest, before, written) ? { outcome: 'removed', text: rest } : { outcome: 'changed', text }
 }
 
-/** Whether a text is what it was, without the piece and without anything else missing. */
+/** Whether a text lacks the piece, and nothing else. */
 function isRid(text: string, before: unknown, written: Written): boolean {
   try {
     return sameValue(pruned(parseJson(text)), pruned(valueWithout(before, written)))
@@ -79,7 +79,7 @@ function prune(text: string, { kind, path, depth }: Written): string {
     const { node, depth: reached } = deepest(rest, treeOf(rest)!, path.slice(0, length))
     if (reached < length) continue
     if (childrenOf(node).length > 0 || node.parent === undefined) break
-    // Comments that somebody wrote into it keep it.
+    // It stays if comments were written into it.
     if (rest.slice(node.offset + 1, endOf(node) - 1).trim() !== '') break
     rest = cutNode(rest, node.parent)
   }

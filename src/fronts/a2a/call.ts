@@ -123,7 +123,7 @@ export abstract class A2aCall {
     return this.#held!.signal
   }
 
-  /** A signal that aborts when the client goes away, or when one of the others aborts. */
+  /** A signal that aborts when the client disconnects, or when one of `others` aborts. */
   protected abstract untilClosed(others: AbortSignal[]): AbortSignal
 }
 

@@ -41,7 +41,7 @@ function flawOf(req: Request, agent: Agent): RpcError | undefined {
   }
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0".')
   if (typeof method !== 'string' || !method) return invalid('method is required.')
-  // A request without an id is a notification: nobody would learn what became of it.
+  // A request without an id is a notification: its caller would never learn the result.
   if (id === undefined) return invalid('id is required: a string or a number that the answer repeats.')
   const version = req.get('a2a-version') || '0.3'
   if (!versions.includes(version)) {

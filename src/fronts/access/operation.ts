@@ -1,8 +1,8 @@
 import type { Scope } from '../../registry/callers/scopes.ts'
 
 /**
- * What an agent may use an operation on. `project`: everything in its project. `own`: what is its own. `party`: what it takes
- * part in, as sender, recipient, originator or assignee. `granted`: its own, and another's with that agent's permission.
+ * The resources on which an agent may use an operation. `project`: everything in its project. `own`: its own. `party`: those in which it
+ * takes part, as sender, recipient, originator or assignee. `granted`: its own, and those of agents that granted it.
  * `contacts`: agents that accept mail from it. `welcome`: agents that accept its messages over A2A. `never`: nothing.
  * A rule that needs stored data is checked where that data is read; the word here names the rule.
  */

@@ -121,7 +121,7 @@ function entryOf({ caller, operation, front, address, outcome, ...called }: Rest
   }
 }
 
-/** Returns the object of a call: what the handler set, else what was made, else what the path names. */
+/** Returns the target of a call: the one that the handler set, otherwise the resource that was made, otherwise the one in the path. */
 function targetOf({ reply, params }: Pick<RestRecord, 'reply' | 'params'>): string {
   if (reply?.target !== undefined) return reply.target
   const location = reply?.headers.Location

@@ -7,7 +7,7 @@ interface Own {
   readonly project: string
 }
 
-/** Returns whom the client speaks for: what the transport knows, else what the API says, asked once. */
+/** Returns the identity of the client: the one that the transport knows, otherwise the one from a single call of the API. */
 export type FindOwn = (api: AskApi) => Promise<Own>
 
 export function createFindOwn(known: Partial<Own>): FindOwn {

@@ -10,7 +10,7 @@ const told = new Set(['type', 'title', 'status', 'detail', 'instance', 'code', '
 /** The most that a refusal says. */
 const room = { textBytes: 4_000, bytes: 16_000 }
 
-/** A refusal for a model: the title with its code, what is wrong and how to put it right, and what else the problem says. Pure. */
+/** Returns a refusal as text for a model: title, code, detail with the remedy, and the other fields of the problem. Pure. */
 export function problemText(problem: JsonObject): string {
   const { value } = shownJson(isJsonObject(problem.error) ? ofA2a(problem.error) : problem, room)
   const { title, code, detail, field } = value

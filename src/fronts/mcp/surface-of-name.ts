@@ -16,7 +16,7 @@ export function knownSurface(name: string): string | undefined {
   return byName.find(([pattern]) => pattern.test(name))?.[1]
 }
 
-/** The surface of any client: a known one, else its name as a surface is written, else `mcp`. Pure. Source: S2-16. */
+/** Returns the surface of a client: a known one, otherwise one made from its name, otherwise `mcp`. Pure. Source: S2-16. */
 export function surfaceOfName(name: string): string {
   return knownSurface(name) ?? (slugOf(name) || 'mcp')
 }

@@ -4,7 +4,7 @@ import { openRoute } from './route.ts'
 
 /**
  * `/.well-known/rouse-instance?challenge=`: proves to callers that can read the gateway's data directory that this gateway
- * listens at the address that they asked. The command line asks before it sends the admin key that it found there.
+ * listens at the address that they called. The command line calls it before it sends the admin key that it found there.
  */
 export const instanceProofRoutes = [
   openRoute('GET /.well-known/rouse-instance', async ({ req, res }, context: { readonly instanceKey: string }) => {

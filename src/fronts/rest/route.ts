@@ -31,7 +31,7 @@ interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly header: (name: string) => string | undefined
   /** For headers, another status than the route's, and the object in the audit. */
   readonly reply: Reply
-  /** Returns a signal that aborts when the client goes away, or with one of the others. For calls that wait: they give back their room. */
+  /** Returns a signal that aborts when the client disconnects, or with one of the given signals. For calls that wait: they free their place. */
   readonly untilGone: UntilGone
   /** For answers that are streamed. undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
@@ -97,7 +97,7 @@ export function route<
   return { route: name, operation, rate, body, query, status, handle }
 }
 
-/** A route that answers everybody, with a key or without one. */
+/** A route that answers every caller, with or without a key. */
 export interface OpenRoute<Context> {
   readonly route: RouteName
   readonly handle: (http: HttpExchange, context: Context) => Promise<unknown>

@@ -61,7 +61,7 @@ type OpenContext = ContextOf<(typeof open)[number]>
 /** Every route below `/v1`. All of them take a key. */
 export const restTable = routeTable<AnyRoute<RestContext>>(routes)
 
-/** The routes that answer everybody. */
+/** The routes that answer every caller. */
 export const openTable = routeTable<OpenRoute<OpenContext>>(open)
 
 /** Who may do what over REST: the row of every route below `/v1`. */

@@ -17,8 +17,8 @@ export interface WaitForMailContext {
 }
 
 /**
- * Waits until mail comes that wakes the caller, and takes all mail that waits, as the answer to any other call does. Empty at the
- * time-out, when the gateway stops, and when the client has gone. It counts as a blocking call while it waits. Errors: `forbidden`,
+ * Waits until mail comes that wakes the caller, and returns all waiting mail, like the answer to any other call. Empty at the time-out,
+ * when the gateway stops, and when the client has disconnected. It counts as a blocking call while it waits. Errors: `forbidden`,
  * `session-not-found`, `limit-exceeded`; `unauthenticated` when the key is revoked meanwhile. Source: S2-14.
  */
 export async function waitForMail(

@@ -9,7 +9,7 @@ interface AwaitMailContext extends PiggybackContext {
 
 interface Wait {
   readonly timeoutMs: number
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller waits no longer. */
   readonly signal: AbortSignal
 }
 

@@ -10,8 +10,8 @@ import { recordWakes } from './waiting-store.ts'
 import { newerEvidence } from './wake-evidence.ts'
 
 /**
- * Makes what puts a step of a wake down to its mail, in the transaction that records the step: the recipient's row says the strongest step,
- * and its `receipt` rises as far as it is proved. Each sender is told with one event. Source: D11, D17.
+ * Makes the function that records a step of a wake with its mail, in the transaction that records the step: the recipient's row has the
+ * strongest step, and its `receipt` rises as far as the step proves. Each sender gets one event. Source: D11, D17.
  */
 export function createNoteStep(append: AppendEvents): OnStep {
   return async (tx, step) => {
@@ -32,7 +32,7 @@ export function createNoteStep(append: AppendEvents): OnStep {
   }
 }
 
-/** One event for each sender: about its newest message in the wake. Nobody is told of mail to itself. */
+/** Appends one event for each sender, about its newest message in the wake. Not for mail of the recipient to itself. */
 async function tellSenders(
   append: AppendEvents,
   tx: Transaction,

@@ -9,7 +9,7 @@ interface Unread {
 }
 
 const unreadMax = 10_000
-/** More signals to sessions than this that nobody has read, and newer than all mail, would hide the mail. */
+/** If more unread signals to sessions than this are newer than all mail, they hide the mail. */
 const lookMax = 200
 
 // Each is one range of an index of its own. One statement for both would read the whole inbox.

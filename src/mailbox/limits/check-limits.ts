@@ -7,7 +7,7 @@ import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal
 import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
 
 interface Sending extends Sender {
-  /** undefined: several agents, but not everybody. */
+  /** undefined: several agents, but not all of a project. */
   readonly peer: Peer | undefined
 }
 
@@ -42,7 +42,7 @@ async function checkExchange(
 ): Promise<Refusal | undefined> {
   const { senderId, peer } = sending
   if (stormTurns === 0 || !peer || peer.id === senderId) return undefined
-  // Broadcasts to one project are one exchange, whoever sends them.
+  // All broadcasts to one project count as one exchange, whichever agent sends them.
   const [first, second] = [senderId, peer.id].sort() as [string, string]
   const pair: [string, string] = peer.id.startsWith('*') ? ['*', peer.id] : [first, second]
   const turns = await countTurn(tx, pair, senderId, stormWindowMs)

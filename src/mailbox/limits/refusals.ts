@@ -15,7 +15,7 @@ export interface Sender {
   readonly from: string
 }
 
-/** The other side of a message: one agent, or everybody of a project. */
+/** The other side of a message: one agent, or all agents of a project. */
 export interface Peer {
   readonly id: string
   readonly identity: string

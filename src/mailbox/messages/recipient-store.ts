@@ -29,7 +29,7 @@ const recipientRows = rowsInsert('message_recipient', [
   'receipt',
   'session_id',
 ])
-/** A recipient with its agent, and what is known of the newest wake that told it (JSON). A removed agent has neither handle nor project. */
+/** A recipient with its agent, and the reports on the newest wake with this message (JSON). A removed agent has neither handle nor project. */
 export interface AgentRecipient extends Recipient {
   readonly handle: string | null
   readonly projectId: string | null

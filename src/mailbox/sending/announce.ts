@@ -10,7 +10,7 @@ import { putMail } from '../messages/put-mail.ts'
 /** Lists the agents of a project that have a live session. */
 type ListPresent = (reader: Reader, projectId: string) => Promise<readonly string[]>
 
-/** The most agents that one announcement goes to: with more, announcing everybody to everybody costs too much. */
+/** The most agents that get one announcement: with more, announcing every agent to every other one costs too much. */
 const recipientsMax = 100
 
 const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
@@ -21,8 +21,8 @@ const subjects: Record<SystemSignal, (payload: JsonObject) => string> = {
 
 /**
  * Makes the function that sends the gateway's own signals: mail from `@gateway` for the next turn, without limits. A signal to one
- * session is silent: no wake and no other session takes it. A signal to a project goes to every agent with a live session while
- * there are at most 100 of them; with more, nobody gets it, and `GET /v1/agents` shows who is there. Source: S2-7, D26.
+ * session is silent: no wake and no other session gets it. A signal to a project goes to every agent with a live session while
+ * there are at most 100 of them; with more, no agent gets it, and `GET /v1/agents` shows the live sessions. Source: S2-7, D26.
  */
 export function createAnnounce(append: AppendEvents, listPresent: ListPresent): Announce {
   return async (tx, { projectId, signalType, payload, toAgentId, toSessionId, exceptAgentId }) => {

@@ -4,7 +4,7 @@ import { identityIn, type WakePolicy } from './agent.ts'
 import { findNameAndPolicy } from './agent-store.ts'
 import { identityFrom, operatorId } from './identity.ts'
 
-/** Somebody whom an event concerns. */
+/** An agent or operator that an event concerns. */
 export interface Party {
   readonly id: string
   /** The project of an agent; null: it has none, as the operator, or was removed. */

@@ -30,8 +30,8 @@ export interface TaskAssignment {
    */
   find(tx: Transaction, caller: Caller, ref: string): Promise<ClaimedTask | undefined>
   /**
-   * Makes somebody else the assignee of an unfinished task that `find` returned in this transaction. Appends its events: call it
-   * after what comes before them in the log.
+   * Makes another agent the assignee of an unfinished task that `find` returned in this transaction. Appends the events of the change: call
+   * it after appending any events that must come before them in the log.
    */
   assign(tx: Transaction, caller: Caller, taskId: string, next: NextAssignee): Promise<void>
 }

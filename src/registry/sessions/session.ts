@@ -32,7 +32,7 @@ export interface Session extends Told {
   readonly harnessSessionId: string | null
 }
 
-/** What a harness says of its own conversation. What is absent stays as it was. */
+/** The conversation of a harness, as it reports it. Absent fields keep their stored values. */
 export interface Conversation {
   readonly cwd?: string | undefined
   readonly sessionId?: string | undefined

@@ -10,8 +10,8 @@ const rememberedMax = 10_000
 /** What is known of a request before it is read. */
 export interface Bulk {
   /**
-   * The path, or what the body asks for where all bodies go to one path. What had a large answer for this caller is expected to have
-   * one again. undefined: not known, or not yet.
+   * The path of the request, or the method in its body if all bodies go to one path. If the last one with this name had a large answer for
+   * this caller, the next one is expected to have one too. undefined: not known, or not yet.
    */
   what: string | undefined
   /** The announced size of the body in bytes; 0: none, or none announced. */
@@ -46,8 +46,8 @@ export class LongTurns {
   }
 
   /**
-   * Waits while the same agent is asking for the same thing, whose answer then tells how large this one will be. Otherwise those that
-   * come together would all begin as small ones. Returns what to call when the answer is over, or will be long in coming.
+   * Waits while a request of the same agent with the same name is being answered: its answer shows how large this one will be. Otherwise
+   * requests that come together would all begin as small ones. Returns the function to call when the answer is over, or has to wait.
    */
   async enterAlone(agentId: string, request: Bulk): Promise<() => void> {
     const key = `${agentId} ${request.what}`

@@ -70,8 +70,8 @@ export class Shares {
   }
 
   /**
-   * Has a request wait that has its turn already and was named by its body: while others send requests, until one that is expected to
-   * be large may begin. False: its client has gone away. Errors: `rate-limited`.
+   * Lets a request wait that has its turn already and was named by its body: if a large answer is expected and other callers send requests,
+   * until it may begin. False: its client has disconnected. Errors: `rate-limited`.
    */
   async beginNamed(caller: Caller, request: Bulk): Promise<boolean> {
     if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return true

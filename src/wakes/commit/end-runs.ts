@@ -26,7 +26,7 @@ export async function endRuns(
   return last
 }
 
-/** Splits runs into those that this gateway continues, and those that it had long enough and others may take. */
+/** Splits runs into those that this gateway continues, and those that it has had long enough and yields to other gateways. */
 function share(
   continuing: readonly ContinuingRun[],
   now: number,

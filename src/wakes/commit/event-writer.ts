@@ -31,9 +31,9 @@ const noScheduler: Scheduler = {
 }
 
 /**
- * Writes events at the end of the transaction, when the log is locked until the commit: those of all its writers together. The
- * subscriptions that they concern become due, or are leased to be sent for at once. Runs end there too, while nobody else can
- * append: a later event finds their subscriptions idle and schedules them.
+ * Writes the events of all writers together at the end of the transaction, when the log is locked until the commit. The subscriptions that
+ * they concern become due, or are leased and sent for at once. Runs end there too, while no other transaction can append: a later event
+ * finds their subscriptions idle and schedules them.
  */
 export function createEventWriter(notifier: LogNotifier): EventWriter {
   const { recent } = notifier

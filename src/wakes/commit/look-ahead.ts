@@ -9,7 +9,7 @@ import type { Release } from '../store/lease-progress.ts'
 import type { EventsByAudience } from './decide-wakes.ts'
 import type { DeferredEnd } from './run-end.ts'
 
-/** The log of one project, which the transaction has locked: nobody else appends to it. */
+/** The log of one project, which the transaction has locked: no other transaction appends to it. */
 export interface LockedLog {
   readonly recent: RecentEvents
   /** The newest logId before the events that this transaction appends. */

@@ -6,7 +6,7 @@ import type { Reader } from '../../storage/database.ts'
 import { isOwnAct, matches, messageIdOf, passes, wakePolicyOf } from '../rules/match.ts'
 import { pageMax } from './pending.ts'
 
-/** What waits for an agent: the ids of its unread messages, and those of the tasks that it has to work on. */
+/** The ids of an agent's unread messages, and of the tasks that it has to work on. */
 export interface Waiting {
   readonly messageIds: ReadonlySet<string>
   /** When the oldest of them was sent, ms since the epoch; null: there is none. */
@@ -63,7 +63,7 @@ async function unreadMail(
   return found
 }
 
-/** Whether the newest change of an open task is worth a wake, whoever caused it: the task is the agent's to work on. */
+/** Whether the newest change of an open task wakes the assignee, even if the assignee itself caused it: it has to work on the task. */
 function wakesForTask(subscription: WakeSubscription, event: LogEvent): boolean {
   const { trigger, filters } = subscription
   if (trigger === 'TASK_STATE_CHANGED')

@@ -16,7 +16,7 @@ export type NextStep =
 export type FailureStep =
   /** The event has failed: the cursor passes it, and the run continues. */
   | { readonly next: 'fail'; readonly outcome: 'failed'; readonly progress: Progress }
-  /** Nothing more is sent until somebody activates the subscription. A rejected event stays in front of the cursor. */
+  /** Nothing more is sent until the subscription is made active. The cursor stays before a rejected event. */
   | {
       readonly next: 'degrade'
       readonly outcome: 'failed' | 'rejected'

@@ -11,7 +11,7 @@ type Announcer = Pick<
 /** A subscription that is made this long after another one of the same target belongs to the same start of a harness. */
 const togetherMs = 60_000
 
-/** Whether a subscription may announce what waits for its agent: it is about mail or tasks, and its agent set where it goes. */
+/** Whether a subscription may announce what waits for its agent: it is about mail or tasks, and its agent set its target. */
 export function mayAnnounce({ trigger, harnessTarget, status, managedBy }: Omit<Announcer, 'id'>): boolean {
   const isAboutWork = trigger === 'SENT_TO_ME' || trigger === 'TASK_STATE_CHANGED'
   const { hasChannel } = targets[harnessTarget]

@@ -1,9 +1,9 @@
 import type { Process, Session } from '../../registry/sessions/session.ts'
 
-/** What says how a session began. */
+/** The fields of a session that show how it began. */
 export type Beginning = Process & Pick<Session, 'createdAt' | 'endedAt'>
 
-/** A process that begins this long after a wake of its agent was begun by it. */
+/** A process that begins within this time after a wake of its agent was begun by that wake. */
 export const beginsWithinMs = 60_000
 /** The clocks of a harness and of its gateway may differ by this much. */
 const clockSlackMs = 2_000
@@ -12,9 +12,9 @@ const clockSlackMs = 2_000
 type ArrivalsAround = (instant: number) => Promise<readonly number[]>
 
 /**
- * Whether a wake has begun a session: its receiver starts a process, or a session, for each wake. Then it was told what waits, and a
- * digest would only begin the next one. Not so where a session that no wake had begun was there for that wake, and is gone: the
- * harness was started again, and is told. Source: D29.
+ * Whether a wake has begun a session, because its receiver starts a process, or a session, for each wake. Then a digest of what waits would
+ * only begin the next session. False if the former session, which no wake had begun, was live when the wake arrived and has ended: then the
+ * harness was restarted, and needs the digest. Source: D29.
  */
 export async function isBegunByWake(
   session: Beginning,
@@ -27,7 +27,7 @@ export async function isBegunByWake(
   if (wakeAt === undefined) return false
   if (!former || isSameProcess || !wasThere(former, wakeAt)) return true
   const formerBornAt = bornAtOf(former)
-  // What came after it had started did not begin it: it may be the digest of its own start.
+  // A wake that came after the session had started did not begin it: it may be the digest of that start.
   const before = (await arrivalsAround(formerBornAt)).filter((at) => at < former.createdAt)
   return beginnerOf(formerBornAt, before) !== undefined
 }
@@ -38,7 +38,7 @@ function beginnerOf(bornAt: number, arrivals: readonly number[]): number | undef
   return near.length === 0 ? undefined : Math.max(...near)
 }
 
-/** When its process began; the session itself where that is not known. */
+/** When the process of a session began; if that is not known, when the session began. */
 function bornAtOf({ processStartedAt, createdAt }: Beginning): number {
   return processStartedAt ?? createdAt
 }

@@ -57,8 +57,7 @@ const ungated = Object.fromEntries(
 ) as Record<HarnessTarget, Record<WakePolicy, boolean>>
 
 /**
- * Returns the policy of an event for an agent of its audience: the one that the sender chose, else the agent's own default when the
- * event was appended. A signal of the engine is `immediate`. Source: D6, D20.
+ * Returns the policy of an event for an agent of its audience: the one that the sender chose, otherwise the agent's default at the time of the append. A signal of the engine is `immediate`. Source: D6, D20.
  */
 export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string): WakePolicy {
   const said = (data as Filterable).wakePolicy ?? routingOf({ data }).policies?.[audience] ?? 'immediate'

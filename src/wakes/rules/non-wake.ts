@@ -13,7 +13,7 @@ export type NonWake =
   /** The agent knows of it already. */
   | { readonly action: 'skip'; readonly reason: 'told_elsewhere' | 'already_in_hand' }
 
-/** What is known about an event beside the event. */
+/** Facts about an event that the event itself does not have. */
 interface Circumstances {
   /** The other subscriptions of the agent. */
   readonly siblings: readonly WakeSubscription[]
@@ -22,8 +22,8 @@ interface Circumstances {
 }
 
 /**
- * Says why a subscription does not send, or did not send, an event of its audience; undefined where it does, or did. What presence held,
- * or a target without a route, is on record, and not asked here. Pure. Source: D27.
+ * Returns why a subscription does not send, or did not send, an event of its audience; undefined: it does, or did. Events that presence
+ * held, and those without a route, are recorded elsewhere. Pure. Source: D27.
  */
 export function nonWakeOf(
   subscription: WakeSubscription,

@@ -14,7 +14,7 @@ export interface WakeStep {
   readonly repeats?: number
 }
 
-/** What was said about one wake, and what was made of it. */
+/** The reports about one wake, and the result of them. */
 export interface WakeHistory {
   /** The oldest first. */
   readonly steps: readonly WakeStep[]

@@ -1,7 +1,7 @@
 import type { PushSubscription, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 
 /**
- * How events are sent: each by itself, as digests, or the first of a quiet spell by itself and the rest as a digest (`leading`, the
+ * How events are sent: each by itself, as digests, or the first one after a quiet time by itself and the rest as a digest (`leading`, the
  * default). Source: S1-39, D3, D25.
  */
 type DeliveryForm = 'each' | 'digest' | 'leading'

@@ -9,8 +9,8 @@ interface Started {
 }
 
 /**
- * The emissions of one run that are in flight: started in order, finished in order. What follows from one is decided after
- * all before it, so that the cursor never passes an event that is still open.
+ * The emissions of one run that are in flight: started in order, finished in order. The result of an emission is applied only after those of
+ * all earlier ones, so that the cursor never passes an event that is still open.
  */
 export class InFlight {
   readonly #sender: Sender
@@ -44,7 +44,7 @@ export class InFlight {
     return true
   }
 
-  /** Waits for what is still in flight after the lease has ended. The next lease decides what follows from it. */
+  /** Waits for the emissions that are still in flight after the lease has ended. The next lease decides about them. */
   async allSettled(): Promise<void> {
     await Promise.allSettled(this.#started.map(({ result }) => result))
   }

@@ -4,8 +4,8 @@ import { readWaitingEvents } from '../read/waiting.ts'
 import type { Run } from './run.ts'
 
 /**
- * Returns what waits for the agent of a run from before its cursor, where the subscription announces that, once for each lease: its unread
- * mail and open tasks (not where the gateway has no mailboxes), and what presence no longer holds. Source: D29, S1-10.
+ * Returns what waits for the agent of a run from before its cursor, once for each lease, if the subscription announces it: unread mail and
+ * open tasks (if the gateway has mailboxes), and events that presence no longer holds. Source: D29, S1-10.
  */
 export async function readWaiting({ context, subscription, lease }: Run): Promise<readonly LogEvent[]> {
   const { db, findWaiting, findDelivered } = context

@@ -42,7 +42,7 @@ async function work(run: Run): Promise<number | undefined> {
   const { context, subscription, lease, event } = run
   const sender = new Sender(run)
   const reader = new PendingReader(run)
-  // A subscription that was leased for one event was idle: nobody had asked for a replay.
+  // A subscription that was leased for one event was idle, so it has no requested replays.
   let isHeld = event !== undefined || ((await finishUnfinished(run, sender)) && (await sendReplays(run, sender)))
   while (isHeld && (await sendPending(run, sender, reader))) {
     const end = await context.recorder.end(lease, subscription)
@@ -55,7 +55,7 @@ async function work(run: Run): Promise<number | undefined> {
   return undefined
 }
 
-/** Sends what is in front of the cursor, in the form that the subscription asks for. False: the lease has ended. */
+/** Sends the events after the cursor, in the form that the subscription has chosen. False: the lease has ended. */
 async function sendPending(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const waiting = await readWaiting(run)
   if (waiting.length > 0) return sendDigest(run, sender, waiting)
@@ -78,7 +78,7 @@ async function readIdentity({ db, identities }: RunContext, agentId: string): Pr
   return identity
 }
 
-/** After a failure of the store: waits until it takes writes again, records what was sent, and requeues the rest. */
+/** After a failure of the store: waits until it accepts writes again, records what was sent, and requeues the rest. */
 async function recover({
   context,
   lease,

@@ -5,7 +5,7 @@ import type { RunContext } from './run-context.ts'
 
 /** What the dispatcher gives to a run. */
 export interface RunControl {
-  /** The event that an idle subscription was leased for: nothing older waits, and nobody has tried to send it yet. */
+  /** The event that an idle subscription was leased for: nothing older waits, and it was not sent yet. */
   readonly event?: LogEvent | undefined
   /** Aborted when the gateway stops or the subscription changes: waits end at once, and the run ends soon. */
   readonly signal: AbortSignal

@@ -7,7 +7,7 @@ import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
 /**
- * Sends the events that somebody asked to have replayed, before anything newer. The cursor and the watermark stay where they
+ * Sends the events whose replay was requested, before anything newer. The cursor and the watermark stay where they
  * are. False: the lease has ended.
  */
 export async function sendReplays(run: Run, sender: Sender): Promise<boolean> {

@@ -34,8 +34,8 @@ export async function announceNothing(tx: Transaction, id: string): Promise<void
 }
 
 /**
- * The same for an agent whose session has started: once for each target. Not to a reader that starts a process for each wake, nor, where
- * a wake has begun the session, to receivers that are called: the digest would begin the next one. Returns the ids of the subscriptions.
+ * The same for an agent whose session has started: once for each target. Not to a reader that starts a process for each wake, and not to
+ * webhooks if a wake has begun the session: the digest would begin the next one. Returns the ids of the subscriptions.
  */
 export async function announceWaitingTo(
   tx: Transaction,

@@ -98,7 +98,7 @@ export async function saveDelivery(
   await upsert.run(tx, [toRow(sent, outcome, nextAttemptAt, tx.now)])
 }
 
-/** Records emissions that have arrived. Of one that two leases have sent, the later record stands. */
+/** Records emissions that have arrived. If two leases have sent the same emission, the later record replaces the earlier one. */
 export async function saveArrived(
   tx: Transaction,
   sent: readonly (SentEmission & { readonly outcome: Arrival })[],

@@ -22,7 +22,7 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
     window_until = v.column6, due_at = v.column7, ${endsFailing}
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
 )
-// Somebody may have asked for replays during the run: then the subscription is due at once.
+// A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
   (value) =>
     sql`${value(0)}, ${value(1)}, ${sql.join(

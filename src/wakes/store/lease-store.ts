@@ -66,7 +66,7 @@ const requeueEvery = statement<{ now: number }>(
 
 /**
  * Leases up to `limit` due subscriptions, except those of the excluded agents (of more than eight, the first eight). `owner` is
- * unique to this call: it fences off the lease before. Those whose stream is connected to another gateway are left to that one.
+ * unique to this call, so that writes of an earlier lease fail. Subscriptions whose stream is connected to another gateway are left out.
  */
 export function leaseDue(
   db: Database,

@@ -57,8 +57,8 @@ const save = statement<{
   where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`)
 
 /**
- * Returns the wake of an `eventId` that is kept, or one that is on record for an agent or one of these subscriptions: one that was
- * decided, or a replay. The caller's right to it is not checked.
+ * Returns the wake of an `eventId`: a kept one, or one that is recorded for an agent or one of these subscriptions (decided already, or a
+ * replay). Does not check whether the caller may read it.
  */
 export async function findReported(
   db: Reader,

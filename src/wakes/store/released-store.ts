@@ -32,7 +32,7 @@ const page = statement<{ after: string; limit: number }, Row>(sql`select ${colum
     select distinct subscription_id from held_wake
     where presence is not null and released = 0 and subscription_id > ${p('after')} order by subscription_id ${limited}) page
   cross join subscription s where s.id = page.subscription_id order by s.id`)
-// Those of an earlier release were told, unless their digest is still to be sent.
+// The events of an earlier release were sent, unless their digest is still open.
 const forget = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')} and released = 1
   and exists (select 1 from subscription where id = ${p('id')} and announces_held = 0)`)
 const release = statement<{ id: string }>(sql`update held_wake set released = 1
@@ -82,7 +82,7 @@ export async function releaseHeld(tx: Transaction, id: string): Promise<boolean>
   return (await tx.run(release, { id })) > 0
 }
 
-/** Releases what presence holds for a subscription into the digest that it is to send anyway: nothing of it is told again at the next edge. */
+/** Adds the events that presence holds for a subscription to the digest that it will send anyway, so that the next edge does not repeat them. */
 export async function releaseWithDigest(tx: Transaction, id: string): Promise<void> {
   await forgetReleased(tx, id)
   if ((await tx.run(release, { id })) > 0) await tx.run(join, { id })

@@ -20,7 +20,7 @@ export const canBecome = <To extends SubscriptionStatus>(
   from: readonly StatusBefore<To>[] = statusesBefore(to),
 ): SQL => sql.raw(from.length === 1 ? `status = '${from[0]}'` : `status in ('${from.join("', '")}')`)
 
-/** A subscription that is not active is not due, and nobody holds a lease of it. */
+/** A subscription that is not active is not due and not leased. */
 export const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
   sql`status = ${sql.raw(`'${status}'`)}, reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
     updated_at = ${p('now')}`
@@ -41,7 +41,7 @@ const finish = statement<{ id: string; reason: string; now: number }>(sql`update
 const pauseOfSession = statement<{ sessionId: string; reason: string; now: number }, { id: string }>(
   sql`update subscription set ${stopsAs('paused')} where session_id = ${p('sessionId')} and ${canBecome('paused', ['active', 'waiting'])} returning id`,
 )
-// One that is paused already takes the new reason.
+// A subscription that is paused already gets the new reason.
 const pauseOfKey = statement<{ keyId: string; reason: string; now: number }, PausedSubscription>(sql`update subscription
   set ${stopsAs('paused')} where key_id = ${p('keyId')} and kind = 'wake'
     and (${canBecome('paused')} or status = 'paused' and reason <> ${p('reason')}) returning ${pausedColumns}`)
@@ -85,7 +85,7 @@ const revive = statement<Resumed>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
 /** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
-/** Ends a lease and degrades its subscription: nothing more is sent until somebody activates it. False: the lease was lost. */
+/** Ends a lease and degrades its subscription: nothing more is sent until it is made active. False: the lease was lost. */
 export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
   return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0
 }
@@ -104,7 +104,7 @@ export async function pauseSubscriptionsOfSession(
   return (await tx.all(pauseOfSession, { sessionId, reason, now: tx.now })).map(({ id }) => id)
 }
 
-/** Resumes what was paused with a session for this reason, with one digest of what came meanwhile. Returns the ids. */
+/** Resumes the subscriptions that were paused with a session for this reason, with one digest of later events. Returns the ids. */
 export async function resumeSubscriptionsOfSession(
   tx: Transaction,
   sessionId: string,
@@ -125,8 +125,8 @@ interface RevivedSubscription {
 }
 
 /**
- * Makes the degraded subscriptions of an agent active, with one digest each of what it missed. Those that another agent pointed
- * somewhere stay as they are. Source: D30, D31.
+ * Makes the degraded subscriptions of an agent active, each with one digest of the missed events. Subscriptions whose target another agent
+ * has set do not change. Source: D30, D31.
  */
 export async function reviveSubscriptionsOf(tx: Transaction, agentId: string): Promise<RevivedSubscription[]> {
   const revived: RevivedSubscription[] = []

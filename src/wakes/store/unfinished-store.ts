@@ -71,7 +71,7 @@ export async function readUnfinished(db: Reader, subscriptionId: string): Promis
   return kept.sort((a, b) => a.cursorLogId - b.cursorLogId)
 }
 
-/** Gives up what was kept: what is after the cursor is sent anew. A receipt that came stays on record. */
+/** Drops the kept emissions: the events after the cursor are sent again. A receipt that came stays recorded. */
 export async function dropUnfinished(tx: Transaction, subscriptionId: string): Promise<void> {
   await tx.run(drop, { subscriptionId, now: tx.now })
 }

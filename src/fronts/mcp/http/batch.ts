@@ -22,8 +22,8 @@ export function requireBatches({ protocolVersion }: McpSession): void {
 }
 
 /**
- * Answers the messages of a batch one after the other. Each request counts as one of its caller, and takes a place of its own, so a
- * batch does no more than its messages would do alone. One for which there is no room is refused, and the others are answered.
+ * Answers the messages of a batch one after the other. Each message counts as a request of its caller and takes a place, so that a batch
+ * may do no more than its messages could do alone. A message without a free place is refused, and the rest is answered.
  */
 export async function answerBatch(
   { shares, unsent, mcp }: Pick<McpFrontContext, 'shares' | 'unsent' | 'mcp'>,

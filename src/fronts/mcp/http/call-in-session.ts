@@ -17,7 +17,7 @@ interface SessionContext {
 
 /**
  * Calls the API for agents that have a session: one without a live session gets one with the first call of a tool. Without a session
- * no mail would come along with its answers. A session that is there stays, whoever has started it, and ends when the agent is
+ * no mail would come along with its answers. An existing session stays, also if another program has started it, and ends when the agent is
  * silent. Source: S2-2, D12.
  */
 export function callInSession(
@@ -27,7 +27,7 @@ export function callInSession(
   const starting = new Map<string, Promise<void>>()
   const start = async ({ caller, surface }: McpCaller, call: CallApi): Promise<void> => {
     if (await findSession(db, caller.id)) return
-    // Its mail comes with the answer that the tool waits for. Nobody needs to know if it was refused: the tool goes on without.
+    // Its mail comes with the answer to the tool. If the session is refused, the tool continues without one.
     await call({ method: 'POST', path: '/v1/sessions', body: { surface, drain: false } })
   }
   const ensure = (from: McpCaller, call: CallApi): Promise<void> => {

@@ -40,9 +40,9 @@ interface Ends {
 }
 
 /**
- * Has a server answer one message, and passes the answer on. The exchange ends with its client: what it carried could not be fetched
- * any more. It keeps its place among the requests of its caller until it is over, or waits for something. undefined: the client is
- * gone, or its key has ended.
+ * Lets a server answer one message, and passes the answer on. The exchange ends when its client disconnects, because a later request could
+ * not fetch the answer. It keeps its place among the requests of its caller until it is over or has to wait. undefined: the client is gone,
+ * or its key has ended.
  */
 export async function exchange<Sent>(
   context: McpFrontContext,

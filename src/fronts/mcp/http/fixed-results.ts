@@ -11,7 +11,7 @@ import { createMcpServer } from '../create-mcp-server.ts'
 import { instructionsFor } from '../instructions.ts'
 import { sessionCapabilities, wakeSubstrate, wantsWakes } from './capabilities.ts'
 
-/** The methods whose results depend on the protocol version, and on whether the client takes wakes, and on nothing else. */
+/** The methods whose results depend only on the protocol version and on whether the client accepts wakes. */
 const methods = ['ping', 'tools/list', 'prompts/list', 'resources/templates/list'] as const
 type FixedMethod = (typeof methods)[number]
 

@@ -6,8 +6,8 @@ import { type Clock, sleep } from '../../../lib/clock.ts'
 const gapMs = 100
 
 /**
- * The resources that have changed since a reader was last told. It is told at once, then no more often than every 100 ms, and only
- * when it has read what was written: whatever changes meanwhile, no more is kept than a set of URIs.
+ * Notifies a reader of changed resources: the first time at once, then at most every 100 ms, and only when it has read the earlier
+ * notifications. Meanwhile only a set of URIs is kept, however much changes.
  */
 export class PacedUpdates {
   readonly #clock: Clock

@@ -25,7 +25,7 @@ export type ResourcesOf = (event: LogEvent, caller: Caller) => readonly string[]
 
 const pageSize = 50
 const outageMs = 1_000
-/** Events that are read for a reader that was away. One that missed more is told that everything has changed. */
+/** The most events that are read for a reader that was away. If it missed more, it is notified that everything has changed. */
 const missedMax = 1_000
 
 /**

@@ -11,8 +11,8 @@ const wakesMax = 100
 const form = /^[0-9a-z]{1,11}(\.[0-9a-z]{1,16}-[0-9a-z]{1,11})*$/
 
 /**
- * Returns the id of an event on a session's stream: where the reader is in the log once it has the event, so that any gateway goes on
- * from there and keeps nothing for a reader that is away. Pure. Source: MCP 2025-11-25, Transports, Resumability; S1-29.
+ * Returns the id of an event on a session's stream: the position of the reader in the log after this event. So any gateway can continue
+ * from there, and keeps nothing for a reader that is away. Pure. Source: MCP 2025-11-25, Transports, Resumability; S1-29.
  */
 export function positionId({ head, wakes }: StreamPosition): string {
   return [head.toString(36), ...[...wakes].map(([id, logId]) => `${nameIn(id)}-${logId.toString(36)}`)].join('.')

@@ -35,8 +35,8 @@ export class WakeLink implements AsyncDisposable {
   }
 
   /**
-   * Connects the stream to the agent's subscriptions if the session takes wakes now, or ends that. With the position of a reader that
-   * comes back, what it did not get is sent again. Errors: `rate-limited` for a reader that comes back too often. Source: S1-29.
+   * Connects the stream to the agent's subscriptions if the session accepts wakes now, otherwise disconnects it. With the position of a
+   * reader that reconnects, the wakes that it missed are sent again. Errors: `rate-limited` for a reader that reconnects too often. Source: S1-29.
    */
   follow(session: McpSession, from?: StreamPosition): Promise<void> {
     const next = this.#last.then(() => this.#follow(session, from))

@@ -4,7 +4,7 @@ import type { AskApi } from '../ask-api.ts'
 import type { FindOwn } from '../own.ts'
 import type { ResourceKind } from './uris.ts'
 
-/** Whoever opens a resource need not be the model: mail that waits stays where it is. */
+/** Reading a resource delivers no mail, because not only the model opens resources. */
 const headers = { 'rouse-pending-signals': 'none' }
 
 /** Reads a resource by its id or handle. Errors: `Refused`, `GatewayUnreachable`, `invalid-request`. */

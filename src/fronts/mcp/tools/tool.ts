@@ -17,7 +17,7 @@ export interface ToolContext {
   readonly takesWakes: boolean
   /** The time in ms, for differences only. */
   readonly now: () => number
-  /** Tells the client that the call goes on, where it asked for that. */
+  /** Reports to the client that the call continues, if the client has requested progress. */
   readonly progress: (said: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
 }
 

@@ -5,7 +5,7 @@ import { count, line, names, oneOf, time } from '../fields.ts'
 const pid = z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295)
 const startedAt = time('must be the instant at which the process started, in ISO 8601')
 
-/** What the harness says of its own conversation, for whoever wakes it: where it works, and its id there. */
+/** The conversation of the harness, as it reports it: its directory and its id, with which a bridge finds it. */
 const harness = z.strictObject({ cwd: line(1_000).min(1).optional(), sessionId: line(200).min(1).optional() })
 
 export const newSession = z.strictObject({

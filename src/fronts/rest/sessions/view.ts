@@ -61,7 +61,7 @@ export function sessionView(session: Session, agentIdentity: string, now: number
   }
 }
 
-/** The ways by which wakes may reach a session, and the one that is expected to. */
+/** The routes by which wakes may reach a session, and the preferred one. */
 export interface RoutesView {
   readonly routes: readonly {
     readonly subscriptionId: string

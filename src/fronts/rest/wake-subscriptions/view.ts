@@ -111,7 +111,7 @@ export interface DeliveryView {
   readonly updatedAt: string
 }
 
-/** An event that woke nobody, and why. */
+/** An event that was not sent, and why. */
 export interface HeldView {
   readonly logId: number
   readonly type: EventType
