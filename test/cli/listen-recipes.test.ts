@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { shortRun } from '../support/short-run.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 import { start } from './terminal.ts'
 
@@ -35,8 +35,7 @@ function standIn(name: string): { readonly path: string; arguments(): string[] }
 }
 
 /** The example script calls `rouse` of this build. */
-const main = new URL('../../dist/main.js', import.meta.url).pathname
-const command = [process.execPath, ...shortRun, main].join(' ')
+const command = [process.execPath, ...rouseWords()].join(' ')
 
 test('the recipes of the README are for three harnesses', () => {
   expect(recipes.map((recipe) => recipe.split(' ')[1])).toEqual(['claude', 'codex', 'opencode'])

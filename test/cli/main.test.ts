@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { runRouse } from '../support/process-gateway.ts'
+import { buildWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 import { agentPage } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
 
 test('the process ends with the exit code of the command', async () => {
   await using gateway = await startStubGateway({ 'GET /v1/agents': { json: agentPage() } })
-  await using list = runRouse(['agent', 'list', '--url', gateway.url])
-  await using nonsense = runRouse(['nonsense'])
+  await using list = runRouse(['agent', 'list', '--url', gateway.url], {}, buildWords())
+  await using nonsense = runRouse(['nonsense'], {}, buildWords())
   expect(await list.exited).toMatchObject({ code: 0 })
   expect(await nonsense.exited).toMatchObject({ code: 2 })
 })

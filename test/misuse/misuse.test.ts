@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { numberFromEnv } from '../faults/random.ts'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { engine } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { type AttackName, attacks } from './attacks.ts'
@@ -47,7 +48,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const directory = mkdtempSync(join(tmpdir(), 'rouse-misuse-'))
   const reader = new LoopDelayReader(join(directory, 'loop.json'))
   const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...reader.env }
-  await using gateway = await startProcessGateway(env, { flags: [] })
+  await using gateway = await startProcessGateway(env, { words: rouseWords([]) })
   separate(gateway.pid)
   const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)

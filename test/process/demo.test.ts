@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runRouse } from '../support/process-gateway.ts'
+import { buildWords } from '../support/program/rouse-words.ts'
 
 /** Each step of the story, in the order in which it is told. */
 const steps = [
@@ -16,7 +17,7 @@ const steps = [
 
 // D29
 test('the demo wakes a harness by what was sent before it started, and by what is sent while it runs', async () => {
-  await using demo = runRouse(['demo', '--exit', '--port', '0'])
+  await using demo = runRouse(['demo', '--exit', '--port', '0'], {}, buildWords())
   const { code, stdout, stderr } = await demo.exited
   expect(code, stderr).toBe(0)
   const places = steps.map((step) => stdout.search(step))

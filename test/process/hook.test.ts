@@ -1,15 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { startStubGateway } from '../cli/stub-gateway.ts'
 import { atTestEnd } from '../support/ends.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { startGateway } from '../support/gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const built = freshBuild()
-const entry = built ? [built] : ['--import', 'tsx', main]
 /** What Codex 0.169 gives to the hook of a prompt. */
 const prompt = {
   session_id: '019a-thread',
@@ -24,7 +20,7 @@ const prompt = {
 
 /** Runs a hook as a harness does: through a shell, with standard input that stays open. */
 async function hook(env: Record<string, string>, ...argv: string[]) {
-  const command = [process.execPath, ...entry, 'hook', ...argv].map((word) => `'${word}'`).join(' ')
+  const command = [process.execPath, ...rouseWords(), 'hook', ...argv].map((word) => `'${word}'`).join(' ')
   const child = spawn('sh', ['-c', `${command}; exit $?`], {
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
   })

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
@@ -8,16 +7,13 @@ import { askStatus } from '../../src/bridge/local/ask-status.ts'
 import type { BridgeStatus } from '../../src/bridge/run/status.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { atTestEnd } from '../support/ends.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { startGateway } from '../support/gateway.ts'
+import { buildWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const built = freshBuild()
-const entry = built ? [built] : ['--import', 'tsx', main]
-
+// Of the bundle the first bridge may be there before the second client looks for one.
 async function connect(env: Record<string, string>): Promise<Client> {
-  const args = [...entry, 'mcp', '--bridge']
+  const args = [...buildWords(), 'mcp', '--bridge']
   const client = new Client({ name: 'a-client', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } })
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' }))
   atTestEnd(() => client.close())

@@ -1,25 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import { atTestEnd } from '../support/ends.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { freePort } from '../support/process-gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const built = freshBuild()
-const entry = built ? [built] : ['--import', 'tsx', main]
 
 test('with --serve the first harness has a gateway of its own, which ends with it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-mcp-'))
   atTestEnd(() => rmSync(dataDir, { recursive: true, force: true }))
   const url = `http://127.0.0.1:${await freePort()}`
   const env = { PATH: process.env.PATH ?? '', HOME: dataDir, ROUSE_URL: url, ROUSE_DATA_DIR: dataDir }
-  const args = [...entry, 'mcp', '--serve']
+  const args = [...rouseWords(), 'mcp', '--serve']
   const client = new Client({ name: 'a-client', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } })
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' }))
   atTestEnd(() => client.close())

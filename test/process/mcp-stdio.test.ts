@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -8,14 +7,12 @@ import { StdioClientTransport as OldStdioClientTransport } from '@modelcontextpr
 import { describe, expect, test } from 'vitest'
 import { atTestEnd } from '../support/ends.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startProcessGateway } from '../support/process-gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 
-const built = freshBuild()
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const argv = built ? [built, 'mcp'] : ['--import', 'tsx', main, 'mcp']
+const argv = [...rouseWords(), 'mcp']
 const whoami = { name: 'whoami', arguments: {} }
 const environment = (gateway: { url: string }, { key }: TestAgent): Record<string, string> => ({
   PATH: process.env.PATH ?? '',

@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { ProcessAgent } from '../support/process-client.ts'
 import { type ProcessGateway, type RouseProcess, runRouse, startProcessGateway } from '../support/process-gateway.ts'
-import { shortRun } from '../support/short-run.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { spawnExample } from '../support/spawn-example.ts'
 import { until } from '../support/until.ts'
 
@@ -46,11 +45,9 @@ test('a harness that was killed is woken by one digest when it is back, and comp
   expect(second.said('woken')).toMatchObject([{ eventType: 'wake/digest', reason: 'waiting', eventCount: awayCount }])
 })
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-
 /** `rouse listen --exec ./examples/on-wake.sh`, once it listens. */
 async function listen(gateway: ProcessGateway, { key }: ProcessAgent): Promise<RouseProcess> {
-  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: key, ROUSE_COMMAND: [process.execPath, ...shortRun, main].join(' ') }
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: key, ROUSE_COMMAND: [process.execPath, ...rouseWords()].join(' ') }
   const listener = runRouse(['listen', '--json', '--exec', './examples/on-wake.sh'], env)
   await until(listener.output, ({ stderr }) => stderr.includes('Listening to'))
   return listener

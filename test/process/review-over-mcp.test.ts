@@ -1,16 +1,13 @@
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { atTestEnd } from '../support/ends.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 
-const built = freshBuild()
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const args = built ? [built, 'mcp'] : ['--import', 'tsx', main, 'mcp']
+const args = [...rouseWords(), 'mcp']
 const inbox = 'rouse://inbox/@donna'
 
 /** An agent whose harness is the official client, on a `rouse mcp` of its own. `surface`: as in the environment of the harness. */

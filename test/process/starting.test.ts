@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { HttpServer } from '../../src/fronts/http-server.ts'
 import { runRouse, startProcessGateway } from '../support/process-gateway.ts'
+import { buildWords } from '../support/program/rouse-words.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { onPostgres } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -35,7 +36,8 @@ test('a port in use is named, with the remedy, and a failed start does not preve
   expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toContain(`Port ${port} is taken`)
   expect(second.stderr).toContain('rouse serve --port')
-  await using next = runRouse(['serve', '--json', '--data-dir', dataDir, '--port', '0', '--grpc-port', '0'])
+  const argv = ['serve', '--json', '--data-dir', dataDir, '--port', '0', '--grpc-port', '0']
+  await using next = runRouse(argv, {}, buildWords())
   // The log may have its line first.
   const { stderr } = await until(next.output, ({ stdout }) => stdout.includes('"url"'))
   expect(stderr).not.toContain('"level":"error"')

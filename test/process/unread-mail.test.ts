@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { atTestEnd } from '../support/ends.ts'
-import { freshBuild } from '../support/fresh-build.ts'
 import { startGateway } from '../support/gateway.ts'
+import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 
-const built = freshBuild()
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const argv = built ? [built, 'mcp'] : ['--import', 'tsx', main, 'mcp']
+const argv = [...rouseWords(), 'mcp']
 
 // S2-14
 test('mail for a harness that has closed its end of standard output waits for the next session', async () => {

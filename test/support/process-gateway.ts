@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { atFileEnd } from './ends.ts'
-import { freshBuild } from './fresh-build.ts'
 import { connectClient, type ProcessClient } from './process-client.ts'
-import { shortRun } from './short-run.ts'
+import { rouseWords } from './program/rouse-words.ts'
 import { storeEnv } from './store.ts'
 import { until } from './until.ts'
 
@@ -61,15 +60,15 @@ function killAll(): void {
 }
 
 /**
- * Runs `rouse <argv>`: the build where it is up to date, else the sources.
- * @param flags of Node
+ * Runs `rouse <argv>`.
+ * @param words what `node` is started with
  */
 export function runRouse(
   argv: readonly string[],
   env: Record<string, string> = {},
-  flags: readonly string[] = shortRun,
+  words: readonly string[] = rouseWords(),
 ): RouseProcess {
-  const child = spawn(process.execPath, [...flags, ...entry(), ...argv], {
+  const child = spawn(process.execPath, [...words, ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -107,7 +106,7 @@ function withoutFault(exit: Exit): Exit {
 /** `rouse serve` on a free port, resolved when it says that it is up. A directory that is given is the caller's to remove. */
 export async function startProcessGateway(
   env: Record<string, string> = {},
-  options: { dataDir?: string; flags?: readonly string[] } = {},
+  options: { dataDir?: string; words?: readonly string[] } = {},
 ): Promise<ProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
   const store = await storeEnv(dataDir, env)
@@ -121,7 +120,7 @@ export async function startProcessGateway(
     const argv = ['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir]
     // Agents of these tests send as fast as they can.
     const lifted = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
-    return runRouse(argv, { ...lifted, ...store, ...env }, options.flags)
+    return runRouse(argv, { ...lifted, ...store, ...env }, options.words)
   }
 
   return {
@@ -175,11 +174,6 @@ export async function freePort(): Promise<number> {
     await new Promise((resolve) => server.close(resolve))
     return port
   }
-}
-
-function entry(): string[] {
-  const built = freshBuild()
-  return built ? [built] : ['--import', 'tsx', join(root, 'src/main.ts')]
 }
 
 function cleanEnvironment(): Record<string, string | undefined> {

@@ -2,8 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { atTestEnd } from './ends.ts'
-import { freshBuild } from './fresh-build.ts'
-import { shortRun } from './short-run.ts'
+import { rouseWords } from './program/rouse-words.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -64,13 +63,7 @@ export function twoNetworks(port: number): { outside: Network; inside: Network }
 
 /** How `rouse` is started there. */
 export function rouseArgv(...argv: string[]): string[] {
-  const built = freshBuild()
-  return [
-    process.execPath,
-    ...shortRun,
-    ...(built ? [built] : ['--import', 'tsx', resolve(root, 'src/main.ts')]),
-    ...argv,
-  ]
+  return [process.execPath, ...rouseWords(), ...argv]
 }
 
 function network(name: string, address: string): Network {

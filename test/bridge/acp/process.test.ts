@@ -4,18 +4,16 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { atTestEnd } from '../../support/ends.ts'
-import { freshBuild } from '../../support/fresh-build.ts'
+import { rouseWords } from '../../support/program/rouse-words.ts'
 import { until } from '../../support/until.ts'
 
-const built = freshBuild()
-const entry = built ? [built] : ['--import', 'tsx', resolve(import.meta.dirname, '../../../src/main.ts')]
 const agent = resolve(import.meta.dirname, 'fake-agent.cjs')
 
 /** `rouse bridge acp -- node <agent>`, as an editor starts it. */
 function startProxy() {
   const directory = mkdtempSync(join(tmpdir(), 'rouse-acp-'))
   const log = join(directory, 'agent.log')
-  const argv = [...entry, 'bridge', 'acp', '--', process.execPath, agent, '1', log]
+  const argv = [...rouseWords(), 'bridge', 'acp', '--', process.execPath, agent, '1', log]
   const env = { HOME: directory, PATH: process.env.PATH ?? '' }
   const proxy = spawn(process.execPath, argv, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   let said = ''

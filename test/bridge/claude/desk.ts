@@ -7,12 +7,11 @@ import { ClaudeAdapter } from '../../../src/bridge/adapters/claude/claude-adapte
 import type { LocalServer } from '../../../src/bridge/local/clients.ts'
 import { startLocalServer } from '../../../src/bridge/local/server.ts'
 import { makeHome } from '../../cli/install/homes.ts'
-import { freshBuild } from '../../support/fresh-build.ts'
+import { rouseWords } from '../../support/program/rouse-words.ts'
 import { until } from '../../support/until.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const main = join(root, 'src/main.ts')
-const sources = `--import ${join(root, 'node_modules/tsx/dist/loader.mjs')} ${main}`
 
 interface Said {
   readonly is: string
@@ -74,7 +73,7 @@ async function openSession(
   place: Place,
   { mode = 'default', version = '2.1.330', isHeadless, isBehind }: SessionOptions,
 ) {
-  const fake = { main, program: freshBuild() ?? sources, mode, version, isBehind }
+  const fake = { main, program: rouseWords().join(' '), mode, version, isBehind }
   const child = fork(join(import.meta.dirname, 'fake-claude.mjs'), {
     cwd: place.project,
     env: {

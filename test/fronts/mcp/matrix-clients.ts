@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import {
   type Client,
   Client as NewClient,
@@ -13,8 +12,8 @@ import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/
 import { LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator as OldValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { atTestEnd } from '../../support/ends.ts'
-import { freshBuild } from '../../support/fresh-build.ts'
 import type { TestAgent, TestGateway } from '../../support/gateway.ts'
+import { rouseWords } from '../../support/program/rouse-words.ts'
 
 /** The client 1.x, or the client 2.x in one of its modes. */
 export type Version = '1.x' | '2.x legacy' | '2.x auto' | '2.x 2026-07-28'
@@ -36,9 +35,7 @@ export interface Harness {
 
 const info = { name: 'matrix', version: '1' }
 const capabilities = { experimental: { 'neo-wake-substrate': { version: '1.0' } } }
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
-const built = freshBuild()
-const args = built ? [built, 'mcp'] : ['--import', 'tsx', main, 'mcp']
+const args = [...rouseWords(), 'mcp']
 
 const modes = {
   '2.x legacy': 'legacy',
