@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { atFileEnd } from '../support/ends.ts'
+import { freshBuild } from '../support/fresh-build.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
@@ -11,7 +12,7 @@ let folder = ''
 /** The packed tarball as npm unpacks it: node_modules/rouse of an empty folder. */
 let installed = ''
 
-// From the sources of now: a build that is there may be older.
+// Of the sources of now: a build that is there may be older.
 beforeAll(() => {
   const directory = dataDirectory()
   atFileEnd(() => directory[Symbol.dispose]())
@@ -24,7 +25,8 @@ beforeAll(() => {
     cwd: root,
   })
   const outDir = join(checkout, 'dist')
-  execFileSync(bin('tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir])
+  if (freshBuild()) cpSync(join(root, 'dist'), outDir, { recursive: true })
+  else execFileSync(bin('tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir])
   execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: checkout })
   execFileSync('tar', ['xzf', join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!)], {
     cwd: folder,
