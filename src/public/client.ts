@@ -76,36 +76,43 @@ export class GatewayError extends Error {
 export function createClient({ url, key, project }: ClientOptions): Client {
   const gateway = createGatewayClient({ url: url.replace(/\/+$/, ''), credentials: async () => ({ key }), project })
   return {
-    send: (mail) => told(gateway.call('POST /v1/messages', { body: mail })),
+    send: (mail) => withGatewayErrors(gateway.call('POST /v1/messages', { body: mail })),
     inbox: ({ unread, ...query } = {}) =>
-      told(gateway.call('GET /v1/inbox', { query: { ...query, unread: unread ? 'true' : undefined } })),
+      withGatewayErrors(gateway.call('GET /v1/inbox', { query: { ...query, unread: unread ? 'true' : undefined } })),
     mark: async (id, status) =>
-      void (await told(gateway.call('POST /v1/messages/:id/status', { params: { id }, body: { status } }))),
+      void (await withGatewayErrors(
+        gateway.call('POST /v1/messages/:id/status', { params: { id }, body: { status } }),
+      )),
     tasks: {
-      list: (query = {}) => told(gateway.call('GET /v1/tasks', { query: { ...query } })),
-      get: (id) => told(gateway.call('GET /v1/tasks/:id', { params: { id } })),
-      move: (id, move) => told(gateway.call('POST /v1/tasks/:id/transitions', { params: { id }, body: move })),
+      list: (query = {}) => withGatewayErrors(gateway.call('GET /v1/tasks', { query: { ...query } })),
+      get: (id) => withGatewayErrors(gateway.call('GET /v1/tasks/:id', { params: { id } })),
+      move: (id, move) =>
+        withGatewayErrors(gateway.call('POST /v1/tasks/:id/transitions', { params: { id }, body: move })),
     },
     subscriptions: {
       make: ({ trigger, agentIdentity, ...harnessTargetMetadata }) => {
         const body = { trigger, agentIdentity, harnessTarget: 'a2a-webhook' as const, harnessTargetMetadata }
-        return told(gateway.call('POST /v1/wake-subscriptions', { body }))
+        return withGatewayErrors(gateway.call('POST /v1/wake-subscriptions', { body }))
       },
       list: ({ agent, pageToken } = {}) => {
         const query = { agent: agent === undefined ? undefined : bareHandle(agent), pageToken }
-        return told(gateway.call('GET /v1/wake-subscriptions', { query }))
+        return withGatewayErrors(gateway.call('GET /v1/wake-subscriptions', { query }))
       },
-      get: (id) => told(gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })),
+      get: (id) => withGatewayErrors(gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })),
       setStatus: async (id, status) =>
-        (await told(gateway.call('PATCH /v1/wake-subscriptions/:id', { params: { id }, body: { status } })))
-          .currentState,
-      remove: async (id) => void (await told(gateway.call('DELETE /v1/wake-subscriptions/:id', { params: { id } }))),
+        (
+          await withGatewayErrors(
+            gateway.call('PATCH /v1/wake-subscriptions/:id', { params: { id }, body: { status } }),
+          )
+        ).currentState,
+      remove: async (id) =>
+        void (await withGatewayErrors(gateway.call('DELETE /v1/wake-subscriptions/:id', { params: { id } }))),
     },
-    request: (method, path, options) => told(gateway.request(method, path, options)),
+    request: (method, path, options) => withGatewayErrors(gateway.request(method, path, options)),
   }
 }
 
-async function told<Answer>(call: Promise<Answer>): Promise<Answer> {
+async function withGatewayErrors<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {
     return await call
   } catch (error) {

@@ -47,7 +47,7 @@ export function stateChanged(task: Task, change: StateChange, projectId: string)
   }
   return {
     type: 'task.state_changed',
-    ...told(task, change, projectId),
+    ...addressing(task, change, projectId),
     data: {
       taskId: task.id,
       contextId: task.contextId,
@@ -79,7 +79,7 @@ export function artifactAdded(
 ): NewEvent {
   return {
     type: 'task.artifact_added',
-    ...told(task, parties, projectId),
+    ...addressing(task, parties, projectId),
     data: {
       taskId: task.id,
       contextId: task.contextId,
@@ -95,7 +95,7 @@ export function artifactAdded(
  * Whom an event is for. Only the event in the task's own project belongs to the task: streams and pushes follow that one, and would
  * otherwise get each event twice.
  */
-function told(
+function addressing(
   task: Task,
   parties: TaskEventParties,
   projectId: string,

@@ -1,7 +1,7 @@
 import type { StepOfWake } from '../wakes/on-step.ts'
 import type { DeliveryAfter } from '../wakes/rules/after-receipt.ts'
 import type { ReceiptStep } from '../wakes/rules/receipts.ts'
-import { isTold } from '../wakes/rules/told-steps.ts'
+import { isShownToSender } from '../wakes/rules/sender-view.ts'
 import { stepsAfter, type WakeHistory, type WakeStep } from '../wakes/rules/wake-history.ts'
 import type { ReportedDelivery } from '../wakes/store/receipt-store.ts'
 import type { Receipt } from './wake-stream.ts'
@@ -30,14 +30,17 @@ export function noted(
 ): { readonly history: WakeHistory; readonly news?: StepOfWake } {
   const { messageIds, told } = history
   const isNews = after.step === said.step && (after.step !== step || after.outcome !== outcome)
-  const isToldNow = isNews && isTold(said.step, after.outcome) && !told.includes(said.step)
+  const isToldNow = isNews && isShownToSender(said.step, after.outcome) && !told.includes(said.step)
   const kept = {
     messageIds,
     steps: stepsAfter(history.steps, said, after.step),
     told: isToldNow ? [...told, said.step] : told,
   }
   if (!isNews || messageIds.length === 0) return { history: kept }
-  return { history: kept, news: { eventId, audience, messageIds, said, outcome: after.outcome, isTold: isToldNow } }
+  return {
+    history: kept,
+    news: { eventId, audience, messageIds, said, outcome: after.outcome, isShownToSender: isToldNow },
+  }
 }
 
 /** What the run that waits for a wake is told. Undefined: nothing was decided. Pure. */

@@ -11,7 +11,7 @@ export interface StepOfWake {
   readonly said: WakeStep
   readonly outcome: DeliveryOutcome
   /** Whether the senders of the mail are to be told. */
-  readonly isTold: boolean
+  readonly isShownToSender: boolean
 }
 
 /** Called in the transaction that records a step, for wakes that are about mail. */

@@ -1,5 +1,5 @@
 import type { AdapterContext, OutgoingWake, WakeTools } from '../../src/bridge/adapter.ts'
-import type { AttachedClient, LocalClients, LocalReport, ToldConversation } from '../../src/bridge/local/clients.ts'
+import type { AttachedClient, LocalClients, LocalReport, ReportedConversation } from '../../src/bridge/local/clients.ts'
 import { outgoingWake } from '../../src/bridge/wake-text.ts'
 import type { Wake } from '../../src/client/wakes/wake.ts'
 
@@ -36,7 +36,7 @@ export function attempt(over: Partial<WakeTools> = {}, until?: string) {
 /** The local socket of a bridge, without the socket: what attached clients and hooks would say. */
 export class FakeClients implements LocalClients {
   readonly clients: AttachedClient[] = []
-  readonly conversations: ToldConversation[] = []
+  readonly conversations: ReportedConversation[] = []
   readonly #reports: LocalReport[] = []
   readonly #waiting = new Set<() => void>()
   readonly #changed = new Set<() => void>()
@@ -50,7 +50,7 @@ export class FakeClients implements LocalClients {
     for (const changed of this.#changed) changed()
   }
 
-  told(harness: string): ToldConversation[] {
+  reportedConversations(harness: string): ReportedConversation[] {
     return this.conversations.filter((conversation) => conversation.harness === harness)
   }
 

@@ -27,7 +27,7 @@ import { notReady } from '../../src/bridge/adapters/tmux/typing.ts'
 import { type AttachedClient, WakeDeclined } from '../../src/bridge/local/clients.ts'
 import { processStart } from '../../src/harness/harness-process.ts'
 import type { PresenceState } from '../../src/registry/sessions/presence.ts'
-import type { Reason } from '../../src/wakes/rules/told-steps.ts'
+import type { Reason } from '../../src/wakes/rules/sender-view.ts'
 import { attempt, aWake, contextOf } from './adapter-tools.ts'
 import { emptyScreen, lookOf } from './osascript/mac.ts'
 

@@ -72,12 +72,12 @@ describe.skipIf(!canRun)('Codex in a terminal on a server that listens', () => {
     terminal.key('Escape')
     await becomes('idle')
     const refused = handOver(desk.adapter, session)
-    const isTold = until(
+    const isShownToSender = until(
       () => refused.steps.at(-1),
       (step) => /interrupt stopped/.test(step ?? ''),
       5_000,
     )
-    const first = await Promise.race([refused.ended.then(({ step }) => step), isTold])
+    const first = await Promise.race([refused.ended.then(({ step }) => step), isShownToSender])
     console.log(`… refused → ${first}`)
     if (first !== 'turn_started') {
       await terminal.type('go on')

@@ -44,7 +44,7 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
     note: (text) => notes.push(text),
     clients: {
       attached: () => [],
-      told: () => [],
+      reportedConversations: () => [],
       onChange: () => () => {},
       reported: async (_id, _isEnough, signal) => {
         await untilAborted(signal)

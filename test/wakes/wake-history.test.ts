@@ -4,7 +4,7 @@ import { newerEvidence, visibleEvidence, type WakeEvidence } from '../../src/mai
 import { hearTest, testError } from '../../src/wake-stream/hear-test.ts'
 import { WakeStream } from '../../src/wake-stream/wake-stream.ts'
 import { type ReceiptStep, receiptSteps } from '../../src/wakes/rules/receipts.ts'
-import { isTold, reasonIn, sourceKind } from '../../src/wakes/rules/told-steps.ts'
+import { isShownToSender, reasonIn, sourceKind } from '../../src/wakes/rules/sender-view.ts'
 import { stepsAfter, stepsMax, type WakeStep } from '../../src/wakes/rules/wake-history.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
@@ -57,13 +57,13 @@ test.each([
 })
 
 test('the senders are told that a wake is held, that a turn began, and of ends that are no delivery', () => {
-  const told = receiptSteps.filter((step) => isTold(step, 'failed') || isTold(step, 'delivered'))
+  const told = receiptSteps.filter((step) => isShownToSender(step, 'failed') || isShownToSender(step, 'delivered'))
   expect(told).toEqual([
     ...['held', 'turn_started', 'denied', 'refused', 'expired', 'misaddressed', 'dropped', 'unknown', 'failed'],
   ])
-  expect(isTold('written', 'pending')).toBe(false)
-  expect(isTold('written', 'written')).toBe(true)
-  expect(isTold('failed', 'pending')).toBe(false)
+  expect(isShownToSender('written', 'pending')).toBe(false)
+  expect(isShownToSender('written', 'written')).toBe(true)
+  expect(isShownToSender('failed', 'pending')).toBe(false)
 })
 
 test('the newer wake counts; of the same instant the stronger; of the same wake the later word', () => {

@@ -42,7 +42,7 @@ export interface LocalReport {
 }
 
 /** What the hooks of a harness have said last about one conversation. */
-export interface ToldConversation {
+export interface ReportedConversation {
   /** As `rouse hook` calls it: `claude`, `gemini`. */
   readonly harness: string
   readonly conversationId: string
@@ -64,7 +64,7 @@ export interface LocalClients {
   /** Those that listen now, the newest first. */
   attached(harness: AdapterId): readonly AttachedClient[]
   /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed tells no end. */
-  told(harness: string): readonly ToldConversation[]
+  reportedConversations(harness: string): readonly ReportedConversation[]
   /** Calls back when a client of a harness comes, goes or changes its state, and when a hook has called. Returns what ends that. */
   onChange(harness: string, changed: () => void): () => void
   /** Resolves with the next report about a wake that `isEnough`; undefined when the signal aborts. A report that came shortly before counts. */

@@ -5,12 +5,12 @@ import type { AdapterId } from '../adapters/ids.ts'
 import { type LocalMachine, localAddress, thisMachine } from './address.ts'
 import type { AttachedConnection } from './attached-connection.ts'
 import { claimSocket } from './claim-socket.ts'
-import type { AttachedClient, LocalReport, LocalServer, LocalServerOptions, ToldConversation } from './clients.ts'
+import type { AttachedClient, LocalReport, LocalServer, LocalServerOptions, ReportedConversation } from './clients.ts'
 import { LocalConnection, type LocalEvents } from './local-connection.ts'
 import type { MessageOf } from './messages.ts'
 import { lineOf, localLimits } from './protocol.ts'
-import { ToldConversations } from './told-conversations.ts'
-import { ToldWakes } from './told-wakes.ts'
+import { ReportedConversations } from './reported-conversations.ts'
+import { ReportedWakes } from './reported-wakes.ts'
 
 /** What a test replaces beside the options. */
 interface World {
@@ -43,8 +43,8 @@ class SocketServer implements LocalServer {
   readonly #clock: Clock
   readonly #connections = new Set<LocalConnection>()
   readonly #attached = new Set<AttachedConnection>()
-  readonly #wakes = new ToldWakes()
-  readonly #conversations = new ToldConversations()
+  readonly #wakes = new ReportedWakes()
+  readonly #conversations = new ReportedConversations()
   readonly #watchers = new Map<string, Set<() => void>>()
   #isFull = false
 
@@ -63,7 +63,7 @@ class SocketServer implements LocalServer {
     return own.reverse().map(({ view }) => view)
   }
 
-  told(harness: string): readonly ToldConversation[] {
+  reportedConversations(harness: string): readonly ReportedConversation[] {
     return this.#conversations.of(harness)
   }
 
@@ -126,7 +126,7 @@ class SocketServer implements LocalServer {
       ...(turnId === undefined ? {} : { turnId }),
     }
     const now = this.#clock.now()
-    const known = this.told(harness).find((one) => one.conversationId === conversationId)
+    const known = this.reportedConversations(harness).find((one) => one.conversationId === conversationId)
     // A prompt under the id of the running turn began none: its text was put into that one.
     const isPartOfTurn = turnId !== undefined && known?.activeTurnId === turnId
     const step = isPartOfTurn ? ('delivered' as const) : ('turn_started' as const)

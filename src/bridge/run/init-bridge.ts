@@ -50,7 +50,7 @@ async function installed(rows: readonly AdapterRow[], directory: string, io: Io)
 /** No program of ours calls while a first configuration is written. */
 const nobody = {
   attached: () => [],
-  told: () => [],
+  reportedConversations: () => [],
   onChange: () => () => {},
   reported: async () => undefined,
 }

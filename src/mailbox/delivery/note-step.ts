@@ -4,7 +4,7 @@ import { gatewayId } from '../../registry/agents/identity.ts'
 import { nameOfParty, type Party, partyOf, policiesOf } from '../../registry/agents/party.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { OnStep, StepOfWake } from '../../wakes/on-step.ts'
-import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/told-steps.ts'
+import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/sender-view.ts'
 import { findWokenMail, saveEvidence, type WokenMail } from './evidence-store.ts'
 import { recordWakes } from './waiting-store.ts'
 import { newerEvidence } from './wake-evidence.ts'
@@ -28,7 +28,7 @@ export function createNoteStep(append: AppendEvents): OnStep {
     const isTurn = provesTurn(said.step)
     const evidence = mails.map(({ messageId, wake }) => ({ messageId, wake: newerEvidence(wake, next), isTurn }))
     await saveEvidence(tx, audience, evidence)
-    if (step.isTold) await tellSenders(append, tx, step, mails)
+    if (step.isShownToSender) await tellSenders(append, tx, step, mails)
   }
 }
 

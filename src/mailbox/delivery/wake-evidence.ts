@@ -1,5 +1,5 @@
 import { meaningOf, type ReceiptStep } from '../../wakes/rules/receipts.ts'
-import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/told-steps.ts'
+import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/sender-view.ts'
 import type { WakeStep } from '../../wakes/rules/wake-history.ts'
 
 /** The strongest step of the newest wake that told a recipient of a message. */

@@ -26,7 +26,7 @@ export interface Presence {
 }
 
 /** The stored part of the last report. */
-export interface Told {
+export interface ReportedPresence {
   readonly state: PresenceState
   readonly source: PresenceSource
   readonly activeTurnId: string | null
@@ -40,7 +40,7 @@ export interface Told {
  * Whether a report that comes with a sign of life replaces the last one. A client of tools sees the calls of a harness and nothing else
  * of it, so its report gives way to any other: of a hook, a bridge, a person. Pure. Source: S1-8, D12.
  */
-export function replacesReport(source: PresenceSource, last: Pick<Told, 'source' | 'presenceAt'>): boolean {
+export function replacesReport(source: PresenceSource, last: Pick<ReportedPresence, 'source' | 'presenceAt'>): boolean {
   return source !== 'mcp-client' || last.presenceAt === null || last.source === 'mcp-client'
 }
 
@@ -48,7 +48,7 @@ export function replacesReport(source: PresenceSource, last: Pick<Told, 'source'
 export const presenceStaleMs = 2 * 60_000
 
 /** Returns the presence of an agent with this session, or without one: `unknown` without a report, or if the last one is too old. Pure. Source: S1-9. */
-export function presenceOf(session: Told | undefined, now: number): Presence {
+export function presenceOf(session: ReportedPresence | undefined, now: number): Presence {
   if (!session) return { state: 'unknown', source: 'unknown', activeTurnId: null, capabilities: [], asOf: null }
   const { state, source, activeTurnId, capabilities, presenceAt } = session
   const report = { source, capabilities, asOf: presenceAt }

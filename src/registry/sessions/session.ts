@@ -1,4 +1,4 @@
-import type { Told } from './presence.ts'
+import type { ReportedPresence } from './presence.ts'
 
 /** Why a session ended: it said so, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
 export type EndReason = 'ended' | 'timeout' | 'preempted' | KeyEnd
@@ -10,7 +10,7 @@ export type KeyEnd = 'key-revoked' | 'key-expired'
  * One running harness process that speaks for an agent. An agent has at most one live session. The stored presence may be old:
  * `presenceOf` returns what is still valid.
  */
-export interface Session extends Told {
+export interface Session extends ReportedPresence {
   readonly id: string
   readonly projectId: string
   readonly agentId: string

@@ -1,7 +1,7 @@
 import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd } from '../../../src/bridge/adapter.ts'
 import { CodexAdapter } from '../../../src/bridge/adapters/codex/adapter.ts'
 import type { WakeTimes } from '../../../src/bridge/adapters/codex/wake/verdict.ts'
-import type { LocalReport, ToldConversation } from '../../../src/bridge/local/clients.ts'
+import type { LocalReport, ReportedConversation } from '../../../src/bridge/local/clients.ts'
 import { untilAborted } from '../../../src/lib/until-aborted.ts'
 import { atTestEnd } from '../../support/ends.ts'
 
@@ -27,7 +27,7 @@ interface Options {
 /** A Codex adapter with what the bridge gives it. `hookSays`: about a wake; `hooked`: what hooks have said about conversations. */
 export function startAdapter({ directories, settings, env = { PATH: '' }, times = shortTimes }: Options) {
   const notes: string[] = []
-  const hooked: ToldConversation[] = []
+  const hooked: ReportedConversation[] = []
   let tell: (report: LocalReport) => void = () => {}
   const told = new Promise<LocalReport>((resolve) => {
     tell = resolve
@@ -40,7 +40,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
     note: (text) => notes.push(text),
     clients: {
       attached: () => [],
-      told: () => hooked,
+      reportedConversations: () => hooked,
       onChange: () => () => {},
       reported: async (wakeId, isEnough, signal) => {
         const report = await Promise.race([told, untilAborted(signal)])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ToldConversation } from '../../../src/bridge/local/clients.ts'
+import type { ReportedConversation } from '../../../src/bridge/local/clients.ts'
 import { until } from '../../support/until.ts'
 import { handOver, startAdapter } from './bridge.ts'
 import { FakeCodex } from './fake-codex.ts'
@@ -12,7 +12,7 @@ function openOffice(settings: object = {}) {
   return { codex, thread, ...startAdapter({ directories: [codex.project], settings: options }) }
 }
 
-function asks({ id, cwd }: FakeThread, over: Partial<ToldConversation> = {}): ToldConversation {
+function asks({ id, cwd }: FakeThread, over: Partial<ReportedConversation> = {}): ReportedConversation {
   return {
     harness: 'codex',
     conversationId: id,

@@ -176,7 +176,7 @@ describe('what hooks say', () => {
         () => changes,
         (count) => count > before,
       )
-      return server.told('claude')
+      return server.reportedConversations('claude')
     }
     const process = { pid: 7 }
     expect(await tell({ state: 'active', turnId: 't1', process })).toMatchObject([

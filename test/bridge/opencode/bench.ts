@@ -6,7 +6,7 @@ import { newUlid } from '../../../src/lib/ids.ts'
 
 const nobody: LocalClients = {
   attached: () => [],
-  told: () => [],
+  reportedConversations: () => [],
   onChange: () => () => {},
   reported: async () => undefined,
 }

@@ -148,7 +148,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
 const nobody = {
   address: '',
   attached: () => [],
-  told: () => [],
+  reportedConversations: () => [],
   onChange: () => () => {},
   reported: async () => undefined,
   [Symbol.asyncDispose]: async () => {},

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { programPath } from '../../../harness/program-path.ts'
-import type { Reason } from '../../../wakes/rules/told-steps.ts'
+import type { Reason } from '../../../wakes/rules/sender-view.ts'
 import type {
   Adapter,
   AdapterContext,
@@ -123,7 +123,7 @@ export class ClaudeAdapter implements Adapter {
     return chooseRoute({
       session,
       clients: clients.attached('claude'),
-      told: clients.told('claude').find(({ conversationId }) => conversationId === session.sessionId),
+      told: clients.reportedConversations('claude').find(({ conversationId }) => conversationId === session.sessionId),
       isInboxAllowed: this.#settings.isInboxAllowed,
     })
   }
@@ -153,7 +153,7 @@ export class ClaudeAdapter implements Adapter {
     const { clients } = this.#context
     const { pid, startedAt, sessionId, cwd, state } = session
     const route = this.#route(session)
-    const told = clients.told('claude').find(({ conversationId }) => conversationId === sessionId)
+    const told = clients.reportedConversations('claude').find(({ conversationId }) => conversationId === sessionId)
     const turn = state === 'idle' ? undefined : told?.activeTurnId
     return {
       harness: 'claude',

@@ -1,4 +1,4 @@
-import type { AttachedClient, ToldConversation } from '../../local/clients.ts'
+import type { AttachedClient, ReportedConversation } from '../../local/clients.ts'
 import type { ClaudeSession } from './registry.ts'
 
 /** The way that a wake would take into a session now. */
@@ -22,7 +22,7 @@ export interface RouteFacts {
   /** Programs of ours in sessions of Claude Code, the newest first. */
   readonly clients: readonly AttachedClient[]
   /** What the hooks of this conversation have said last. */
-  readonly told: ToldConversation | undefined
+  readonly told: ReportedConversation | undefined
   /** Whether the user has allowed the inbox socket. */
   readonly isInboxAllowed: boolean
 }

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import type { Reason } from '../../../wakes/rules/told-steps.ts'
+import type { Reason } from '../../../wakes/rules/sender-view.ts'
 import {
   type Adapter,
   type AdapterContext,
@@ -11,7 +11,7 @@ import {
   type WakeTools,
 } from '../../adapter.ts'
 import { localAddress } from '../../local/address.ts'
-import type { ToldConversation } from '../../local/clients.ts'
+import type { ReportedConversation } from '../../local/clients.ts'
 import { reasonOfState } from '../../reason-of-state.ts'
 import { isWithin } from '../../target/choose-session.ts'
 import { isSameProcess } from '../../target/same-conversation.ts'
@@ -78,9 +78,11 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
   }
 
   /** What the hooks of the harness have said of its process. */
-  function toldOf({ name, process }: Found): ToldConversation | undefined {
+  function toldOf({ name, process }: Found): ReportedConversation | undefined {
     const own = processOf(process)
-    return clients.told(name).find((told) => told.process && isSameProcess(told.process, own) === 'yes')
+    return clients
+      .reportedConversations(name)
+      .find((told) => told.process && isSameProcess(told.process, own) === 'yes')
   }
 
   async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {

@@ -9,7 +9,7 @@ import {
   type Probe,
   type WakeEnd,
 } from '../../adapter.ts'
-import type { ToldConversation } from '../../local/clients.ts'
+import type { ReportedConversation } from '../../local/clients.ts'
 import { readToken, tokenPlace } from './controller-token.ts'
 import { authLine, userLine } from './frames.ts'
 import { followMessage } from './message.ts'
@@ -66,8 +66,10 @@ function createQwenAdapter(context: AdapterContext): Adapter {
   }
 
   /** What the hooks have said of a session, in the process that has it now. */
-  function toldOf({ pid, sessionId }: SessionRecord): ToldConversation | undefined {
-    return clients.told('qwen').find((told) => told.conversationId === sessionId && told.process?.pid === pid)
+  function toldOf({ pid, sessionId }: SessionRecord): ReportedConversation | undefined {
+    return clients
+      .reportedConversations('qwen')
+      .find((told) => told.conversationId === sessionId && told.process?.pid === pid)
   }
 
   return {
@@ -119,7 +121,7 @@ function recordOf({ conversationId, process }: HarnessSession, home: string): Se
 function sessionOf(
   record: SessionRecord,
   problem: string | undefined,
-  told: ToldConversation | undefined,
+  told: ReportedConversation | undefined,
 ): HarnessSession {
   const { pid, sessionId, cwd, ipcPath } = record
   const startedAt = processStart(pid)?.startedAt

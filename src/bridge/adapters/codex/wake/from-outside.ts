@@ -1,4 +1,4 @@
-import type { ToldConversation } from '../../../local/clients.ts'
+import type { ReportedConversation } from '../../../local/clients.ts'
 import type { Turn } from '../app-server.ts'
 import type { Writers } from '../writers.ts'
 import type { Seen } from './seen.ts'
@@ -10,7 +10,7 @@ export interface Outside {
   /** Whether a process is known to have it open all the same. */
   readonly isOpenElsewhere: boolean
   /** What the hooks of Codex have said last. */
-  readonly told: readonly ToldConversation[]
+  readonly told: readonly ReportedConversation[]
 }
 
 /**
@@ -32,7 +32,7 @@ export function stateFromOutside(
 
 /** A process that was killed tells no end of its question, and the hook that ends a turn may have met no bridge. */
 function isOpenQuestion(
-  { state, process, activeTurnId }: ToldConversation,
+  { state, process, activeTurnId }: ReportedConversation,
   pid: number | undefined,
   turns: readonly Turn[],
 ): boolean {

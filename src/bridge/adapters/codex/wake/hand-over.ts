@@ -134,7 +134,7 @@ class OneHandOver {
       outside: async () => ({
         writers: await openThreads(home),
         isOpenElsewhere: this.#isOpenElsewhere,
-        told: this.#options.context.clients.told('codex'),
+        told: this.#options.context.clients.reportedConversations('codex'),
       }),
     })
   }

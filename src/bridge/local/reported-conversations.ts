@@ -1,11 +1,11 @@
-import type { ToldConversation } from './clients.ts'
+import type { ReportedConversation } from './clients.ts'
 import type { MessageOf } from './messages.ts'
 
 const conversationsMax = 1_000
 
 /** What hooks have said about conversations. */
-export class ToldConversations {
-  readonly #byKey = new Map<string, ToldConversation>()
+export class ReportedConversations {
+  readonly #byKey = new Map<string, ReportedConversation>()
 
   /** Notes an event. One without a conversation says nothing about any. */
   note(hook: MessageOf<'hook'>, at: number): void {
@@ -25,17 +25,17 @@ export class ToldConversations {
     }
   }
 
-  of(harness: string): readonly ToldConversation[] {
+  of(harness: string): readonly ReportedConversation[] {
     return [...this.#byKey.values()].filter((one) => one.harness === harness).reverse()
   }
 }
 
 /** What is known of a conversation after an event. Pure. */
 function after(
-  before: ToldConversation | undefined,
+  before: ReportedConversation | undefined,
   hook: MessageOf<'hook'> & { readonly conversationId: string },
   at: number,
-): ToldConversation {
+): ReportedConversation {
   const { harness, conversationId, event, cwd, process, state, turnId, permissionMode } = hook
   const turn =
     state === undefined ? before?.activeTurnId : state === 'idle' ? undefined : (turnId ?? before?.activeTurnId)

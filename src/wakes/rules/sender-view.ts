@@ -34,7 +34,7 @@ export function reasonIn(detail: string | null): Reason | undefined {
 }
 
 /** Whether the senders of the mail in a wake are told of a step: that it is held, that a turn began, or an end that is no delivery. Pure. */
-export function isTold(step: ReceiptStep, outcome: DeliveryOutcome): boolean {
+export function isShownToSender(step: ReceiptStep, outcome: DeliveryOutcome): boolean {
   if (step === 'held' || step === 'turn_started') return true
   if (step === 'written') return outcome === 'written'
   const meaning = meaningOf(step)

@@ -5,7 +5,7 @@ const reportsOfOneMax = 20
 /** A hook may call before the adapter waits for it: a harness is quick, and the adapter writes to the disk. */
 const keptMs = 10 * 60_000
 
-interface Told {
+interface KnownWake {
   /** ms since the epoch */
   at: number
   readonly reports: LocalReport[]
@@ -17,19 +17,19 @@ interface Waiter {
 }
 
 /** What was said about wakes lately, and who waits for it. */
-export class ToldWakes {
-  readonly #told = new Map<string, Told>()
+export class ReportedWakes {
+  readonly #known = new Map<string, KnownWake>()
   readonly #waiters = new Map<string, Set<Waiter>>()
 
   note(report: LocalReport, at: number): void {
     const { wakeId } = report
-    const reports = [...(this.#told.get(wakeId)?.reports ?? []), report].slice(-reportsOfOneMax)
+    const reports = [...(this.#known.get(wakeId)?.reports ?? []), report].slice(-reportsOfOneMax)
     // Again at the end of the map: its order is that of the last reports.
-    this.#told.delete(wakeId)
-    this.#told.set(wakeId, { at, reports })
-    for (const [oldest, told] of this.#told) {
-      if (this.#told.size <= wakesMax && at - told.at <= keptMs) break
-      this.#told.delete(oldest)
+    this.#known.delete(wakeId)
+    this.#known.set(wakeId, { at, reports })
+    for (const [oldest, told] of this.#known) {
+      if (this.#known.size <= wakesMax && at - told.at <= keptMs) break
+      this.#known.delete(oldest)
     }
     for (const { isEnough, resolve } of this.#waiters.get(wakeId) ?? []) if (isEnough(report)) resolve(report)
   }
@@ -40,7 +40,7 @@ export class ToldWakes {
     isEnough: (report: LocalReport) => boolean,
     signal: AbortSignal,
   ): Promise<LocalReport | undefined> {
-    const known = this.#told.get(wakeId)?.reports.find(isEnough)
+    const known = this.#known.get(wakeId)?.reports.find(isEnough)
     if (known || signal.aborted) return Promise.resolve(known)
     return new Promise((done) => {
       const resolve = (report: LocalReport | undefined): void => {
