@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
-import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
+import { rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
@@ -33,7 +33,7 @@ export async function addArtifact(
   const { task, artifactId } = await context.db.transaction(async (tx) => {
     const task = await requireOpenTask(tx, caller, taskId, input.expectedVersion)
     const [chunk] = (await prepareChunks(tx, task, [input])) as [NewChunk]
-    context.usage.add(tx, caller, rowBytes + bytesOf(input.artifact))
+    context.usage.add(tx, caller, rowBytes + chunk.encoded.bytes)
     await updateChunkCount(tx, task, chunk.encoded)
     const next = { ...withChunks(task, [chunk]), updatedAt: tx.now }
     await insertChunk(tx, taskId, next.chunkCount, chunk)

@@ -1,10 +1,11 @@
+import { groupsOf, Pauses } from '../lib/pauses.ts'
 import type { Reader } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
-import { assembleArtifacts } from './artifact.ts'
+import { assembleArtifacts, type Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
-import { readHistory, readTaskMessage } from './task-message-store.ts'
+import { readMessagesAt, readTaskMessage } from './task-message-store.ts'
 
 interface Size {
   readonly seq: number
@@ -43,7 +44,7 @@ interface ContentWithin {
 
 /**
  * Reads the status message, then the artifact chunks in their order, then the newest messages, up to `sizeMax` bytes. The sizes
- * are read first, and then only what fits.
+ * are read first, and then only what fits, over several turns of the event loop.
  * @param options.historyLength number of the newest messages that are wanted
  */
 export async function readContentWithin(
@@ -54,14 +55,15 @@ export async function readContentWithin(
   const room = new Room(sizeMax)
   const statusSeq = task.statusMessageSeq
   if (statusSeq !== null) room.taken = (await db.get(messageSize, { taskId: task.id, seq: statusSeq }))?.size ?? 0
-  const chunks = artifacts && task.chunkCount > 0 ? currentChunks(await readChunkSizes(db, task)) : []
+  const all = artifacts && task.chunkCount > 0 ? await readChunkSizes(db, task) : []
+  const chunks = currentChunks(all)
   const keptChunks = room.take(chunks)
   const messages = historyLength > 0 ? await readMessageSizes(db, task, historyLength) : []
   const keptMessages = room.take(messages)
   return {
     statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
-    history: await readHistory(db, task, keptMessages.length),
-    artifacts: await readChunks(db, task, keptChunks),
+    history: await readMessages(db, task, keptMessages),
+    artifacts: inOrderOf(all, await readChunks(db, task, keptChunks)),
     omitted: {
       messages: messages.length - keptMessages.length,
       artifactPieces: chunks.length - keptChunks.length,
@@ -112,7 +114,34 @@ function readMessageSizes(db: Reader, task: Task, limit: number): Promise<Size[]
 }
 
 async function readChunks(db: Reader, task: Task, chunks: readonly Size[]): Promise<A2aArtifact[]> {
-  const seqs = chunks.map(({ seq }) => seq)
-  const rows = await chunksAt.all(db, { taskId: task.id }, seqs)
-  return assembleArtifacts(rows.sort((a, b) => a.seq - b.seq).map(chunkFromRow))
+  const pauses = new Pauses()
+  const read: Chunk[] = []
+  for (const group of groupsOf(chunks)) {
+    const rows = await chunksAt.all(db, { taskId: task.id }, seqsOf(group))
+    read.push(...rows.sort((a, b) => a.seq - b.seq).map(chunkFromRow))
+    await pauses.after(bytesOf(group))
+  }
+  return assembleArtifacts(read)
+}
+
+/** Oldest first. */
+async function readMessages(db: Reader, task: Task, messages: readonly Size[]): Promise<A2aMessage[]> {
+  const pauses = new Pauses()
+  const read: A2aMessage[] = []
+  for (const group of groupsOf(messages.toReversed())) {
+    read.push(...(await readMessagesAt(db, task.id, seqsOf(group))))
+    await pauses.after(bytesOf(group))
+  }
+  return read
+}
+
+const seqsOf = (sizes: readonly Size[]): number[] => sizes.map(({ seq }) => seq)
+const bytesOf = (sizes: readonly Size[]): number => sizes.reduce((sum, { size }) => sum + size, 0)
+
+/** The order in which the artifacts first appear, in chunks that were replaced since too. */
+function inOrderOf(chunks: readonly ChunkSize[], artifacts: readonly A2aArtifact[]): A2aArtifact[] {
+  const places = new Map<string, number>()
+  for (const { artifactId } of chunks) if (!places.has(artifactId)) places.set(artifactId, places.size)
+  const placeOf = ({ artifactId }: A2aArtifact): number => places.get(artifactId as string) ?? 0
+  return [...artifacts].sort((one, other) => placeOf(one) - placeOf(other))
 }

@@ -5,7 +5,9 @@ import { inputLimits, taskLimits } from '../limits.ts'
 export interface Encoded {
   /** JSON */
   readonly text: string
-  /** Bytes of `text` in UTF-8, plus 32 for each value in it: many small values take longer to read than one large text. */
+  /** Bytes of `text` in UTF-8. */
+  readonly bytes: number
+  /** `bytes`, plus 32 for each value in it: many small values take longer to read than one large text. */
   readonly size: number
 }
 
@@ -15,7 +17,7 @@ export function encode(value: object, field: string): Encoded {
   const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)
   const { max } = inputLimits.messageBytes
-  if (bytes <= max) return { text, size: bytes + taskLimits.valueBytes.max * countValues(value) }
+  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * countValues(value) }
   throw new Problem('payload-too-large', {
     field,
     detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,

@@ -16,6 +16,9 @@ const historyMax = inputLimits.historyLength.max
 /** Messages in an answer that was not asked for a number of them: a task may have ten thousand. */
 export const historyRecent = 100
 
+/** Tasks that are larger, in bytes, are read over several turns of the event loop, one after the other. */
+export const largeTask = 1024 * 1024
+
 /** The task and the caller's roles in it. For a caller without a role the task does not exist. Errors: `task-not-found`. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
   return asSeenBy(db, caller, id, await findTask(db, id))
@@ -131,7 +134,7 @@ export async function loadTaskContents(
   options: DocumentOptions = {},
 ): Promise<TaskContent[]> {
   let left = outputLimits.taskPage.max
-  if (tasks.reduce((size, task) => size + task.size, 0) <= left) {
+  if (tasks.reduce((size, task) => size + task.size, 0) <= largeTask) {
     return Promise.all(tasks.map((task) => loadTaskContent(db, task, options)))
   }
   const contents: TaskContent[] = []
@@ -152,8 +155,8 @@ async function loadWithin(
   sizeMax: number,
 ): Promise<{ content: TaskContent; size: number }> {
   const limit = Math.min(historyLength, historyMax)
-  // Most tasks fit into an answer as a whole. Only the others need their sizes to be read.
-  if (task.size > sizeMax) {
+  // Most tasks are small. Only the others need the sizes of their content to be read.
+  if (task.size > Math.min(sizeMax, largeTask)) {
     const { size, omitted, ...read } = await readContentWithin(db, task, {
       historyLength: limit,
       artifacts,

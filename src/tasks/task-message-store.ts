@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../storage/database.ts'
+import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { Encoded } from './encoded.ts'
 import type { A2aMessage, Task } from './task.ts'
@@ -15,6 +16,9 @@ const messagesOf = statement<
   { message: string }
 >(sql`select message from task_message
   where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`)
+const messagesAt = new ListStatement<{ taskId: string }, { seq: number; message: string }>(
+  (seqs) => sql`select seq, message from task_message where task_id = ${p('taskId')} and seq in (${seqs})`,
+)
 
 /** Stores a message as number `seq` of its task. The task's row counts it: `updateMessageCount`, `moveTaskRow`. */
 export async function insertTaskMessage(
@@ -29,6 +33,12 @@ export async function insertTaskMessage(
 export async function readTaskMessage(db: Reader, taskId: string, seq: number): Promise<A2aMessage | null> {
   const row = await db.get(messageAt, { taskId, seq })
   return row ? (JSON.parse(row.message) as A2aMessage) : null
+}
+
+/** The messages of a task with these numbers, the oldest first. */
+export async function readMessagesAt(db: Reader, taskId: string, seqs: readonly number[]): Promise<A2aMessage[]> {
+  const rows = await messagesAt.all(db, { taskId }, seqs)
+  return rows.sort((a, b) => a.seq - b.seq).map(({ message }) => JSON.parse(message) as A2aMessage)
 }
 
 /**

@@ -35,6 +35,35 @@ test('pieces are appended, a piece without append replaces, and neither changes 
   })
 })
 
+test('a large task reads like a small one, alone and in a list', async () => {
+  await using s = await start()
+  const large = 'é'.repeat(300_000)
+  const send = (text: string) => s.gateway.send('donna', text, { key: s.mike.key, message: { taskId: s.task.id } })
+  await s.add({ artifact: piece('old'), lastChunk: false })
+  await s.add({ artifact: { ...piece(large, 'notes'), name: 'notes.md' } })
+  // It keeps its place, although nothing is left of its first piece.
+  await s.add({ artifact: piece(large) })
+  await s.add({ artifact: piece('b'), append: true })
+  await send(large)
+  await send('the last word')
+  const task = await s.read()
+  expect(task.artifacts).toEqual([
+    { artifactId: 'report', parts: [{ text: large }, { text: 'b' }] },
+    { artifactId: 'notes', name: 'notes.md', parts: [{ text: large }] },
+  ])
+  const texts = task.history.map(({ parts }: A2aArtifact) => parts[0]!.text)
+  expect(texts).toEqual(['write', large, 'the last word'])
+  expect(task.omitted).toBe(undefined)
+  const other = await s.gateway.send('donna', 'something small', { key: s.mike.key })
+  const list = await s.gateway.call('GET', '/v1/tasks?role=originator&includeArtifacts=true', undefined, s.mike)
+  expect(list.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(list.body.tasks).toHaveLength(2)
+  expect(list.body.tasks.find(({ id }: { id: string }) => id === s.task.id)).toEqual(task)
+  expect(list.body.tasks.find(({ id }: { id: string }) => id === other.id).artifacts).toEqual([])
+  const short = await s.gateway.call('GET', `/v1/tasks/${s.task.id}?historyLength=1`, undefined, s.mike)
+  expect(short.body.history).toEqual(task.history.slice(-1))
+})
+
 test('an artifact without an id gets one, and a hundred concurrent pieces are all stored', async () => {
   await using s = await start()
   const { artifactId } = (await s.add({ artifact: { parts: [{ text: '0' }] } })).body

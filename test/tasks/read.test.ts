@@ -63,7 +63,7 @@ test('a task of ten thousand messages is read by its newest, and as of the state
   await db.transaction(async (tx) => {
     for (let n = 1; n < 10_000; n++) {
       const text = JSON.stringify({ messageId: `${n}`, role: 'ROLE_USER', parts: [] })
-      await insertTaskMessage(tx, before.id, n + 1, { text, size: text.length })
+      await insertTaskMessage(tx, before.id, n + 1, { text, bytes: text.length, size: text.length })
     }
   })
   // Changes after the row was read are not in the document: a follower gets them as events.

@@ -111,12 +111,12 @@ const moves: [string, Partial<Transition>, Partial<Task>][] = [
   ['alone has no status message', {}, { statusMessageSeq: null, messageCount: 3, size: 100 }],
   [
     'with a message has it as status',
-    { message: { text: '', size: 5 } },
+    { message: { text: '', bytes: 0, size: 5 } },
     { statusMessageSeq: 4, messageCount: 4, size: 105 },
   ],
   [
     'by mail has no status message',
-    { message: { text: '', size: 5 }, mail },
+    { message: { text: '', bytes: 0, size: 5 }, mail },
     { statusMessageSeq: null, messageCount: 4 },
   ],
   ['with artifacts counts them', { artifacts: [chunk('x'), chunk('y')] }, { chunkCount: 4, messageCount: 3 }],

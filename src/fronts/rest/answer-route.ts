@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
+import { jsonInTurns } from '../../lib/json-in-turns.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { callerOf } from '../auth.ts'
 import { inOrder } from '../in-order.ts'
@@ -50,8 +51,16 @@ export function answerRoutes<Context extends CallContext>(
     res.status(reply.status)
     for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
     if (reply.status === 204) res.end()
+    else if (reply.isLarge) await sendLarge(res, view as object)
     else res.json(view)
   }
+}
+
+async function sendLarge(res: Response, view: object): Promise<void> {
+  const body = await jsonInTurns(view)
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Length', body.length)
+  res.end(body)
 }
 
 function bodyOf(parse: RequestHandler, req: Request, res: Response): Promise<unknown> {

@@ -4,7 +4,7 @@ import { addArtifact } from '../../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
 import { moveTask } from '../../../tasks/move-task.ts'
-import { historyRecent, loadTaskDocument, loadTaskDocuments, requireTask } from '../../../tasks/read-task.ts'
+import { historyRecent, largeTask, loadTaskDocument, loadTaskDocuments, requireTask } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { readChunkPage, readMessagePage } from '../../../tasks/task-pages.ts'
 import { nextToken } from '../page.ts'
@@ -33,7 +33,7 @@ export const taskRoutes = [
     what: 'list tasks',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskQuery,
-    handle: async ({ caller, query }, { db }: TaskContext) => {
+    handle: async ({ caller, query, reply }, { db }: TaskContext) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
       const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
       if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
@@ -51,6 +51,7 @@ export const taskRoutes = [
       })
       const artifacts = query.includeArtifacts === 'true'
       const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts, viewer: caller.projectId })
+      reply.isLarge = documents.reduce((size, { task }) => size + task.size, 0) > largeTask
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
     },
@@ -67,6 +68,7 @@ export const taskRoutes = [
       setVersion(reply, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       reply.headers['Cache-Control'] = 'no-store'
+      reply.isLarge = task.size > largeTask
       return taskView(document)
     },
   }),
