@@ -1,9 +1,25 @@
 import pg from 'pg'
 import { pendingMigrations } from '../migrations.ts'
 import { connectionOptions } from './connection-options.ts'
+import type { WriteConnection } from './write-connection.ts'
 
 /** The first number of the advisory lock. Nothing else on the database may use it; it is the gateway's default port. */
 const lockSpace = 4520
+
+const versionSql = 'select coalesce(max(version), 0) as version from schema_migration'
+const undefinedTable = '42P01'
+
+/** Opens the connection and returns whether the store has every migration of this build. Throws when it is newer. */
+export async function isMigrated(connection: WriteConnection): Promise<boolean> {
+  await connection.open()
+  try {
+    const { rows } = await connection.query(versionSql)
+    return pendingMigrations('postgres', rows[0].version).length === 0
+  } catch (error) {
+    if ((error as { code?: string }).code === undefinedTable) return false
+    throw error
+  }
+}
 
 /**
  * Applies the migrations that the store does not have yet, each in its own transaction. If several gateways start at the same
@@ -19,7 +35,7 @@ export async function migrate(url: string, now: number): Promise<void> {
     await client.query('select pg_advisory_lock($1, hashtext(current_schema()))', [lockSpace])
     await client.query(`create table if not exists schema_migration
       (version bigint primary key, name text not null, applied_at bigint not null)`)
-    const { rows } = await client.query('select coalesce(max(version), 0) as version from schema_migration')
+    const { rows } = await client.query(versionSql)
     for (const { version, name, text } of pendingMigrations('postgres', rows[0].version)) {
       await client.query('begin')
       await client.query(text)

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
 import { connectionOptions } from './connection-options.ts'
 import { GroupCommit } from './group-commit.ts'
-import { migrate } from './migrate.ts'
+import { isMigrated, migrate } from './migrate.ts'
 import { toQuery } from './query.ts'
 import { ReadPool } from './read-pool.ts'
 import { storageProblem } from './storage-problem.ts'
@@ -19,16 +19,15 @@ const writersMax = 3
  */
 export class PostgresDatabase implements Database {
   readonly #reads: ReadPool
+  readonly #writers: WriteConnection[]
   readonly #commits: GroupCommit
   #closing: Promise<void> | undefined
 
   private constructor(url: string, clock: Clock) {
     const options = connectionOptions(url)
     this.#reads = new ReadPool(options)
-    this.#commits = new GroupCommit(
-      Array.from({ length: writersMax }, () => new WriteConnection(options, () => this.#renewReads())),
-      clock,
-    )
+    this.#writers = Array.from({ length: writersMax }, () => new WriteConnection(options, () => this.#renewReads()))
+    this.#commits = new GroupCommit(this.#writers, clock)
   }
 
   /**
@@ -36,12 +35,15 @@ export class PostgresDatabase implements Database {
    * @param url `postgres://user@host/database`, with the parameters of libpq's URLs
    */
   static async open(url: string, clock: Clock): Promise<PostgresDatabase> {
+    const db = new PostgresDatabase(url, clock)
     try {
-      await migrate(url, clock.now())
+      // The connection that asks is the one that writes later. Most starts migrate nothing, and open no other for it.
+      if (!(await isMigrated(db.#writers[0] as WriteConnection))) await migrate(url, clock.now())
     } catch (error) {
+      await db.close()
       throw notOpened(error)
     }
-    return new PostgresDatabase(url, clock)
+    return db
   }
 
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
@@ -21,6 +22,16 @@ test('several gateways that start at once on an empty database migrate it once',
   expect(versions[0]).toEqual(versions[0]!.map((_, index) => ({ version: index + 1 })))
   for (const version of versions) expect(version).toEqual(versions[0])
   await Promise.all(gateways.map((db) => db.close()))
+})
+
+test('a start that finds every migration does not wait for the lock of those that migrate', async () => {
+  const url = await freshUrl()
+  await (await open(url)).close()
+  const other = new pg.Client(url)
+  await other.connect()
+  await other.query('select pg_advisory_lock(4520, hashtext(current_schema()))')
+  await (await open(url)).close()
+  await other.end()
 })
 
 test('a store of a newer build is refused', async () => {
