@@ -1,6 +1,6 @@
 // SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory.
 // Each server is a process of its own; the clients are in this one.
-//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--quick]
+//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--quick]
 import { Pool } from 'undici'
 import { runIfMain, say } from './lib/command.mjs'
 import { liftRates, sendMessageCall, startGateway } from './lib/gateway.mjs'
@@ -11,16 +11,18 @@ import { quantile, ratios } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'SendMessage'
-export const defaults = { reps: 5, seconds: 5, warmUpSeconds: 3 }
-export const quick = { reps: 1, seconds: 1, warmUpSeconds: 1 }
+export const defaults = { reps: 5, seconds: 5, warmUp: 10_000, warmUpSeconds: 1 }
+export const quick = { reps: 1, seconds: 1, warmUp: 1_000, warmUpSeconds: 0.5 }
 
 const connectionCounts = [1, 16, 64]
+/** A server that ran for hours has compiled what it runs, however few requests it gets now: each is warmed up with as many. */
+const warmUpConnections = 64
 const servers = {
   rouse: { title: 'Rouse (SQLite, agent key checked)', start: startRouse },
   sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: startSdk },
 }
 
-export async function measure({ reps, seconds, warmUpSeconds }) {
+export async function measure({ reps, seconds, warmUp, warmUpSeconds }) {
   const runs = {}
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const connections of connectionCounts) {
@@ -28,8 +30,9 @@ export async function measure({ reps, seconds, warmUpSeconds }) {
         const busy = await busyShare()
         const server = await start()
         try {
-          await drive(server, connections, warmUpSeconds)
-          const run = { busy, ...(await drive(server, connections, seconds)) }
+          await drive(server, { connections: warmUpConnections, count: warmUp })
+          await drive(server, { connections, seconds: warmUpSeconds })
+          const run = { busy, ...(await drive(server, { connections, seconds })) }
           runs[`${connections} ${name}`] = [...(runs[`${connections} ${name}`] ?? []), run]
           say(
             `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s ${run.invalid ?? ''}`,
@@ -41,14 +44,17 @@ export async function measure({ reps, seconds, warmUpSeconds }) {
     }
   }
   return [
-    `${seconds} s after ${warmUpSeconds} s of warm-up, a fresh server for each run; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
+    `${seconds} s after a warm-up of ${number(warmUp)} requests over ${warmUpConnections} connections and ${warmUpSeconds} s over as many as are measured, a fresh server for each run; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
     serverTable(runs),
     ratioTable(runs),
   ].join('\n\n')
 }
 
-/** Opens this many connections, each with one request at a time. Every answer must be a new submitted task. */
-async function drive({ url, path, pid, headers }, connections, seconds) {
+/** Opens this many connections, each with one request at a time, for so many requests or seconds. Every answer must be a new submitted task. */
+async function drive(
+  { url, path, pid, headers },
+  { connections, count: countMax = Number.POSITIVE_INFINITY, seconds = 300 },
+) {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const latencies = []
   const tasks = new Set()
@@ -56,8 +62,10 @@ async function drive({ url, path, pid, headers }, connections, seconds) {
   const cpuBefore = cpuSeconds(pid)
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
+  let sent = 0
   const client = async () => {
-    while (!wrong && performance.now() < deadline) {
+    while (!wrong && sent < countMax && performance.now() < deadline) {
+      sent++
       const sentAt = performance.now()
       const body = JSON.stringify(sendMessageCall('the build of last night is done, please look at it'))
       const answer = await pool.request({ method: 'POST', path, headers, body })

@@ -6,7 +6,7 @@ import { measurements } from './measurements.mjs'
 
 const smallest = {
   delivery: { reps: 1, events: 200, warmUp: 50, inFlight: 20, only: 'rouse,rouse-send-message' },
-  sendMessage: { reps: 1, seconds: 0.2, warmUpSeconds: 0.1 },
+  sendMessage: { reps: 1, seconds: 0.2, warmUp: 20, warmUpSeconds: 0.1 },
   wakeLatency: { reps: 1, tasks: 5, warmUp: 2 },
   latency: { reps: 1, seconds: 1, warmUp: 50, warmUpSeconds: 0.2, rates: '50', only: 'rouse,rouse-send-message' },
   trouble: { reps: 1, seconds: 1, warmUpSeconds: 0.2, rate: 20, settleSeconds: 20 },
