@@ -23,16 +23,23 @@ export class RowsStatement<Answer = never> {
 
   async run(tx: Transaction, rows: readonly Row[]): Promise<void> {
     const running: Promise<unknown>[] = []
-    for (const piece of batchesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, piece.flat()))
+    for (const piece of batchesOf(rows)) running.push(tx.run(this.#statements.get(piece.length)!, valuesOf(piece)))
     await Promise.all(running)
   }
 
   /** Returns the rows that the statement returns, in no order. */
   async all(db: Reader, rows: readonly Row[]): Promise<Answer[]> {
     const running: Promise<Answer[]>[] = []
-    for (const piece of batchesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, piece.flat()))
+    for (const piece of batchesOf(rows)) running.push(db.all(this.#statements.get(piece.length)!, valuesOf(piece)))
     return (await Promise.all(running)).flat()
   }
+}
+
+/** `flat()` costs several times as much. */
+function valuesOf(rows: readonly Row[]): SqlValue[] {
+  const values: SqlValue[] = []
+  for (const row of rows) for (const value of row) values.push(value)
+  return values
 }
 
 /** Inserts rows of one table. `columns` are the table's own names, in the order of a row's values. */

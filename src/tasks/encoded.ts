@@ -40,8 +40,20 @@ export function requireShallow(value: object, field: string): void {
         extra: { limit: 'contentDepth', max },
       })
     }
-    level = level.flatMap((one) => Object.values(one).filter((inner) => typeof inner === 'object' && inner !== null))
+    level = innerOf(level)
   }
+}
+
+/** The objects and lists that are fields or entries of these. */
+function innerOf(level: readonly object[]): object[] {
+  const found: object[] = []
+  for (const one of level) {
+    for (const key in one) {
+      const inner = (one as Record<string, unknown>)[key]
+      if (typeof inner === 'object' && inner !== null) found.push(inner)
+    }
+  }
+  return found
 }
 
 /** Counts the fields and list entries of a value, at every depth. Without recursion. */

@@ -56,9 +56,10 @@ function sumUp(changes: readonly Change[]): (string | number)[][] {
         task.projectId,
         task.state,
       ]
-      const sum = sums.get(key.join(' '))
+      const name = key.join(' ')
+      const sum = sums.get(name)
       if (sum) sum.total += one
-      else sums.set(key.join(' '), { key, total: one })
+      else sums.set(name, { key, total: one })
     }
   }
   for (const { before, after } of changes) {
