@@ -1,6 +1,8 @@
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Problem } from '../../src/errors.ts'
+import type { Transaction } from '../../src/storage/database.ts'
+import { pipelined } from '../../src/storage/pipelined.ts'
 import { Connection } from '../../src/storage/sqlite/connection.ts'
 import { GroupCommit } from '../../src/storage/sqlite/group-commit.ts'
 import { WalFile } from '../../src/storage/sqlite/wal-file.ts'
@@ -10,6 +12,9 @@ import { FakeClock } from '../support/fake-clock.ts'
 
 const insert = statement<{ id: number }>(sql`insert into note (id) values (${p('id')})`)
 const all = statement<object, { id: number }>(sql`select id from note order by id`)
+const moveUp = statement<{ id: number }, { id: number }>(
+  sql`update note set id = id + 100 where id = ${p('id')} returning id`,
+)
 const bulky = statement<object>(sql`insert into bulk (body) values (randomblob(200000))`)
 
 let directory: ReturnType<typeof dataDirectory>
@@ -70,6 +75,56 @@ test('a writer that throws rolls back only its own writes', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   expect(outcomes[2]).toMatchObject({ reason: failure })
   expect(ids()).toEqual([1, 2, 4, 5])
+})
+
+test('a writer that fails before it has changed anything costs the others no second run', async () => {
+  const ran: number[] = []
+  const writing = [1, 2, 3].map((id) =>
+    commits.transaction(async (tx) => {
+      ran.push(id)
+      await tx.all(all, {})
+      if (id === 2) throw new Problem('forbidden')
+      await tx.run(insert, { id })
+    }),
+  )
+  const outcomes = await Promise.allSettled(writing)
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(ran).toEqual([1, 2, 3])
+  expect(ids()).toEqual([1, 3])
+})
+
+test('a writer that fails after a change makes its group run again; hooks and deferred work of the first run are discarded', async () => {
+  const hooks: number[] = []
+  const deferred: number[][] = []
+  const closing = async (_tx: Transaction, items: readonly number[]) => {
+    deferred.push([...items])
+    return pipelined()
+  }
+  const writing = [1, 2, 3].map((id) =>
+    commits.transaction(async (tx) => {
+      tx.onCommit(() => hooks.push(id))
+      tx.beforeCommit(closing, id)
+      await tx.run(insert, { id })
+      if (id === 2) throw new Problem('forbidden')
+    }),
+  )
+  await Promise.allSettled(writing)
+  expect(ids()).toEqual([1, 3])
+  expect(hooks).toEqual([1, 3])
+  expect(deferred).toEqual([[1, 3]])
+})
+
+test('a row that a statement returned was changed: its writer fails, and the row is as it was', async () => {
+  await commits.transaction((tx) => tx.run(insert, { id: 1 }))
+  const outcomes = await Promise.allSettled([
+    commits.transaction(async (tx) => {
+      expect(await tx.get(moveUp, { id: 1 })).toEqual({ id: 101 })
+      throw new Problem('forbidden')
+    }),
+    commits.transaction((tx) => tx.run(insert, { id: 2 })),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(ids()).toEqual([1, 2])
 })
 
 test('a constraint that fails is the error of its own writer', async () => {

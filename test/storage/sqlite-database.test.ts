@@ -29,6 +29,19 @@ test('migrations are applied once, and data survives a restart', async () => {
   expect(await second.all(projects, {})).toEqual([{ id: 'kept' }])
 })
 
+test('a read that begins while a transaction is open sees the last commit, and later ones the next', async () => {
+  using directory = dataDirectory()
+  await using db = open(directory.path)
+  await db.transaction((tx) => tx.run(insert, { id: 'first', now: tx.now }))
+  const before = await db.all(projects, {})
+  const writing = db.transaction(async (tx) => {
+    await tx.run(insert, { id: 'second', now: tx.now })
+    return db.all(projects, {})
+  })
+  expect(await writing).toEqual(before)
+  expect(await db.all(projects, {})).toEqual([...before, { id: 'second' }])
+})
+
 test('a store of a newer build is refused, and its lock is free again', async () => {
   using directory = dataDirectory()
   await open(directory.path).close()

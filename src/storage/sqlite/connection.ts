@@ -8,12 +8,14 @@ const dialect = new SQLiteSyncDialect()
 interface Prepared {
   readonly statement: Sqlite.Statement<unknown[]>
   readonly binding: Binding
+  readonly isReadOnly: boolean
 }
 
 /** One better-sqlite3 connection with its prepared statements. */
 export class Connection {
   readonly raw: Sqlite.Database
   readonly #prepared = new WeakMap<Statement, Prepared>()
+  #changes = 0
 
   constructor(path: string, options: { readonly: boolean }) {
     this.raw = new Sqlite(path, { readonly: options.readonly, timeout: 5_000 })
@@ -37,19 +39,30 @@ export class Connection {
     return () => void prepared.run()
   }
 
+  /** Grows with every statement that has changed a row, or could have. */
+  get changes(): number {
+    return this.#changes
+  }
+
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[] {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.all(...bindValues(prepared.binding, params)) as Row[]
+    const rows = prepared.statement.all(...bindValues(prepared.binding, params)) as Row[]
+    if (!prepared.isReadOnly) this.#changes++
+    return rows
   }
 
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | undefined {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.get(...bindValues(prepared.binding, params)) as Row | undefined
+    const row = prepared.statement.get(...bindValues(prepared.binding, params)) as Row | undefined
+    if (!prepared.isReadOnly) this.#changes++
+    return row
   }
 
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number {
     const prepared = this.#prepare(statement as Statement)
-    return prepared.statement.run(...bindValues(prepared.binding, params)).changes
+    const { changes } = prepared.statement.run(...bindValues(prepared.binding, params))
+    if (changes > 0) this.#changes++
+    return changes
   }
 
   close(): void {
@@ -60,7 +73,8 @@ export class Connection {
     const known = this.#prepared.get(statement)
     if (known) return known
     const query = dialect.sqlToQuery(statement.sql)
-    const prepared = { statement: this.raw.prepare<unknown[]>(query.sql), binding: bindingOf(query.params) }
+    const compiled = this.raw.prepare<unknown[]>(query.sql)
+    const prepared = { statement: compiled, binding: bindingOf(query.params), isReadOnly: compiled.readonly }
     this.#prepared.set(statement, prepared)
     return prepared
   }

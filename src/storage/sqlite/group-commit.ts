@@ -30,16 +30,18 @@ interface Flushable {
 
 /**
  * The write lock of the SQLite engine. Writers queue. All that wait when the lock becomes free share one
- * `BEGIN IMMEDIATE … COMMIT`, each in its own savepoint. A commit is written at once and forced to the disk on another thread;
- * meanwhile the next group runs, accepts new writers, and commits when the disk is free. A commit is reported only when it is on
- * the disk.
+ * `BEGIN IMMEDIATE … COMMIT`. A commit is written at once and forced to the disk on another thread; meanwhile the next group runs,
+ * accepts new writers, and commits when the disk is free. A commit is reported only when it is on the disk.
+ *
+ * A savepoint for each writer would copy every page that it changes. So there is none: a writer that fails before it has changed
+ * anything fails alone, and after any other failure the group is rolled back and runs again, now with a savepoint for each writer.
  */
 export class GroupCommit {
   readonly #connection: Connection
   readonly #disk: Flushable
   readonly #clock: Clock
   readonly #queue: Writer[] = []
-  // Prepared, because they run for every writer.
+  // Prepared, because they run for many writers.
   readonly #savepoint: () => void
   readonly #release: () => void
   readonly #rollBackWriter: () => void
@@ -94,10 +96,20 @@ export class GroupCommit {
     const group = this.#queue.splice(0, groupMax)
     const settled: Settled[] = []
     const hooks: (() => void)[] = []
+    let run = this.#runWriter
     try {
       raw.exec('BEGIN IMMEDIATE')
       for (;;) {
-        for (const writer of group.slice(settled.length)) settled.push(await this.#runWriter(writer))
+        while (settled.length < group.length) {
+          const result = await run.call(this, group[settled.length]!)
+          if (result) settled.push(result)
+          else {
+            raw.exec('ROLLBACK')
+            raw.exec('BEGIN IMMEDIATE')
+            settled.length = 0
+            run = this.#runSeparately
+          }
+        }
         if (!this.#flushing) break
         await (group.length < groupMax ? Promise.race([this.#flushing, this.#arrival()]) : this.#flushing)
         group.push(...this.#queue.splice(0, groupMax - group.length))
@@ -181,9 +193,24 @@ export class GroupCommit {
     return { tx, hooks, closings, end }
   }
 
-  /** Throws only when the whole group is lost: SQLite itself has rolled back (disk full, I/O error). */
-  async #runWriter(writer: Writer): Promise<Settled> {
+  /** Returns undefined when the writer failed and may have left changes. Throws only when the whole group is lost. */
+  async #runWriter(writer: Writer): Promise<Settled | undefined> {
     const connection = this.#connection
+    const changesBefore = connection.changes
+    const { tx, hooks, closings, end } = this.#open()
+    try {
+      const value = await writer.work(tx)
+      end()
+      return { writer, value, hooks, closings }
+    } catch (error) {
+      end()
+      requireTransaction(connection, error)
+      return isSqliteError(error) || connection.changes !== changesBefore ? undefined : { writer, error }
+    }
+  }
+
+  /** Undoes what a writer that fails has changed, and nothing else. Throws only when the whole group is lost. */
+  async #runSeparately(writer: Writer): Promise<Settled> {
     const { tx, hooks, closings, end } = this.#open()
     this.#savepoint()
     try {
@@ -193,12 +220,17 @@ export class GroupCommit {
       return { writer, value, hooks, closings }
     } catch (error) {
       end()
-      if (!connection.raw.inTransaction) throw error
+      requireTransaction(this.#connection, error)
       this.#rollBackWriter()
       this.#release()
       return { writer, error: isSqliteError(error) ? storageProblem(error) : error }
     }
   }
+}
+
+/** Throws the error of a writer when SQLite has rolled back all of the group: the disk is full, or failed. */
+function requireTransaction({ raw }: Connection, error: unknown): void {
+  if (!raw.inTransaction) throw error
 }
 
 function rollBack(raw: Connection['raw']): void {

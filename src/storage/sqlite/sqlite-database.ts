@@ -11,8 +11,8 @@ import { migrate } from './migrate.ts'
 import { WalFile } from './wal-file.ts'
 
 /**
- * The embedded store: `rouse.db` in the data directory. One connection writes, through the group commit; another one reads, so that
- * a long read never waits for a commit.
+ * The embedded store: `rouse.db` in the data directory. One connection writes, through the group commit. While its transaction is
+ * open another one reads, which sees the last commit.
  */
 export class SqliteDatabase implements Database {
   readonly #writer: Connection
@@ -73,8 +73,9 @@ export class SqliteDatabase implements Database {
 
   /** A request that is still running when the store closes gets an error. */
   #open(): Connection {
-    if (this.#reader.raw.open) return this.#reader
-    throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
+    if (!this.#reader.raw.open) throw new Problem('storage-unavailable', { detail: 'The store is closed.' })
+    // After a commit the reader has to read its pages from the file again; the writer has them in memory.
+    return this.#writer.raw.inTransaction ? this.#reader : this.#writer
   }
 
   async #close(): Promise<void> {
