@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import type { Clock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
@@ -21,6 +22,8 @@ export interface ListeningOptions {
   readonly connections?: Connections
   /** Uses TLS with this certificate. */
   readonly tls?: SecureContextOptions | undefined
+  /** For the turns of requests. */
+  readonly clock?: Clock
 }
 
 /** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
@@ -39,7 +42,7 @@ export class HttpServer implements AsyncDisposable {
   readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
 
-  constructor({ bounds = connectionBounds(), connections, tls }: ListeningOptions = {}) {
+  constructor({ bounds = connectionBounds(), connections, tls, clock }: ListeningOptions = {}) {
     const listener = new Promise<RequestListener>((resolve) => {
       this.#serve = resolve
     })
@@ -51,13 +54,14 @@ export class HttpServer implements AsyncDisposable {
       if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
+    const turns = new RequestTurns(clock)
+    this.#server.on('connection', () => turns.noteConnection())
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)
       // Idle connections may use only half of the places, so that active clients always find one.
       if (bounds.connections > 0 && this.#silent.size > bounds.connections / 2) this.#closeOldestSilent()
       socket.once('close', () => this.#silent.delete(socket))
     })
-    const turns = new RequestTurns()
     this.#server.on('request', (req, res) => {
       const { socket } = req
       this.#silent.delete(socket)
@@ -70,9 +74,9 @@ export class HttpServer implements AsyncDisposable {
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
       void listener.then((listen) => {
-        turns.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => {
-          if (!res.closed) listen(req, res)
-        })
+        if (res.closed) return
+        const end = turns.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => listen(req, res))
+        res.once('close', end)
       })
     })
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))

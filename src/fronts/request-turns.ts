@@ -1,57 +1,156 @@
-/** How many requests of one credential begin in a turn of the event loop while others send requests too. */
-const few = 2
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { FairTurns, type Member } from '../lib/fair-turns.ts'
+
 /** How long a caller counts as active after a request, in ms. */
 const aboutMs = 1_000
-/** More that wait for one credential begin at once: waiting must not cost more memory than beginning. */
+/** How long a request counts as in process, in ms: streams and calls that wait have done their part by then. */
+const processMs = 100
+/** How many of all requests wait at most; more begin at once: waiting must not cost more memory than beginning. */
 const waitingMax = 1_000
+const turnBounds = { few: 4, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
+/** Connections in as many turns of the event loop, one after the other, are a crowd. */
+const crowd = 3
+/** The longest wait of a request for a crowd of connections, in ms. */
+const crowdMs = 10
+/** A clock that is never set. */
+const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
+
+interface Request {
+  readonly credential: string
+  readonly work: () => void
+  /** It was answered, or its client has gone away. */
+  isOver: boolean
+  /** Since it has begun. */
+  member: Member | undefined
+  begunAt: number
+}
 
 /**
- * Spreads the requests of one credential over turns of the event loop while other credentials send requests too. The work before the key
- * is checked is done without a pause, so hundreds of requests that arrive together would delay all other callers. A request waits only for
- * requests of its own credential, and not at all if no other credential is active.
+ * Decides when a request begins, before anything is done for it: until its key is checked, a request costs as much as one that is
+ * answered.
+ *
+ * - The requests of a credential with many at a time wait for those of others. A caller that is alone does not wait.
+ * - While a crowd of connections arrives, all requests wait for a few ms. The event loop accepts one connection in a turn, and the
+ *   connection of somebody else may be the last one: turns without requests are short.
  */
 export class RequestTurns {
-  readonly #now: () => number
-  readonly #begun = new Map<string, number>()
-  readonly #waiting = new Map<string, (() => void)[]>()
-  #isScheduled = false
+  readonly #clock: Clock
+  readonly #turns: FairTurns
+  /** In the order in which they began. */
+  readonly #begun = new Set<Request>()
+  #isWatched = false
+  #waiting = 0
+  readonly #afterCrowd: Request[] = []
+  #isDrainPlanned = false
+  #hasConnection = false
+  #connections = 0
   #last: string | undefined
   #othersUntil = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor(clock: Clock = steadyClock) {
+    this.#clock = clock
+    this.#turns = new FairTurns(clock, turnBounds)
   }
 
-  /** Begins now, or in a later turn. @param credential whose request it is, as the request says it */
-  begin(credential: string, work: () => void): void {
+  /**
+   * Begins a request now, or when it is its turn. Returns how to end it; one that ends before its turn never begins.
+   * @param credential whose request it is, as the request says it
+   */
+  begin(credential: string, work: () => void): () => void {
+    const request: Request = { credential, work, isOver: false, member: undefined, begunAt: 0 }
+    if (this.#connections >= crowd && this.#afterCrowd.length < waitingMax) this.#waitForCrowd(request)
+    else this.#enter(request)
+    return () => {
+      request.isOver = true
+      this.#leave(request)
+    }
+  }
+
+  /** Notes that a connection was accepted in this turn of the event loop: more of them may wait. */
+  noteConnection(): void {
+    this.#hasConnection = true
+    if (this.#connections++ > 0) return
+    this.#turns.hold()
+    this.#lookForCrowd()
+  }
+
+  /** The crowd is over after a turn without a connection. */
+  #lookForCrowd(): void {
+    this.#hasConnection = false
+    // The first one is at the end of this turn.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#hasConnection) return this.#lookForCrowd()
+        this.#connections = 0
+        this.#turns.release()
+        this.#drain()
+      }),
+    )
+  }
+
+  #waitForCrowd(request: Request): void {
+    this.#afterCrowd.push(request)
+    if (this.#isDrainPlanned) return
+    this.#isDrainPlanned = true
+    this.#clock.after(crowdMs, () => {
+      this.#isDrainPlanned = false
+      this.#drain()
+    })
+  }
+
+  #drain(): void {
+    for (const request of this.#afterCrowd.splice(0)) this.#enter(request)
+  }
+
+  #enter(request: Request): void {
+    if (request.isOver) return
+    const inCompany = this.#noteCompany(request.credential) && this.#waiting < waitingMax
+    const turn = this.#turns.enter(request.credential, inCompany)
+    if (!(turn instanceof Promise)) {
+      this.#go(request, turn)
+      return
+    }
+    this.#waiting++
+    void turn.then((member) => {
+      this.#waiting--
+      this.#go(request, member)
+    })
+  }
+
+  #go(request: Request, member: Member): void {
+    request.member = member
+    request.begunAt = this.#clock.now()
+    this.#begun.add(request)
+    this.#watch()
+    if (request.isOver) this.#leave(request)
+    else request.work()
+  }
+
+  #leave(request: Request): void {
+    if (this.#begun.delete(request)) this.#turns.leave(request.member!)
+  }
+
+  #noteCompany(credential: string): boolean {
+    const now = this.#clock.now()
     if (this.#last !== credential) {
-      if (this.#last !== undefined) this.#othersUntil = this.#now() + aboutMs
+      if (this.#last !== undefined) this.#othersUntil = now + aboutMs
       this.#last = credential
     }
-    const waiting = this.#waiting.get(credential)
-    if (waiting && waiting.length < waitingMax) return void waiting.push(work)
-    const begun = this.#begun.get(credential) ?? 0
-    this.#schedule()
-    if (begun >= few && !waiting && this.#now() <= this.#othersUntil) return void this.#waiting.set(credential, [work])
-    this.#begun.set(credential, begun + 1)
-    work()
+    return now <= this.#othersUntil
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => this.#turn())
-  }
-
-  #turn(): void {
-    this.#isScheduled = false
-    this.#begun.clear()
-    for (const [credential, waiting] of this.#waiting) {
-      const next = waiting.splice(0, few)
-      if (waiting.length === 0) this.#waiting.delete(credential)
-      this.#begun.set(credential, next.length)
-      this.#schedule()
-      for (const work of next) work()
-    }
+  /** Ends what has been in process for long. */
+  #watch(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    this.#clock.after(processMs, () => {
+      this.#isWatched = false
+      const now = this.#clock.now()
+      for (const request of this.#begun) {
+        if (now - request.begunAt < processMs) break
+        this.#leave(request)
+      }
+      if (this.#begun.size > 0) this.#watch()
+    })
   }
 }

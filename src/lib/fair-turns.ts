@@ -42,10 +42,21 @@ export class FairTurns {
   #modestAt = Number.NEGATIVE_INFINITY
   #cancelLook: (() => void) | undefined
   #soon: NodeJS.Immediate | undefined
+  #isHeld = false
 
   constructor(clock: Clock, bounds: TurnBounds) {
     this.#clock = clock
     this.#bounds = bounds
+  }
+
+  /** Has heavy callers wait for something else too, until `release`. Their patience is the same. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  release(): void {
+    this.#isHeld = false
+    if (this.#turns.size > 0) this.#admitSoon()
   }
 
   /**
@@ -114,7 +125,7 @@ export class FairTurns {
   }
 
   #hasTurn(member: Member, now: number): boolean {
-    if (this.#modestInside > 0) return false
+    if (this.#modestInside > 0 || this.#isHeld) return false
     return member.inside < this.#bounds.turns || now - this.#modestAt >= this.#bounds.pauseMs
   }
 

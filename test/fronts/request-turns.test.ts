@@ -1,68 +1,178 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RequestTurns } from '../../src/fronts/request-turns.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
+/** Some turns of the event loop. */
+async function turnsOf(count: number): Promise<void> {
+  for (let done = 0; done < count; done++) await turn()
+}
+
+/** Requests that note when they begin. */
+class Asked {
+  readonly clock = new FakeClock()
+  readonly turns = new RequestTurns(this.clock)
+  readonly begun: string[] = []
+  readonly #ends = new Map<string, () => void>()
+
+  ask(name: string, credential = name.split(' ')[0]!): void {
+    this.#ends.set(
+      name,
+      this.turns.begin(credential, () => this.begun.push(name)),
+    )
+  }
+
+  end(name: string): void {
+    this.#ends.get(name)!()
+  }
+}
+
 test('requests of one credential that is alone begin at once', () => {
-  const turns = new RequestTurns(() => 0)
-  const begun: number[] = []
-  for (let count = 0; count < 100; count++) turns.begin('mallory', () => begun.push(count))
-  expect(begun).toHaveLength(100)
+  const asked = new Asked()
+  for (let count = 0; count < 100; count++) asked.ask(`mallory ${count}`)
+  expect(asked.begun).toHaveLength(100)
 })
 
-test('while others are about, two of a credential begin in a turn, and a request of another one waits for none of them', async () => {
-  const turns = new RequestTurns(() => 0)
-  const begun: string[] = []
-  turns.begin('donna', () => begun.push('donna'))
-  for (let count = 0; count < 6; count++) turns.begin('mallory', () => begun.push(`mallory ${count}`))
-  turns.begin('donna', () => begun.push('donna'))
-  expect(begun).toEqual(['donna', 'mallory 0', 'mallory 1', 'donna'])
-  await turn()
-  expect(begun.slice(4)).toEqual(['mallory 2', 'mallory 3'])
-  await turn()
-  expect(begun.slice(6)).toEqual(['mallory 4', 'mallory 5'])
+test('while others are about, few of a credential are in process, and a request of another one waits for none of them', async () => {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  asked.end('donna 0')
+  for (let count = 0; count < 8; count++) asked.ask(`mallory ${count}`)
+  asked.ask('donna 1')
+  const first = ['donna 0', 'mallory 0', 'mallory 1', 'mallory 2', 'mallory 3', 'donna 1']
+  expect(asked.begun).toEqual(first)
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  await turnsOf(3)
+  expect(asked.begun).toEqual(first)
+  asked.end('donna 1')
+  await turnsOf(2)
+  expect(asked.begun.slice(6)).toEqual(['mallory 4'])
+  asked.end('mallory 4')
+  await turnsOf(2)
+  expect(asked.begun.slice(6)).toEqual(['mallory 4', 'mallory 5'])
 })
 
-test('a second after the last request of others a credential is alone again', async () => {
-  let now = 0
-  const turns = new RequestTurns(() => now)
-  const begun: number[] = []
-  turns.begin('donna', () => {})
-  turns.begin('mallory', () => {})
-  now = 1_001
-  for (let count = 0; count < 10; count++) turns.begin('mallory', () => begun.push(count))
-  expect(begun).toHaveLength(10)
+test('who waits begins one after its patience, whatever the others do', async () => {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  asked.clock.advance(25)
+  await turn()
+  expect(asked.begun.slice(5)).toEqual(['mallory 4'])
+})
+
+test('a request that is in process for long is no longer waited for', async () => {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  for (let count = 0; count < 10; count++) asked.ask(`mallory ${count}`)
+  expect(asked.begun).toHaveLength(5)
+  for (let waited = 0; waited < 10; waited++) {
+    asked.clock.advance(100)
+    await turnsOf(3)
+  }
+  expect(asked.begun).toHaveLength(11)
+  asked.end('donna 0')
+})
+
+test('a second after the last request of others a credential is alone again', () => {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  asked.ask('mallory first')
+  asked.clock.advance(1_001)
+  for (let count = 0; count < 10; count++) asked.ask(`mallory ${count}`)
+  expect(asked.begun).toHaveLength(12)
 })
 
 test('what waits is bounded: the next begins at once', () => {
-  const turns = new RequestTurns(() => 0)
-  let begun = 0
-  turns.begin('donna', () => {})
-  for (let count = 0; count < 1_500; count++) turns.begin('mallory', () => begun++)
-  expect(begun).toBe(500)
+  const asked = new Asked()
+  asked.ask('donna 0')
+  for (let count = 0; count < 3_000; count++) asked.ask(`mallory ${count}`)
+  expect(asked.begun).toHaveLength(1 + 2_000)
+})
+
+test('a request whose client goes away before its turn never begins, and those after it do', async () => {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
+  asked.end('mallory 4')
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  asked.end('donna 0')
+  await turnsOf(6)
+  expect(asked.begun.slice(5)).toEqual(['mallory 5'])
+})
+
+test('a connection that comes alone delays no request', () => {
+  const asked = new Asked()
+  asked.turns.noteConnection()
+  asked.ask('donna 0')
+  expect(asked.begun).toEqual(['donna 0'])
+})
+
+test('while a crowd of connections arrives, requests wait until it is over', async () => {
+  const asked = new Asked()
+  for (let count = 0; count < 10; count++) {
+    asked.turns.noteConnection()
+    if (count > 3) asked.ask(`donna${count} 0`)
+    await turn()
+  }
+  expect(asked.begun).toEqual([])
+  await turnsOf(4)
+  expect(asked.begun).toHaveLength(6)
+  asked.ask('carol 0')
+  expect(asked.begun).toHaveLength(7)
+})
+
+test('a request waits for a crowd that does not end no longer than 10 ms', async () => {
+  const asked = new Asked()
+  for (let count = 0; count < 20; count++) {
+    asked.turns.noteConnection()
+    if (count === 4) asked.ask('donna 0')
+    await turn()
+  }
+  expect(asked.begun).toEqual([])
+  asked.clock.advance(10)
+  expect(asked.begun).toEqual(['donna 0'])
+})
+
+test('a request that ends while it waits for a crowd never begins', async () => {
+  const asked = new Asked()
+  for (let count = 0; count < 3; count++) asked.turns.noteConnection()
+  asked.ask('donna 0')
+  asked.end('donna 0')
+  await turnsOf(4)
+  expect(asked.begun).toEqual([])
 })
 
 test('every request begins once, those of a credential in their order', async () => {
-  const credential = fc.constantFrom('a', 'b', 'c')
+  const step = fc.record({ who: fc.constantFrom('a', 'b', 'c'), isConnection: fc.boolean() })
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(credential, { maxLength: 12 }), { maxLength: 6 }), async (rounds) => {
-      const turns = new RequestTurns(() => 0)
-      const begun: string[] = []
+    fc.asyncProperty(fc.array(fc.array(step, { maxLength: 12 }), { maxLength: 6 }), async (rounds) => {
+      const asked = new Asked()
       let id = 0
       for (const round of rounds) {
-        for (const one of round) {
-          const name = `${one} ${id++}`
-          turns.begin(one, () => begun.push(name))
+        for (const { who, isConnection } of round) {
+          if (isConnection) asked.turns.noteConnection()
+          else asked.ask(`${who} ${id++}`)
         }
         await turn()
       }
-      while (begun.length < id) await turn()
+      const ended = new Set<string>()
+      for (let looks = 0; asked.begun.length < id && looks < 1_000; looks++) {
+        for (const name of asked.begun) {
+          if (!ended.has(name)) asked.end(name)
+          ended.add(name)
+        }
+        await turn()
+      }
       for (const one of ['a', 'b', 'c']) {
-        const own = begun.filter((name) => name.startsWith(one)).map((name) => Number(name.split(' ')[1]))
+        const own = asked.begun.filter((name) => name.startsWith(one)).map((name) => Number(name.split(' ')[1]))
         expect(own).toEqual(own.toSorted((x, y) => x - y))
       }
-      expect(new Set(begun).size).toBe(id)
+      expect(asked.begun).toHaveLength(id)
+      expect(new Set(asked.begun).size).toBe(id)
     }),
     { numRuns: 100 },
   )

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectSecurely } from 'node:tls'
+import { describe, expect, test } from 'vitest'
+import { HttpServer } from '../../src/fronts/http-server.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/until.ts'
+
+const pem = (file: string) => readFileSync(join(import.meta.dirname, '../faults/vouched-for', `${file}.pem`), 'utf8')
+const secure = { cert: pem('certificate'), key: pem('key') }
+
+/** A server whose timers never fire, and what begins there. */
+async function startServer(isSecure: boolean) {
+  const server = new HttpServer({ clock: new FakeClock(), tls: isSecure ? secure : undefined })
+  const begun: string[] = []
+  const open: ServerResponse[] = []
+  const sockets: Socket[] = []
+  let answer = (res: ServerResponse): void => void setImmediate(() => res.end())
+  server.serve((req, res) => {
+    begun.push(req.headers.authorization!)
+    answer(res)
+  })
+  const { port } = new URL(await server.listen('127.0.0.1', 0))
+  const to = { port: Number(port), host: '127.0.0.1' }
+  let answered = 0
+  return {
+    server,
+    begun,
+    open,
+    answered: () => answered,
+    /** Answers nothing of its own accord from now on. */
+    hold: () => {
+      answer = (res) => void open.push(res)
+    },
+    /** A new connection; what it sends is whose request it is. */
+    connection: () => {
+      const socket = isSecure ? connectSecurely({ ...to, ca: secure.cert, servername: 'localhost' }) : connect(to)
+      sockets.push(socket)
+      socket.on('error', () => {})
+      socket.on('data', (part) => (answered += String(part).split('HTTP/1.1 200').length - 1))
+      return (who: string) => socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${who}\r\n\r\n`)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await server.close()
+    },
+  }
+}
+
+describe.each([
+  ['without TLS', false],
+  ['with TLS', true],
+])('%s', (_title, isSecure) => {
+  test('requests on a new connection, and on an open one, wait for no timer', async () => {
+    await using at = await startServer(isSecure)
+    for (let count = 1; count <= 5; count++) {
+      const ask = at.connection()
+      ask('donna')
+      await until(at.answered, (answered) => answered === 2 * count - 1)
+      ask('donna')
+      await until(at.answered, (answered) => answered === 2 * count)
+    }
+  })
+
+  test('of forty connections that come at once with a request each, most wait for the request of another caller', async () => {
+    await using at = await startServer(isSecure)
+    const ask = at.connection()
+    ask('donna')
+    await until(at.answered, (answered) => answered === 1)
+    at.hold()
+    ask('donna')
+    await until(
+      () => at.open.length,
+      (open) => open === 1,
+    )
+    for (let count = 0; count < 40; count++) at.connection()('mallory')
+    await until(
+      () => at.begun.length,
+      (begun) => begun === 6,
+    )
+    const another = at.connection()
+    another('carol')
+    await until(
+      () => at.begun,
+      (begun) => begun.includes('carol'),
+    )
+    expect(at.begun).toEqual(['donna', 'donna', 'mallory', 'mallory', 'mallory', 'mallory', 'carol'])
+    while (at.answered() < 43) {
+      for (const res of at.open.splice(0)) res.end()
+      await new Promise(setImmediate)
+    }
+    expect(at.begun).toHaveLength(43)
+  })
+
+  test('a stop answers the requests that wait for their turn', async () => {
+    await using at = await startServer(isSecure)
+    at.connection()('donna')
+    await until(at.answered, (answered) => answered === 1)
+    at.hold()
+    for (let count = 0; count < 20; count++) at.connection()('mallory')
+    await until(
+      () => at.begun.length,
+      (begun) => begun === 5,
+    )
+    const stopped = at.server.close()
+    let isStopped = false
+    void stopped.then(() => (isStopped = true))
+    while (!isStopped) {
+      for (const res of at.open.splice(0)) res.end()
+      await new Promise(setImmediate)
+    }
+    const waited = at.begun.length - 1
+    expect(waited).toBeGreaterThan(4)
+    await until(at.answered, (answered) => answered === waited + 1)
+  })
+})
