@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { built, fromBuild } from './test/support/from-build.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { workerRun } from './test/support/short-run.ts'
 
@@ -8,7 +9,9 @@ import { workerRun } from './test/support/short-run.ts'
 const exclude = ['test/faults/**', 'test/misuse/**', 'test/harnesses/**', '**/node_modules/**']
 
 export default defineConfig({
+  plugins: [fromBuild()],
   test: {
+    server: { deps: { external: [built] } },
     // Whoever waits for something gives up before this. It is for a test that hangs, on the busiest machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -12,7 +12,8 @@ import { createSchema } from '../support/schemas.ts'
 import { databaseUrlFor, onPostgres, openStore } from '../support/store.ts'
 
 const declared: Pick<Statement, 'sql'>[] = []
-const module = '../../src/storage/statement.ts'
+const src = resolve(import.meta.dirname, '../../src')
+const module = join(src, 'storage/statement.ts')
 const noted = async (importOriginal: <T>() => Promise<T>) => {
   const original = await importOriginal<typeof import('../../src/storage/statement.ts')>()
   const note = <Made extends Pick<Statement, 'sql'>>(made: Made): Made => {
@@ -30,7 +31,6 @@ const noted = async (importOriginal: <T>() => Promise<T>) => {
 beforeAll(async () => {
   vi.doMock(module, noted)
   vi.resetModules()
-  const src = resolve(import.meta.dirname, '../../src')
   for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
     // The statements of the command line and of the bridge are for files of their own.
     if (!file.endsWith('.ts') || /^(storage|cli|bridge)\//.test(file)) continue
