@@ -21,7 +21,7 @@ interface AddArtifactInput extends ArtifactInput {
 /**
  * Adds an artifact, or a chunk of one, to a task that is not finished. The assignee only. Returns the task without history and
  * artifacts: otherwise a client that streams a thousand chunks would get a thousand growing answers. Errors: `task-not-found`,
- * `forbidden`, `task-finished`, `version-conflict`, `invalid-request`, `payload-too-large`, `quota-exceeded`. Source: §4.2.2.
+ * `forbidden`, `task-finished`, `version-conflict`, `invalid-request`, `payload-too-large`, `quota-exceeded`. Source: A2A specification §4.2.2.
  */
 export async function addArtifact(
   context: TaskContext,

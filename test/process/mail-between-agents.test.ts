@@ -7,7 +7,7 @@ import { type MailAgent, type ReceivedSignal, spawnMailAgent } from '../support/
 import { onPostgres } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
-// S2 §3, played once: a gateway and every agent in a process of its own, nothing between them but HTTP. Lola's surface cannot be
+// S2-1, played once: a gateway and every agent in a process of its own, nothing between them but HTTP. Lola's surface cannot be
 // wakes, Donna's does; Mike has no session at first. The test gives input only to Lola, in the place of Frank.
 interface Story {
   readonly gateway: ProcessGateway

@@ -9,7 +9,7 @@ import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
 
-/** google.rpc.Status names of the HTTP statuses that refuse a request before its operation begins (§11.6). */
+/** google.rpc.Status names of the HTTP statuses that refuse a request before its operation begins (specification §11.6). */
 const statusNames: Record<number, RpcStatusName> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -44,7 +44,7 @@ export interface RpcError {
   readonly info?: object
 }
 
-/** Sends a JSON-RPC error with an ErrorInfo (§9.5). JSON-RPC errors have the HTTP status 200. */
+/** Sends a JSON-RPC error with an ErrorInfo (specification §9.5). JSON-RPC errors have the HTTP status 200. */
 export function sendRpcError(res: Response, id: string | number | null, error: RpcError): void {
   res.status(200).json(rpcError(id, error))
 }

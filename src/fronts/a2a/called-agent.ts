@@ -13,7 +13,8 @@ export interface AgentAddress {
 
 /**
  * The agent at an address. A private agent is hidden from callers of other projects: they get exactly the answer for an agent,
- * or a project, that does not exist (§3.3.2). `authenticated` is called for private agents only. Errors: `agent-not-found`.
+ * or a project, that does not exist (specification §3.3.2). `authenticated` is called for private agents only. Errors:
+ * `agent-not-found`.
  */
 export async function findCalledAgent(
   db: Reader,

@@ -21,8 +21,8 @@ const errorClasses: Partial<Record<ProblemCode, ErrorClass>> = {
 }
 
 /**
- * A failure outside the operation: a revoked key, a caller who may not call (§3.3.2), a limit, an outage. Over HTTP+JSON the SDK
- * answers with `statusCode`.
+ * A failure outside the operation: a revoked key, a caller who may not call (specification §3.3.2), a limit, an outage. Over
+ * HTTP+JSON the SDK answers with `statusCode`.
  */
 class StatusError extends A2AError {
   readonly transport = 'rest'
@@ -40,7 +40,7 @@ const ownStatuses = new Set([401, 403, 429, 503])
 
 /**
  * Translates a thrown value to an A2A error. Its message says what to do, its ErrorInfo names the field. The SDK maps it to
- * JSON-RPC codes, HTTP statuses and gRPC statuses (§5.4).
+ * JSON-RPC codes, HTTP statuses and gRPC statuses (specification §5.4).
  */
 export function toA2aError(error: unknown, log: Logger, operation: string): A2AError {
   if (error instanceof A2AError) return error

@@ -16,7 +16,7 @@ const camelNames: ReadonlyMap<string, string> = new Map([
 
 /**
  * Rewrites requests that the specification allows and the SDK's routers do not accept: the version as a parameter or with a
- * patch number (§3.6), doubled slashes, snake_case names.
+ * patch number (specification §3.6), doubled slashes, snake_case names.
  */
 export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const [path = '/', search = ''] = splitUrl(req.url)
@@ -55,7 +55,7 @@ export const checkVersionOfPath: RequestHandler = (req, _res, next) => {
   next(new Problem('invalid-request', { field: 'A2A-Version', detail }))
 }
 
-/** No version means v0.3 (§3.6.2). But v0.3 has its REST operations below /v1 only, so any other path is v1.0. */
+/** No version means v0.3 (specification §3.6.2). But v0.3 has its REST operations below /v1 only, so any other path is v1.0. */
 function impliedBy(path: string): string | undefined {
   return path === '/' || /^\/(v1|\.well-known)\//.test(path) ? undefined : '1.0'
 }

@@ -45,7 +45,7 @@ export function requireId(id: string, field: string): void {
 /** The largest value of the specification's int32. */
 const int32Max = 2 ** 31 - 1
 
-/** undefined: as many messages as an answer carries; 0: none (§3.2.4). */
+/** undefined: as many messages as an answer carries; 0: none (specification §3.2.4). */
 export function historyLimit(historyLength: number | undefined): number | undefined {
   if (historyLength === undefined) return undefined
   if (Number.isInteger(historyLength) && historyLength >= 0 && historyLength <= int32Max) {
@@ -54,7 +54,7 @@ export function historyLimit(historyLength: number | undefined): number | undefi
   throw invalid('historyLength', `is the number of messages wanted: an integer from 0 to ${int32Max}.`)
 }
 
-/** The filters of ListTasks (§3.1.4). */
+/** The filters of ListTasks (specification §3.1.4). */
 export function listQuery(params: ListTasksRequest): {
   contextId: string | undefined
   state: TaskState | undefined

@@ -24,7 +24,7 @@ import type { A2aCall, PageAsked } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { typed } from './params.ts'
 
-/** CreateTaskPushNotificationConfig (§3.1.7). The pushes have the protocol version of the call. */
+/** CreateTaskPushNotificationConfig (specification §3.1.7). The pushes have the protocol version of the call. */
 export async function createConfig(
   context: PushContext,
   call: A2aCall,

@@ -97,7 +97,7 @@ export function metadataText(metadata: Metadata, name: string): string | undefin
   return metadata.get(name)[0]?.toString()
 }
 
-/** Each version is a service of its own. A version in the metadata must agree with it, patch numbers aside (§3.6). */
+/** Each version is a service of its own. A version in the metadata must agree with it, patch numbers aside (specification §3.6). */
 function requireVersion(path: string, requested: string | undefined): string {
   const version = path.startsWith('/lf.a2a.v1.') ? '1.0' : '0.3'
   if (!requested || new RegExp(`^${version.replace('.', '\\.')}(\\.\\d+)?$`).test(requested)) return version

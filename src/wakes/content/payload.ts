@@ -5,7 +5,7 @@ import { outputLimits } from '../../limits.ts'
 import type { EventType, eventTypes, LogEvent } from '../../log/event.ts'
 import type { TaskState } from '../../log/task-state.ts'
 
-/** The event types on the wire. Source: S1-22…S1-30, DESIGN of the wake. */
+/** The event types on the wire. Source: S1-22…S1-30; those that are not named there are ours. */
 export const wakeEventTypes = [
   'wake/sent_to_me',
   'wake/task_state_changed',

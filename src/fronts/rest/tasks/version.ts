@@ -4,7 +4,7 @@ import { taskView } from './view.ts'
 
 /**
  * The version that a move is based on, from the body or from `If-Match`. Errors: `version-required`, and `invalid-request` where
- * the two differ. Source: DESIGN §3.2.
+ * the two differ.
  */
 export function requireVersion(ifMatch: string | undefined, expectedVersion: number | undefined): number {
   if (ifMatch === undefined) {
