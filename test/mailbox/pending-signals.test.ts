@@ -74,7 +74,7 @@ const methods = async (office: Office, handle: string) =>
     ({ recipient }) => recipient.deliveryMethod,
   )
 
-// S2-14, S2-21 5
+// S2-14, S2-21: piggyback
 test('every answer to an agent with a session includes its waiting mail, once, and is otherwise unchanged', async () => {
   await using office = await openOffice('lola', 'donna')
   await using front = await serve(office, 'donna')

@@ -169,7 +169,7 @@ test('on a surface that wakes reach, mail is left to its wake for a minute, and 
   expect((await askOf(office, 'donna')).map(({ subject }) => subject)).toEqual(['woken for'])
 })
 
-// S2-16, S2-21 13
+// S2-16, S2-21: a surface chooses its strategy
 test('the surface chooses the strategy, and an unknown surface piggybacks', () => {
   const known = Object.fromEntries(Object.keys(strategies).map((surface) => [surface, strategies[surface]!.usesWakes]))
   expect(known).toEqual({ claude_code: true, claude_desktop: false, codex: true, cursor: false })
@@ -178,7 +178,7 @@ test('the surface chooses the strategy, and an unknown surface piggybacks', () =
   expect(strategyOf(strategies, 'claude_code')).toBe(wake)
 })
 
-// S2-21 14
+// S2-21: one strategy for a new surface
 test('a new surface needs one strategy and one entry', async () => {
   await using office = await openOffice('lola', 'donna')
   const onceAnHour = { usesWakes: false, mayPiggyback: ({ now }: { now: number }) => now % 3_600_000 === 0 }

@@ -133,7 +133,7 @@ test('a broadcast in a project with one agent has no recipients, and is not an e
   expect([status, body.recipients, body.delivered, body.queued]).toEqual([201, [], false, false])
 })
 
-// S2-21 7
+// S2-21: threads
 test('a reply needs no address and no subject, stays in its thread, and answers only what its sender can see', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')
