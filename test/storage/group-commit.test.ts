@@ -114,6 +114,21 @@ test('a writer that fails after a change makes its group run again; hooks and de
   expect(deferred).toEqual([[1, 3]])
 })
 
+test('after a writer that failed with a change, the next groups run once, whoever fails in them', async () => {
+  const ran: number[] = []
+  const write = (id: number, fails: boolean) =>
+    commits.transaction(async (tx) => {
+      ran.push(id)
+      await tx.run(insert, { id })
+      if (fails) throw new Problem('forbidden')
+    })
+  await Promise.allSettled([write(1, false), write(2, true)])
+  expect(ran).toEqual([1, 2, 1, 2])
+  await Promise.allSettled([write(3, false), write(4, true), write(5, false)])
+  expect(ran.slice(4)).toEqual([3, 4, 5])
+  expect(ids()).toEqual([1, 3, 5])
+})
+
 test('a row that a statement returned was changed: its writer fails, and the row is as it was', async () => {
   await commits.transaction((tx) => tx.run(insert, { id: 1 }))
   const outcomes = await Promise.allSettled([

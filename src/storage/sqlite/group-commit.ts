@@ -28,6 +28,9 @@ interface Flushable {
   flush(): Promise<void>
 }
 
+/** How many groups have savepoints after a writer that failed with changes. */
+const separateAfterFailure = 100
+
 /**
  * The write lock of the SQLite engine. Writers queue. All that wait when the lock becomes free share one
  * `BEGIN IMMEDIATE … COMMIT`. A commit is written at once and forced to the disk on another thread; meanwhile the next group runs,
@@ -35,6 +38,7 @@ interface Flushable {
  *
  * A savepoint for each writer would copy every page that it changes. So there is none: a writer that fails before it has changed
  * anything fails alone, and after any other failure the group is rolled back and runs again, now with a savepoint for each writer.
+ * The next hundred groups have savepoints too: a caller that fails on purpose does not make every group run twice.
  */
 export class GroupCommit {
   readonly #connection: Connection
@@ -48,6 +52,8 @@ export class GroupCommit {
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #arrived = () => {}
+  /** How many of the next groups have savepoints from the start. */
+  #separateGroups = 0
   #closed = false
   #failure: Problem | undefined
 
@@ -96,7 +102,8 @@ export class GroupCommit {
     const group = this.#queue.splice(0, groupMax)
     const settled: Settled[] = []
     const hooks: (() => void)[] = []
-    let run = this.#runWriter
+    let run = this.#separateGroups > 0 ? this.#runSeparately : this.#runWriter
+    if (this.#separateGroups > 0) this.#separateGroups--
     try {
       raw.exec('BEGIN IMMEDIATE')
       for (;;) {
@@ -108,6 +115,7 @@ export class GroupCommit {
             raw.exec('BEGIN IMMEDIATE')
             settled.length = 0
             run = this.#runSeparately
+            this.#separateGroups = separateAfterFailure
           }
         }
         if (!this.#flushing) break
