@@ -8,10 +8,6 @@ const processMs = 100
 /** How many of all requests wait at most; more begin at once: waiting must not cost more memory than beginning. */
 const waitingMax = 1_000
 const turnBounds = { few: 4, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
-/** Connections in as many turns of the event loop, one after the other, are a crowd. */
-const crowd = 3
-/** The longest wait of a request for a crowd of connections, in ms. */
-const crowdMs = 10
 /** A clock that is never set. */
 const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
 
@@ -30,8 +26,8 @@ interface Request {
  * answered.
  *
  * - The requests of a credential with many at a time wait for those of others. A caller that is alone does not wait.
- * - While a crowd of connections arrives, all requests wait for a few ms. The event loop accepts one connection in a turn, and the
- *   connection of somebody else may be the last one: turns without requests are short.
+ * - While connections arrive, those of such a credential wait for them too. The event loop accepts one connection in a turn, and the
+ *   connection of another caller may be the last one: turns without such requests are short.
  */
 export class RequestTurns {
   readonly #clock: Clock
@@ -40,10 +36,9 @@ export class RequestTurns {
   readonly #begun = new Set<Request>()
   #isWatched = false
   #waiting = 0
-  readonly #afterCrowd: Request[] = []
-  #isDrainPlanned = false
+  /** Whether a connection was accepted since the last look. */
   #hasConnection = false
-  #connections = 0
+  #isLooking = false
   #last: string | undefined
   #othersUntil = Number.NEGATIVE_INFINITY
 
@@ -58,8 +53,7 @@ export class RequestTurns {
    */
   begin(credential: string, work: () => void): () => void {
     const request: Request = { credential, work, isOver: false, member: undefined, begunAt: 0 }
-    if (this.#connections >= crowd && this.#afterCrowd.length < waitingMax) this.#waitForCrowd(request)
-    else this.#enter(request)
+    this.#enter(request)
     return () => {
       request.isOver = true
       this.#leave(request)
@@ -69,41 +63,26 @@ export class RequestTurns {
   /** Notes that a connection was accepted in this turn of the event loop: more of them may wait. */
   noteConnection(): void {
     this.#hasConnection = true
-    if (this.#connections++ > 0) return
+    if (this.#isLooking) return
+    this.#isLooking = true
     this.#turns.hold()
-    this.#lookForCrowd()
+    this.#lookForMore()
   }
 
-  /** The crowd is over after a turn without a connection. */
-  #lookForCrowd(): void {
+  /** No more connections wait after a turn without one. */
+  #lookForMore(): void {
     this.#hasConnection = false
     // The first one is at the end of this turn.
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#hasConnection) return this.#lookForCrowd()
-        this.#connections = 0
+        if (this.#hasConnection) return this.#lookForMore()
+        this.#isLooking = false
         this.#turns.release()
-        this.#drain()
       }),
     )
   }
 
-  #waitForCrowd(request: Request): void {
-    this.#afterCrowd.push(request)
-    if (this.#isDrainPlanned) return
-    this.#isDrainPlanned = true
-    this.#clock.after(crowdMs, () => {
-      this.#isDrainPlanned = false
-      this.#drain()
-    })
-  }
-
-  #drain(): void {
-    for (const request of this.#afterCrowd.splice(0)) this.#enter(request)
-  }
-
   #enter(request: Request): void {
-    if (request.isOver) return
     const inCompany = this.#noteCompany(request.credential) && this.#waiting < waitingMax
     const turn = this.#turns.enter(request.credential, inCompany)
     if (!(turn instanceof Promise)) {

@@ -104,46 +104,38 @@ test('a request whose client goes away before its turn never begins, and those a
   expect(asked.begun.slice(5)).toEqual(['mallory 5'])
 })
 
-test('a connection that comes alone delays no request', () => {
+test('while connections arrive, one after the other, only a credential with many requests waits for them', async () => {
   const asked = new Asked()
-  asked.turns.noteConnection()
   asked.ask('donna 0')
-  expect(asked.begun).toEqual(['donna 0'])
-})
-
-test('while a crowd of connections arrives, requests wait until it is over', async () => {
-  const asked = new Asked()
+  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
+  asked.turns.noteConnection()
+  asked.end('donna 0')
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
   for (let count = 0; count < 10; count++) {
     asked.turns.noteConnection()
-    if (count > 3) asked.ask(`donna${count} 0`)
+    asked.ask(`carol${count} 0`)
+    asked.end(`carol${count} 0`)
     await turn()
   }
-  expect(asked.begun).toEqual([])
+  expect(asked.begun).toHaveLength(15)
+  expect(asked.begun).not.toContain('mallory 4')
   await turnsOf(4)
-  expect(asked.begun).toHaveLength(6)
-  asked.ask('carol 0')
-  expect(asked.begun).toHaveLength(7)
+  expect(asked.begun.at(-1)).toBe('mallory 4')
 })
 
-test('a request waits for a crowd that does not end no longer than 10 ms', async () => {
+test('connections that do not end delay nothing beyond its patience', async () => {
   const asked = new Asked()
-  for (let count = 0; count < 20; count++) {
-    asked.turns.noteConnection()
-    if (count === 4) asked.ask('donna 0')
-    await turn()
-  }
-  expect(asked.begun).toEqual([])
-  asked.clock.advance(10)
-  expect(asked.begun).toEqual(['donna 0'])
-})
-
-test('a request that ends while it waits for a crowd never begins', async () => {
-  const asked = new Asked()
-  for (let count = 0; count < 3; count++) asked.turns.noteConnection()
   asked.ask('donna 0')
+  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
+  asked.turns.noteConnection()
   asked.end('donna 0')
-  await turnsOf(4)
-  expect(asked.begun).toEqual([])
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  await turn()
+  expect(asked.begun).toHaveLength(5)
+  asked.turns.noteConnection()
+  asked.clock.advance(25)
+  await turn()
+  expect(asked.begun.at(-1)).toBe('mallory 4')
 })
 
 test('every request begins once, those of a credential in their order', async () => {
