@@ -201,6 +201,10 @@ test('who has too many requests under way waits in line, and is refused when the
     (answer) => answer !== undefined,
   )
   expect(refused!.body).toMatchObject({ code: 'rate-limited', limitName: 'requestsInLine', retryAfterSeconds: 1 })
+  await until(
+    () => answered.length,
+    (count) => count === asked.length - 3,
+  )
   expect(accepted(answered)).toBe(0)
   expect((await ask(s.bob)).status).toBe(200)
   for (const socket of held) socket.destroy()
