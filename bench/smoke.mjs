@@ -1,5 +1,5 @@
 // Whether every measurement still runs: each in its smallest size, Rouse without its peers, so that nobody breaks what they wire
-// unseen. It takes half a minute and needs none of the packages of this folder. The figures mean nothing.
+// unseen. It takes one to two minutes and needs none of the packages of this folder. The figures mean nothing.
 //   npm run build && node bench/smoke.mjs
 import { say } from './lib/command.mjs'
 import { measurements } from './measurements.mjs'
