@@ -49,7 +49,7 @@ export class FairTurns {
     this.#bounds = bounds
   }
 
-  /** Has heavy callers wait for something else too, until `release`. Their patience is the same. */
+  /** From now on heavy callers wait, whatever the other callers do, until `release`. They wait no longer than `patienceMs`. */
   hold(): void {
     this.#isHeld = true
   }

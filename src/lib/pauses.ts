@@ -5,7 +5,10 @@ const turnBytes = 256 * 1024
 export class Pauses {
   #done = 0
 
-  /** Call it after work on so many bytes, and wait for what it returns: the next turn, once this one has done enough. */
+  /**
+   * Counts work that was done. Returns a promise of the next turn of the event loop if this turn has done enough: await it.
+   * @param bytes that were worked on
+   */
   after(bytes: number): Promise<void> | undefined {
     this.#done += bytes
     if (this.#done < turnBytes) return undefined

@@ -114,8 +114,9 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
 }
 
 /**
- * The content of a task that its first message, as JSON, has just started, as `loadTaskContent` would read it. Undefined: an answer may not
- * have room for all of it.
+ * Returns the content of a task that has just been started, as `loadTaskContent` would read it. undefined: it may be too large for an
+ * answer.
+ * @param message the first message of the task, as JSON
  */
 export function contentOfStarted(
   task: Task,

@@ -35,7 +35,7 @@ async function startServer(isSecure: boolean) {
     hold: () => {
       answer = (res) => void open.push(res)
     },
-    /** Resolves when the server has accepted so many connections and read what they sent. */
+    /** Resolves when the server has accepted `count` connections, and has read the request on each. */
     accepted: async (count: number) => {
       await until(
         () => connected,

@@ -29,6 +29,17 @@ class Asked {
   }
 }
 
+/** A fifth request of mallory waits for a connection, and for nothing else. */
+function heldByConnection(): Asked {
+  const asked = new Asked()
+  asked.ask('donna 0')
+  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
+  asked.turns.noteConnection()
+  asked.end('donna 0')
+  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  return asked
+}
+
 test('requests of one credential that is alone begin at once', () => {
   const asked = new Asked()
   for (let count = 0; count < 100; count++) asked.ask(`mallory ${count}`)
@@ -105,12 +116,7 @@ test('a request whose client goes away before its turn never begins, and those a
 })
 
 test('while connections arrive, one after the other, only a credential with many requests waits for them', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
-  asked.turns.noteConnection()
-  asked.end('donna 0')
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  const asked = heldByConnection()
   for (let count = 0; count < 10; count++) {
     asked.turns.noteConnection()
     asked.ask(`carol${count} 0`)
@@ -124,12 +130,7 @@ test('while connections arrive, one after the other, only a credential with many
 })
 
 test('connections that do not end delay nothing beyond its patience', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
-  asked.turns.noteConnection()
-  asked.end('donna 0')
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  const asked = heldByConnection()
   await turn()
   expect(asked.begun).toHaveLength(5)
   asked.turns.noteConnection()

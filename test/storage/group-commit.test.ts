@@ -114,7 +114,7 @@ test('a writer that fails after a change makes its group run again; hooks and de
   expect(deferred).toEqual([[1, 3]])
 })
 
-test('after a writer that failed with a change, the next groups run once, whoever fails in them', async () => {
+test('after a writer has failed with a change, the next groups run only once, even if a writer of theirs fails too', async () => {
   const ran: number[] = []
   const write = (id: number, fails: boolean) =>
     commits.transaction(async (tx) => {
