@@ -8,6 +8,8 @@ import { inject } from 'vitest'
 const rowsMax = 5_000
 
 const urls = new Map<string, string>()
+/** The directories whose schema is being made or emptied. */
+const pending = new Map<string, Promise<string>>()
 /** Where a test may have changed more than rows. */
 const altered = new Set<string>()
 let connection: Promise<pg.Client> | undefined
@@ -18,8 +20,21 @@ let last: Promise<unknown> = Promise.resolve()
  * gone is emptied and serves again.
  */
 export async function schemaUrlFor(dataDir: string): Promise<string> {
+  // Two gateways that start on one directory at the same time both wait until its schema is ready.
+  const opening = pending.get(dataDir)
+  if (opening) return opening
   const known = urls.get(dataDir)
   if (known !== undefined) return known
+  const url = emptySchema(dataDir)
+  pending.set(dataDir, url)
+  try {
+    return await url
+  } finally {
+    pending.delete(dataDir)
+  }
+}
+
+async function emptySchema(dataDir: string): Promise<string> {
   const free = isAbsolute(dataDir) ? [...urls].find(([directory]) => isFree(directory)) : undefined
   if (!free) return createSchema(dataDir)
   urls.delete(free[0])

@@ -57,7 +57,7 @@ test('a database of another encoding is refused with the way to make a right one
   latin.pathname = `/${name}`
   latin.search = ''
   await expect(open(latin.href)).rejects.toThrow(/encoding LATIN1.*createdb --encoding UTF8/)
-  await runSql(url, `drop database ${name}`)
+  await runSql(url, `drop database ${name} with (force)`)
 })
 
 test('a missing server is reported with the setting to check, and without the password', async () => {
