@@ -23,9 +23,8 @@ export default defineConfig({
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
     sequence: { sequencer: LongestFirst },
-    // Tests wait for stores, processes and deadlines as much as they work: four at a time, also on two cores. More would want more
-    // connections than the server has.
-    maxWorkers: availableParallelism() > 1 ? 4 : 2,
+    // Tests wait for stores, processes and deadlines as much as they work: five at a time, also on two cores.
+    maxWorkers: availableParallelism() > 1 ? 5 : 2,
     projects: [
       {
         extends: true,
