@@ -4,8 +4,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runIfMain, say } from './lib/command.mjs'
+import { concurrently } from './lib/concurrently.mjs'
 import { liftRates, startGateway } from './lib/gateway.mjs'
-import { inTurn } from './lib/in-turn.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { cpuSeconds, residentMemory } from './lib/proc.mjs'
 import { makeDirectory, nextMessage, removeDirectory, startNode, stopProcess } from './lib/processes.mjs'
@@ -46,7 +46,7 @@ async function run(count, wakes, idleSeconds) {
   const home = makeDirectory('bridge')
   const gateway = await startGateway({ env: { ROUSE_CONNECTIONS_PER_ADDRESS: '0', ROUSE_LOG_LEVEL: 'warn' } })
   await liftRates(gateway)
-  const agents = await inTurn(32, count, (index) => makeAgent(gateway, home, index))
+  const agents = await concurrently(32, count, (index) => makeAgent(gateway, home, index))
   const plain = await makeReader(gateway)
   const bridge = startNode('./bridge-process.mjs', [], { serialization: 'json' })
   try {

@@ -39,7 +39,7 @@ export async function measure({ reps, samples, warmUp, tasks, subscriptions }) {
       for (const store of stores) store.repetitions.push(await sampleAll(store, arrivals, samples))
       say(`${repetition + 1}/${reps} ${stores.map((store) => describe(store)).join(', ')}`)
     }
-    const note = `${samples} of each step in each of ${reps} repetitions, the stores in turn, one request at a time. Ten agents share the stored tasks. Median (min–max) in ms; ratios of p99 against the small store. ${busyNote([{ busy }])}`
+    const note = `${samples} of each step in each of ${reps} repetitions, the stores alternately, one request at a time. Ten agents share the stored tasks. Median (min–max) in ms; ratios of p99 against the small store. ${busyNote([{ busy }])}`
     return `${note}\n\n${report(stores)}`
   } finally {
     arrivals.stop()
@@ -56,7 +56,7 @@ async function makeStore({ tasks, subscriptions }, url, from) {
   if (from) copyFileSync(join(from.dataDir, 'rouse.db'), join(dataDir, 'rouse.db'))
   const ids = from ? from.ids : await fillStore(dataDir, tasks)
   await addSubscriptions(dataDir, subscriptions, url)
-  const store = { tasks, subscriptions, dataDir, ids, turn: 0, repetitions: [] }
+  const store = { tasks, subscriptions, dataDir, ids, sample: 0, repetitions: [] }
   say(`made ${describe(store)}, ${megabytes(store)} MB, in ${number((performance.now() - startedAt) / 1000)} s`)
   return store
 }
@@ -73,10 +73,10 @@ async function sampleAll(store, arrivals, count) {
 
 async function sample(store, arrivals) {
   const { gateway, ids, agentKey } = store
-  const turn = store.turn++
-  const text = `growth ${store.tasks} ${store.subscriptions} ${turn}`
+  const n = store.sample++
+  const text = `growth ${store.tasks} ${store.subscriptions} ${n}`
   const sentAt = performance.now()
-  await sendMessage(gateway, `agent${turn % store.subscriptions}`, text)
+  await sendMessage(gateway, `agent${n % store.subscriptions}`, text)
   const accept = performance.now() - sentAt
   const wake = (await arrivals.of(text)) - sentAt
   const timed = async (path, key) => {
@@ -84,7 +84,7 @@ async function sample(store, arrivals) {
     await gateway.call('GET', path, undefined, key)
     return performance.now() - startedAt
   }
-  const read = await timed(`/v1/tasks/${ids[(turn * 7919) % ids.length]}`)
+  const read = await timed(`/v1/tasks/${ids[(n * 7919) % ids.length]}`)
   const listOwn = await timed('/v1/tasks?role=assignee', agentKey)
   const listAll = await timed('/v1/tasks')
   return { accept, wake, read, listOwn, listAll }

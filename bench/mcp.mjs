@@ -3,8 +3,8 @@
 //   node bench/mcp.mjs [--reps 1] [--sessions 2000] [--wakes 300] [--quick]
 import { Agent, get } from 'node:http'
 import { runIfMain, say } from './lib/command.mjs'
+import { concurrently } from './lib/concurrently.mjs'
 import { liftRates, startGateway } from './lib/gateway.mjs'
-import { inTurn } from './lib/in-turn.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { residentMemory } from './lib/proc.mjs'
 import { makeDirectory, removeDirectory } from './lib/processes.mjs'
@@ -44,10 +44,10 @@ async function run(count, wakes) {
   const dataDir = makeDirectory('mcp')
   let gateway = await startGateway({ dataDir, env })
   await liftRates(gateway)
-  const agents = await inTurn(32, count, (index) => makeAgent(gateway, index))
+  const agents = await concurrently(32, count, (index) => makeAgent(gateway, index))
   const idle = residentMemory(gateway.pid).now
   const beganAt = performance.now()
-  await inTurn(32, count, async (index) => {
+  await concurrently(32, count, async (index) => {
     agents[index].session = await begin(gateway, agents[index])
     await openStream(gateway, agents[index])
   })

@@ -39,7 +39,7 @@ function simulate({ gateways, projects, kept, seconds, ...cost }) {
   const agenda = new Agenda()
   const logs = Array.from({ length: projects }, () => new Lock(agenda))
   let accepted = 0
-  let turn = 0
+  let first = 0
   for (let gateway = 0; gateway < gateways; gateway++) {
     const thread = new Lock(agenda)
     let waiting = inFlight
@@ -51,8 +51,8 @@ function simulate({ gateways, projects, kept, seconds, ...cost }) {
       thread.hold(group * cost.perEvent, () => {
         const own = kept ? logs.filter((_, index) => index % gateways === gateway) : logs
         const wanted = Math.min(own.length, group)
-        const mine = Array.from({ length: wanted }, (_, i) => (turn + i) % own.length).sort((a, b) => a - b)
-        turn = (turn + wanted) % own.length
+        const mine = Array.from({ length: wanted }, (_, i) => (first + i) % own.length).sort((a, b) => a - b)
+        first = (first + wanted) % own.length
         const lockedFor = group * cost.locked + cost.roundTrip + cost.commit
         takeAll(
           mine.map((index) => own[index]),

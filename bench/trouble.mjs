@@ -31,7 +31,7 @@ export async function measure({ reps, seconds, warmUpSeconds, rate, settleSecond
     )
   }
   return [
-    `${rate} events/s for ${seconds} s after ${warmUpSeconds} s of warm-up, over 100 subscriptions; ${reps} repetitions, with and without trouble in turn. The same healthy subscriptions are measured in both; they share three receivers with the troubled ones. Median (min–max). ${busyNote([...runs.calm, ...runs.troubled])}`,
+    `${rate} events/s for ${seconds} s after ${warmUpSeconds} s of warm-up, over 100 subscriptions; ${reps} repetitions, with and without trouble alternately. The same healthy subscriptions are measured in both; they share three receivers with the troubled ones. Median (min–max). ${busyNote([...runs.calm, ...runs.troubled])}`,
     latencyTable(runs),
     accountTable(runs),
   ].join('\n\n')

@@ -8,7 +8,7 @@ export function batched(write, { batchMax = 100, writersMax = 2 } = {}) {
 
   const flush = async () => {
     writers++
-    await Promise.resolve() // whoever calls in this turn joins
+    await Promise.resolve() // whoever calls before it runs joins
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchMax)
       try {

@@ -41,13 +41,13 @@ function answer(req, res) {
     body += chunk
   })
   req.on('end', () => {
-    const turn = req.url === '/trouble' ? ++seen.troubled : 0
-    if (turn > 0 && turn % 10 === 3) return res.writeHead(500).end()
+    const nth = req.url === '/trouble' ? ++seen.troubled : 0
+    if (nth > 0 && nth % 10 === 3) return res.writeHead(500).end()
     take(id ?? idInBody.exec(body)?.[1])
     const dueAt = timed && stampPattern.exec(body)?.[1]
     if (dueAt && req.url === '/') seen.late.push((arrivedAt - Number(dueAt)) / 1000)
     const respond = () => res.writeHead(204).end()
-    if (turn > 0 && turn % 100 === 50) setTimeout(respond, stallMs)
+    if (nth > 0 && nth % 100 === 50) setTimeout(respond, stallMs)
     else respond()
   })
 }

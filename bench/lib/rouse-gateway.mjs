@@ -23,7 +23,7 @@ async function acceptOne([index, text]) {
   if (answers.length === 1) setImmediate(tell)
 }
 
-// Answers of one turn of the event loop are sent together, like the events.
+// Answers of one iteration of the event loop are sent together, like the events.
 function tell() {
   process.send({ accepted: answers, delivered: rouse.counted.delivered })
   answers = []

@@ -5,7 +5,7 @@ import { acceptBy, openRouse } from './rouse.mjs'
 /**
  * Rouse on PostgreSQL as an engine of the delivery work, with `settings.gateways` gateways: the first in this process, as each
  * queue is, the others in processes of their own. Where each has only a `settings.share` of a core, all are in processes of their
- * own. Events go to them in turn; whoever accepts one or finds it due sends it.
+ * own. Events go to them round-robin; whoever accepts one or finds it due sends it.
  */
 export async function open({ targets, settings, service }) {
   const { share, accept } = settings

@@ -90,7 +90,7 @@ export function agentPath({ project }: Pick<GatewayClient, 'project'>, handle: s
 
 /** A part of a path: ids hold colons, handles may hold anything. */
 function escaped(part: string): string {
-  // An unset shell variable must not turn one resource into its collection, nor `..` into another one.
+  // An unset shell variable must not address a collection instead of its resource, nor `..` into another one.
   if (/^\.{0,2}$/.test(part.trim())) throw new UsageError('A handle or an id is empty.')
   return encodeURIComponent(part)
 }

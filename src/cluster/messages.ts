@@ -93,7 +93,7 @@ export class ClusterMessages implements AsyncDisposable {
   }
 
   async #sendAll(): Promise<void> {
-    // All commits of this turn of the event loop share one message.
+    // All commits of this iteration of the event loop share one message.
     await new Promise(setImmediate)
     try {
       while (this.#grown.size + this.#changed.size + this.#revoked.size > 0 || this.#isDue)

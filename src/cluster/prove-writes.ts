@@ -3,7 +3,7 @@ import { p, sql, statement } from '../storage/statement.ts'
 
 /** A row that only this gateway writes: no other writer ever waits for it. */
 const ownRow = statement<{ id: string }>(sql`update gateway set started_at = started_at where id = ${p('id')}`)
-/** The embedded store has no row for its one gateway. A row whose lease ends at once gives no gateway a turn. */
+/** The embedded store has no row for its one gateway. Its lease ends at once, so no gateway gets it. */
 const embeddedRow = statement<{ now: number }>(sql`insert into sweep (name, owner, until)
   values ('readiness', '', ${p('now')}) on conflict (name) do update set until = excluded.until`)
 

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Bulk } from '../registry/shares/long-turns.ts'
+import type { Bulk } from '../registry/shares/large-spacing.ts'
 import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
 import { callerOf } from './auth.ts'

@@ -8,7 +8,7 @@ import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { ExpressMessages } from './express-messages.ts'
-import { RequestTurns } from './request-turns.ts'
+import { RequestQueue } from './request-queue.ts'
 import { takeUpgrade } from './upgrade.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
@@ -22,7 +22,7 @@ export interface ListeningOptions {
   readonly connections?: Connections
   /** Uses TLS with this certificate. */
   readonly tls?: SecureContextOptions | undefined
-  /** For the turns of requests. */
+  /** For the queue of requests. */
   readonly clock?: Clock
 }
 
@@ -54,8 +54,8 @@ export class HttpServer implements AsyncDisposable {
       if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
-    const turns = new RequestTurns(clock)
-    this.#server.on('connection', () => turns.noteConnection())
+    const queue = new RequestQueue(clock)
+    this.#server.on('connection', () => queue.noteConnection())
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)
       // Idle connections may use only half of the places, so that active clients always find one.
@@ -75,7 +75,7 @@ export class HttpServer implements AsyncDisposable {
       })
       void listener.then((listen) => {
         if (res.closed) return
-        const end = turns.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => listen(req, res))
+        const end = queue.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => listen(req, res))
         res.once('close', end)
       })
     })

@@ -23,7 +23,7 @@ export function retrySecondsOf({ extra }: Problem): string {
   return String(extra.retryAfterSeconds ?? 60)
 }
 
-/** Turns anything that a handler threw into a problem answer. Unknown errors are logged and answered as `internal`. */
+/** Returns the problem answer for anything that a handler threw. Unknown errors are logged and answered as `internal`. */
 export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
   return (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }

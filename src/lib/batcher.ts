@@ -1,4 +1,4 @@
-/** Loads together what is requested in one turn of the event loop, as DataLoader does. */
+/** Loads together what is requested in one iteration of the event loop, as DataLoader does. */
 export class Batcher<Item, Answer> {
   readonly #answerAll: (items: readonly Item[]) => Promise<Answer>
   #items: Item[] = []
@@ -8,7 +8,7 @@ export class Batcher<Item, Answer> {
     this.#answerAll = answerAll
   }
 
-  /** Returns the result for these items and all others of this turn. */
+  /** Returns the result for these items and all others of this iteration. */
   load(items: readonly Item[]): Promise<Answer> {
     for (const item of items) this.#items.push(item)
     this.#answer ??= this.#answerSoon()

@@ -14,12 +14,12 @@ interface GateBounds {
   readonly agentTarget: { readonly max: number; readonly slow: number }
 }
 
-/** A part of the places, and who waits for one of them, in the order of their turns. */
+/** A part of the places, and who waits for one of them, in the order in which they are served. */
 class Share {
   inFlight = 0
   limit: number
   readonly parent: Share | undefined
-  readonly turns = new Set<Share>()
+  readonly queue = new Set<Share>()
 
   constructor(parent: Share | undefined, limit: number) {
     this.parent = parent
@@ -31,7 +31,7 @@ class Share {
   }
 
   get isIdle(): boolean {
-    return this.inFlight === 0 && this.turns.size === 0
+    return this.inFlight === 0 && this.queue.size === 0
   }
 }
 
@@ -63,7 +63,7 @@ const idlePlacesMax = 8_192
 
 /**
  * Bounds what happens at the same time: in total, for each project, each agent and each target. Whoever finds no place waits;
- * projects take turns, within a project its agents, within an agent its targets. A target that keeps us waiting is left with
+ * projects are served round-robin, within a project its agents, within an agent its targets. A target that keeps us waiting is left with
  * few places, and so is its agent; each prompt answer gives one back. One agent's slow targets take nothing from another agent.
  */
 export class FairGate {
@@ -102,7 +102,7 @@ export class FairGate {
       }
       const giveUp = (): void => {
         place.waiting.delete(come)
-        endTurnIfNoneWaits(place)
+        dequeueIfNoneWaits(place)
         resolve(undefined)
       }
       if (signal.aborted) {
@@ -110,7 +110,7 @@ export class FairGate {
         return
       }
       place.waiting.add(come)
-      for (let share: Share = place; share.parent; share = share.parent) share.parent.turns.add(share)
+      for (let share: Share = place; share.parent; share = share.parent) share.parent.queue.add(share)
       signal.addEventListener('abort', giveUp, { once: true })
     })
   }
@@ -125,15 +125,15 @@ export class FairGate {
     for (let next = this.#next(this.#all); next; next = this.#next(this.#all)) admit(next)
   }
 
-  /** The next place whose turn it is. Every share on the way to it goes to the end of its queue. */
+  /** The next place that is served. Every share on the way to it goes to the end of its queue. */
   #next(share: Share): Place | undefined {
     if (!share.hasRoom) return undefined
     if (share instanceof Place) return share.target.hasRoom ? share : undefined
-    for (const child of share.turns) {
+    for (const child of share.queue) {
       const place = this.#next(child)
       if (!place) continue
-      share.turns.delete(child)
-      share.turns.add(child)
+      share.queue.delete(child)
+      share.queue.add(child)
       return place
     }
     return undefined
@@ -190,18 +190,18 @@ function take(place: Place): void {
 function admit(place: Place): void {
   const [come] = place.waiting
   place.waiting.delete(come!)
-  endTurnIfNoneWaits(place)
+  dequeueIfNoneWaits(place)
   take(place)
   come!()
 }
 
-function endTurnIfNoneWaits(place: Place): void {
+function dequeueIfNoneWaits(place: Place): void {
   if (place.waiting.size > 0) return
   let share: Share = place
   while (share.parent) {
-    share.parent.turns.delete(share)
+    share.parent.queue.delete(share)
     share = share.parent
-    if (share.turns.size > 0) return
+    if (share.queue.size > 0) return
   }
 }
 

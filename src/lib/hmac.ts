@@ -5,7 +5,7 @@ const hashBytes = 32
 /** Texts of more characters are signed by Node's own HMAC. A character is three bytes at most. */
 const textMax = 16 * 1024
 
-/** Holds the inner pad of a key, and the text after it, while the two are hashed: in one turn, so that keys can share it. */
+/** Holds the inner pad of a key, and the text after it, while the two are hashed: without a pause, so that keys can share it. */
 const inner = Buffer.alloc(blockBytes + 3 * textMax)
 const outer = Buffer.alloc(blockBytes + hashBytes)
 

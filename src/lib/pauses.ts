@@ -1,30 +1,30 @@
-/** What one turn of the event loop works on, in bytes of JSON: a few ms. */
-const turnBytes = 256 * 1024
+/** What one iteration of the event loop works on, in bytes of JSON: a few ms. */
+const chunkBytes = 256 * 1024
 
-/** Cuts long work into turns of the event loop, so that other requests go on in between. */
+/** Spreads long work over iterations of the event loop, so that other requests go on in between. */
 export class Pauses {
   #done = 0
 
   /**
-   * Counts work that was done. Returns a promise of the next turn of the event loop if this turn has done enough: await it.
+   * Counts work that was done. Returns a promise of the next iteration of the event loop if this one has done enough: await it.
    * @param bytes that were worked on
    */
   after(bytes: number): Promise<void> | undefined {
     this.#done += bytes
-    if (this.#done < turnBytes) return undefined
+    if (this.#done < chunkBytes) return undefined
     this.#done = 0
     return new Promise((resolve) => setImmediate(resolve))
   }
 }
 
-/** Cuts a list into groups that one turn works on each. An entry that is larger has a group of its own. */
+/** Cuts a list into groups that one iteration works on each. An entry that is larger has a group of its own. */
 export function groupsOf<Item extends { readonly size: number }>(items: readonly Item[]): Item[][] {
   const groups: Item[][] = []
   let room = 0
   for (const item of items) {
     if (item.size > room || groups.length === 0) {
       groups.push([])
-      room = turnBytes
+      room = chunkBytes
     }
     groups.at(-1)!.push(item)
     room -= item.size

@@ -32,7 +32,7 @@ export class AdminKey {
   #digests: readonly { readonly digest: Buffer; readonly until: number }[]
   readonly #read: () => Promise<AdminKeys | undefined>
   readonly #now: () => number
-  /** Calls in the same turn of the event loop share one read. */
+  /** Calls in the same iteration of the event loop share one read. */
   readonly #looks = new Batcher<never, void>(() => this.#look())
   #hasEnded = false
 

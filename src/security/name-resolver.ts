@@ -84,7 +84,7 @@ export class NameResolver {
   async resolve(hostname: string, payer: Payer, signal?: AbortSignal): Promise<Addresses> {
     const name = plain(hostname)
     const known = this.#known(name)
-    const answer = known ?? (await orStopped(this.#asking.get(name) ?? this.#askInTurn(name, payer, signal), signal))
+    const answer = known ?? (await orStopped(this.#asking.get(name) ?? this.#askWithPlace(name, payer, signal), signal))
     if (answer instanceof OutboundError) throw answer
     return answer
   }
@@ -101,7 +101,7 @@ export class NameResolver {
     return kept && kept.until > this.#now() ? kept.answer : undefined
   }
 
-  async #askInTurn(name: string, payer: Payer, signal?: AbortSignal): Promise<Addresses | OutboundError> {
+  async #askWithPlace(name: string, payer: Payer, signal?: AbortSignal): Promise<Addresses | OutboundError> {
     using late = within(this.#lookupWaitMs, ...(signal ? [signal] : []))
     const place = await this.#gate.enter(payer, name, late.signal)
     if (!place) return new OutboundError('busy', 'too many names of this agent or project are being looked up')

@@ -7,7 +7,7 @@ export type UrlVerdict =
   | { ok: false; code: 'invalid-request' | 'url-not-allowed'; detail: string }
 
 /**
- * Checks a URL without DNS. The URL parser has already turned decimal, hexadecimal, octal, short and full-width spellings of an IPv4
+ * Checks a URL without DNS. The URL parser has already converted decimal, hexadecimal, octal, short and full-width spellings of an IPv4
  * address into the dotted one, so literals have one form.
  */
 export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {

@@ -4,7 +4,7 @@ import type { Database, Transaction } from './database.ts'
 export const stepRows = 500
 
 /**
- * Deletes the rows of many items, at most `stepRows` in a transaction, with a turn of the event loop after each. `remove` deletes
+ * Deletes the rows of many items, at most `stepRows` in a transaction, with an iteration of the event loop after each. `remove` deletes
  * up to `limit` rows of an item, oldest first, and returns how many; fewer than the limit means that none is left.
  * Returns how many rows were deleted. Ends early when the signal aborts.
  */

@@ -44,7 +44,7 @@ interface ContentWithin {
 
 /**
  * Reads the status message, then the artifact chunks in their order, then the newest messages, up to `sizeMax` bytes. The sizes
- * are read first, and then only what fits, over several turns of the event loop.
+ * are read first, and then only what fits, over several iterations of the event loop.
  * @param options.historyLength number of the newest messages that are wanted
  */
 export async function readContentWithin(

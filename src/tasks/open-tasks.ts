@@ -1,7 +1,7 @@
 import type { Reader } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
-/** The states in which it is the assignee's turn. */
+/** The states in which the assignee acts next. */
 const openStates = ['submitted', 'working'] as const
 const openMax = 500
 

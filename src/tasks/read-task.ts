@@ -16,7 +16,7 @@ const historyMax = inputLimits.historyLength.max
 /** Messages in an answer that was not asked for a number of them: a task may have ten thousand. */
 export const historyRecent = 100
 
-/** Tasks that are larger, in bytes, are read over several turns of the event loop, one after the other. */
+/** Tasks that are larger, in bytes, are read over several iterations of the event loop, one after the other. */
 export const largeTask = 1024 * 1024
 
 /** The task and the caller's roles in it. For a caller without a role the task does not exist. Errors: `task-not-found`. */

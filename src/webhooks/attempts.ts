@@ -75,11 +75,11 @@ async function tryUntilDecided(
   const { clock, random } = tools
   const { signal, subscription } = order
   if (signal.aborted) return stopped(before)
-  let tried = await takeTurn(tools, order, buildRequest)
+  let tried = await tryWithPlace(tools, order, buildRequest)
   while (tried === 'no-room') {
     // The limit is ours: no attempt was made, and nothing is counted.
     if (!(await order.retryAt(before, clock.now() + Math.ceil(putOffMs * (1 + random()))))) return stopped(before)
-    tried = await takeTurn(tools, order, buildRequest)
+    tried = await tryWithPlace(tools, order, buildRequest)
   }
   if (!tried || tried.attempt.error === 'aborted') return stopped(before)
   const { attempt, outcome } = tried
@@ -106,7 +106,7 @@ const promptMs = 1_000
 const putOffMs = 2_000
 
 /** Makes one attempt when there is room for it. Undefined: stopped, or taken over, while it waited. */
-function takeTurn(
+function tryWithPlace(
   tools: WebhookTools,
   order: DeliveryOrder,
   buildRequest: BuildRequest,
@@ -121,10 +121,10 @@ function takeTurn(
 async function waitForPlace(
   { gate }: WebhookTools,
   order: DeliveryOrder,
-  turn: Promise<Place | undefined>,
+  entering: Promise<Place | undefined>,
 ): Promise<Place | undefined> {
-  const held = await order.idle(turn)
-  const place = await turn
+  const held = await order.idle(entering)
+  const place = await entering
   if (held || !place) return place
   gate.leave(place, true)
   return undefined

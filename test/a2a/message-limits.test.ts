@@ -33,7 +33,7 @@ describe.each(ways)('over %s', (way) => {
     ['a long contextId', { contextId: long }, /message\.contextId: has at most 200/],
     ['a long taskId', { taskId: long }, /message\.taskId: has at most 200/],
     ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: must be one line of text/],
-    ['an id that turns the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
+    ['an id that reverses the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
     ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
     ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
     ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /texts of one line/],

@@ -65,10 +65,10 @@ describe('searchCatalog', () => {
 
   test('an agent is found by any of its own words, in any order and case', () => {
     fc.assert(
-      fc.property(subject, fc.array(subject, { maxLength: 4 }), fc.nat(), (agent, others, turn) => {
+      fc.property(subject, fc.array(subject, { maxLength: 4 }), fc.nat(), (agent, others, shift) => {
         const words = said(agent).flatMap((text) => text.split(' '))
-        const turned = [...words.slice(turn % words.length), ...words.slice(0, turn % words.length)]
-        expect(searchCatalog([...others, agent], { q: turned.join(' ').toUpperCase() })).toContain(agent)
+        const shifted = [...words.slice(shift % words.length), ...words.slice(0, shift % words.length)]
+        expect(searchCatalog([...others, agent], { q: shifted.join(' ').toUpperCase() })).toContain(agent)
       }),
     )
   })

@@ -162,7 +162,7 @@ describe('what is refused', () => {
       () => read('project=*&operation=project.list&outcome=unauthenticated'),
       (rows) => counted(rows) === 300,
     )
-    // Two when the minute turned over meanwhile.
+    // Two when the minute changed meanwhile.
     expect(unknown.length).toBeLessThanOrEqual(2)
     expect(unknown[0]).toMatchObject({ actor: '', keyId: null, project: null, address: '127.0.0.1', front: 'rest' })
     const forbidden = await until(

@@ -51,15 +51,15 @@ function open() {
   return { bus, clock, heard, nudges, [Symbol.asyncDispose]: () => nudges.stop() }
 }
 
-const turn = () => new Promise(setImmediate)
+const iteration = () => new Promise(setImmediate)
 const told = (bus: TestBus) => bus.published.map((text) => JSON.parse(text)).filter(({ grown }) => grown?.length !== 0)
 const from = (who: string, message: object) => JSON.stringify({ from: who, grown: [], changed: [], ...message })
 
-test('everything in one turn of the event loop is one message, with each key once', async () => {
+test('everything in one iteration of the event loop is one message, with each key once', async () => {
   await using one = open()
   for (const key of ['p', 'task-1', 'p', 'task-2']) one.nudges.grown([key])
   one.nudges.changed('WAKE_SUB:1')
-  await turn()
+  await iteration()
   expect(told(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
 })
 
@@ -67,7 +67,7 @@ test('a due subscription is published once, and reaches the peers', async () => 
   await using one = open()
   one.nudges.due()
   one.nudges.due()
-  await turn()
+  await iteration()
   const said = one.bus.published.map((text) => JSON.parse(text)).filter(({ due }) => due)
   expect(said).toEqual([{ from: 'me', grown: [], changed: [], due: true }])
   one.bus.deliver(from('another', { due: true }))
@@ -79,8 +79,8 @@ test('revocations are published in messages that fit, and handled before growth'
   const ids = Array.from({ length: 100 }, (_, i) => `01J${String(i).padStart(23, '0')}`)
   one.nudges.revoked(ids)
   one.nudges.revoked(ids)
-  await turn()
-  await turn()
+  await iteration()
+  await iteration()
   const said = one.bus.published.map((text) => JSON.parse(text)).filter(({ revoked }) => revoked)
   expect(said.flatMap(({ revoked }) => revoked)).toEqual(ids)
   expect(Math.max(...one.bus.published.map((text) => Buffer.byteLength(text)))).toBeLessThan(busLimits.message.max + 1)
@@ -97,10 +97,10 @@ test('while a message is on its way the next ones gather', async () => {
     free = resolve
   })
   one.nudges.grown(['a'])
-  await turn()
+  await iteration()
   for (let i = 0; i < 1000; i++) {
     one.nudges.grown([`k${i % 7}`])
-    await turn()
+    await iteration()
   }
   expect(told(one.bus)).toHaveLength(1)
   one.bus.busy = undefined
@@ -120,7 +120,7 @@ test('more ids than fit become a message to look everywhere; changes are still p
     () => told(one.bus).length,
     (count) => count === 1,
   )
-  await turn()
+  await iteration()
   const messages = one.bus.published.map((text) => JSON.parse(text))
   expect(messages.flatMap(({ changed }) => changed)).toHaveLength(250)
   expect(messages.some(({ grown }) => grown === null)).toBe(true)
@@ -186,16 +186,16 @@ test('a handler that throws is logged, and never reaches the bus', async () => {
 
 test('a bus that loses messages is noticed, and everything is checked until it works again', async () => {
   await using one = open()
-  await turn()
+  await iteration()
   one.clock.advance(5_000)
-  await turn()
+  await iteration()
   expect(one.nudges.isAlive).toBe(true)
   expect(one.heard).toEqual([])
   one.bus.isCut = true
   one.nudges.grown(['lost'])
-  await turn()
+  await iteration()
   one.clock.advance(5_000) // this trial was made before the cut
-  await turn()
+  await iteration()
   one.clock.advance(5_000)
   await until(
     () => one.nudges.isAlive,
@@ -203,9 +203,9 @@ test('a bus that loses messages is noticed, and everything is checked until it w
   )
   expect(one.heard.at(-1)).toBe('missed')
   one.bus.isCut = false
-  await turn()
+  await iteration()
   one.clock.advance(5_000)
-  await turn()
+  await iteration()
   one.clock.advance(5_000)
   await until(
     () => one.nudges.isAlive,
@@ -213,9 +213,9 @@ test('a bus that loses messages is noticed, and everything is checked until it w
   )
   expect(one.heard.at(-1)).toBe('missed')
   const heardBy = one.heard.length
-  await turn()
+  await iteration()
   one.clock.advance(5_000)
-  await turn()
+  await iteration()
   expect(one.heard).toHaveLength(heardBy)
 })
 
@@ -231,16 +231,16 @@ test('a bus that is still connecting is not lost; one that does not connect in t
   const quiet = { grown() {}, changed() {}, revoked() {}, due() {}, missed() {} }
   await using nudges = new ClusterMessages(bus, 'me', quiet, clock, log)
   nudges.start()
-  await turn()
+  await iteration()
   clock.advance(4_999)
-  await turn()
+  await iteration()
   expect([events, bus.published]).toEqual([[], []])
   clock.advance(1)
-  await turn()
+  await iteration()
   expect(events).toEqual(['bus.lost'])
   connect()
-  await turn()
+  await iteration()
   clock.advance(5_000)
-  await turn()
+  await iteration()
   expect(events).toEqual(['bus.lost', 'bus.back'])
 })

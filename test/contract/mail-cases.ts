@@ -74,7 +74,7 @@ export const mailCases: readonly FixtureCase[] = [
     const { lola, donna } = await people(world)
     const send = (to: string, { key }: TestAgent) =>
       world.gateway.call('POST', '/v1/messages', { to, subject: 'Thanks!' }, { key })
-    for (let turn = 0; turn < 31; turn++) {
+    for (let n = 0; n < 31; n++) {
       await send('@donna', lola)
       await send('@lola', donna)
     }

@@ -41,8 +41,8 @@ async function startServer(isSecure: boolean) {
         () => connected,
         (found) => found === count,
       )
-      // The event loop accepts one in a turn.
-      for (let turns = 0; turns < 3 * count; turns++) await new Promise(setImmediate)
+      // The event loop accepts one in each iteration.
+      for (let n = 0; n < 3 * count; n++) await new Promise(setImmediate)
     },
     /** A new connection; what it sends is whose request it is. */
     connection: () => {
@@ -105,7 +105,7 @@ describe.each([
     expect(at.begun).toHaveLength(43)
   })
 
-  test('a stop answers the requests that wait for their turn', async () => {
+  test('a stop answers the requests that wait', async () => {
     await using at = await startServer(isSecure)
     at.connection()('donna')
     await until(at.answered, (answered) => answered === 1)

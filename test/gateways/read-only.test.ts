@@ -13,7 +13,7 @@ test('a PostgreSQL that accepts no writes makes the gateway not ready, until it 
   const url = new URL(admin)
   url.username = role
   /** As a primary that becomes a standby: open connections end, and new ones find it read-only. */
-  const turn = async (change: string): Promise<void> => {
+  const alterRole = async (change: string): Promise<void> => {
     await runSql(admin, `alter role ${role} ${change}`)
     await runSql(admin, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`)
   }
@@ -25,10 +25,10 @@ test('a PostgreSQL that accepts no writes makes the gateway not ready, until it 
     )
   try {
     expect((await untilReady(200)).body).toEqual({ status: 'ready', store: true, writes: true, dispatcher: true })
-    await turn('set default_transaction_read_only = on')
+    await alterRole('set default_transaction_read_only = on')
     expect((await untilReady(503)).body).toMatchObject({ status: 'not-ready', store: true, writes: false })
     expect((await gateway.call('POST', '/v1/agents', { handle: 'donna' })).status).toBe(503)
-    await turn('reset default_transaction_read_only')
+    await alterRole('reset default_transaction_read_only')
     expect((await untilReady(200)).body).toMatchObject({ writes: true, dispatcher: true })
   } finally {
     await gateway[Symbol.asyncDispose]()

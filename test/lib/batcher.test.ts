@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Batcher } from '../../src/lib/batcher.ts'
 
-test('requests of one turn are answered together, and those of the next turn separately', async () => {
+test('requests of one iteration are answered together, and those of the next one separately', async () => {
   const asked: (readonly number[])[] = []
   const together = new Batcher<number, string>(async (items) => {
     asked.push(items)
@@ -14,7 +14,7 @@ test('requests of one turn are answered together, and those of the next turn sep
   expect(asked).toEqual([[1, 2, 3], [4]])
 })
 
-test('a failure reaches every caller of the turn, and no later caller', async () => {
+test('a failure reaches every caller of the iteration, and no later caller', async () => {
   let fails = true
   const together = new Batcher<number, number>(async (items) => {
     if (fails) throw new Error('refused')

@@ -3,7 +3,7 @@ import { FairGate, type Payer, type Place } from '../../src/lib/fair-gate.ts'
 
 const bounds = { total: 20, project: 12, agent: { max: 8, slow: 4 }, target: 6, agentTarget: { max: 5, slow: 2 } }
 const payer = (agentId: string, projectId = 'p'): Payer => ({ agentId, projectId })
-const turn = () => new Promise(setImmediate)
+const iteration = () => new Promise(setImmediate)
 const patient = new AbortController().signal
 
 /** Asks for places and keeps those that come, in the order in which they came. */
@@ -48,7 +48,7 @@ test('places that become free go round: projects, their agents, the agents’ ta
   const order: string[] = []
   for (let i = 0; i < 8; i++) {
     leave(came[0]!.who)
-    await turn()
+    await iteration()
     order.push(came.at(-1)!.who)
   }
   expect(order).toEqual(['p a 1', 'q', 'p b', 'q', 'p a 2', 'q', 'p b', 'q'])
@@ -66,7 +66,7 @@ test('a target that keeps its agent waiting is left with few places, and its age
   for (let i = 0; i < 5; i++) ask('other agent', payer('b'), 'http://dead')
   expect(count('other agent')).toBe(4) // the target's own bound is six
   leave('healthy', true)
-  await turn()
+  await iteration()
   expect(count('healthy')).toBe(3)
   expect(gate.inFlight).toBe(2 + 3 + 4)
 })
@@ -79,7 +79,7 @@ test('who gives up holds no place, and takes nobody else out of the queue', asyn
   ask('patient', payer('a'), 'http://a')
   impatient.abort()
   leave('first')
-  await turn()
+  await iteration()
   expect([count('impatient'), count('patient'), gate.inFlight]).toEqual([0, 1, 5])
 })
 

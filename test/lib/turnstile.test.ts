@@ -3,7 +3,7 @@ import { type Leave, Turnstile } from '../../src/lib/turnstile.ts'
 
 const room = { inside: 2, waiting: 2 }
 
-test('so many are inside, so many wait in their order, and more are turned away', async () => {
+test('so many are inside, so many wait in their order, and more are refused', async () => {
   const turnstile = new Turnstile()
   const first = turnstile.enter('a', room) as Leave
   const second = turnstile.enter('a', room) as Leave

@@ -55,13 +55,13 @@ export async function send(
 export async function manyTimes(
   lanes: number,
   signal: AbortSignal,
-  act: (turn: number) => Promise<void>,
+  act: (index: number) => Promise<void>,
 ): Promise<void> {
-  let turn = 0
+  let index = 0
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       while (!signal.aborted) {
-        await act(turn++)
+        await act(index++)
         await new Promise(setImmediate)
       }
     }),

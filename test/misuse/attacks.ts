@@ -19,8 +19,8 @@ export const attacks = {
   /** As many requests as 64 connections take, of reads and sends. */
   floods: async (target, ready, signal) => {
     ready()
-    await manyTimes(64, signal, async (turn) => {
-      if (turn % 2) await call(target, 'GET', '/v1/agents')
+    await manyTimes(64, signal, async (index) => {
+      if (index % 2) await call(target, 'GET', '/v1/agents')
       else await send(target, 'flood')
     })
   },
@@ -29,8 +29,8 @@ export const attacks = {
     const small = `{"artifact":{"parts":[{"data":${'['.repeat(4_000)}${']'.repeat(4_000)}}]}}`
     const wide = `[${'{},'.repeat(1_000_000)}{}]`
     ready()
-    await manyTimes(8, signal, async (turn) => {
-      if (turn % 2) await call(target, 'POST', '/v1/tasks/x/artifacts', small)
+    await manyTimes(8, signal, async (index) => {
+      if (index % 2) await call(target, 'POST', '/v1/tasks/x/artifacts', small)
       else await call(target, 'POST', `/agents/${target.handle}`, wide, { 'a2a-version': '1.0' })
     })
   },
@@ -40,8 +40,8 @@ export const attacks = {
     const ids = await subscribeMany(target, 20, () => silent)
     ready()
     await Promise.all([
-      manyTimes(100, signal, async (turn) => {
-        await call(target, 'POST', `/v1/wake-subscriptions/${ids[turn % Math.max(1, ids.length)]}/test`)
+      manyTimes(100, signal, async (index) => {
+        await call(target, 'POST', `/v1/wake-subscriptions/${ids[index % Math.max(1, ids.length)]}/test`)
       }),
       manyTimes(100, signal, async () => {
         await send(target, 'wait for me', {})
@@ -150,8 +150,8 @@ export const attacks = {
     const ids = await subscribeMany(target, 100, (index) => `http://h${index}.slow-dns.example/`)
     ready()
     await Promise.all([
-      manyTimes(40, signal, async (turn) => {
-        await call(target, 'POST', `/v1/wake-subscriptions/${ids[turn % Math.max(1, ids.length)]}/test`)
+      manyTimes(40, signal, async (index) => {
+        await call(target, 'POST', `/v1/wake-subscriptions/${ids[index % Math.max(1, ids.length)]}/test`)
       }),
       manyTimes(1, signal, async () => {
         await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
@@ -165,8 +165,8 @@ export const attacks = {
     const concepts = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(200, 'c'))
     const task = await send(target, 'large')
     ready()
-    await manyTimes(4, signal, async (turn) => {
-      const act = turn % 5
+    await manyTimes(4, signal, async (index) => {
+      const act = index % 5
       if (act === 0) await send(target, text, { returnImmediately: true }, { taggedConcepts: concepts })
       if (act === 1)
         await call(

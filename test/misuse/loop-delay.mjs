@@ -13,18 +13,18 @@ const worked = () => {
     return performance.now()
   }
 }
-let turns = []
+let delays = []
 let before = worked()
 setInterval(() => {
   const now = worked()
-  turns.push(now - before)
+  delays.push(now - before)
   before = now
 }, everyMs).unref()
 
 let count = 0
 process.on('SIGUSR2', () => {
-  const sorted = turns.sort((a, b) => a - b)
+  const sorted = delays.sort((a, b) => a - b)
   const told = { count: ++count, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0, max: sorted.at(-1) ?? 0 }
   writeFileSync(process.env.MISUSE_LOOP_DELAY_FILE, JSON.stringify(told))
-  turns = []
+  delays = []
 })

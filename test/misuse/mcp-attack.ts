@@ -24,11 +24,11 @@ export const mcpAttack: Attack = async (target, ready, signal) => {
   ready()
   await Promise.all([
     flood(target, signal),
-    manyTimes(8, signal, async (turn) => {
-      const name = calls[turn % calls.length]!
+    manyTimes(8, signal, async (index) => {
+      const name = calls[index % calls.length]!
       const args = name === 'get_task' ? { taskId: task } : {}
-      const params = turn % 3 === 0 ? { uri: `rouse://task/${task}` } : { name, arguments: args }
-      await ask(target, session, turn % 3 === 0 ? 'resources/read' : 'tools/call', params)
+      const params = index % 3 === 0 ? { uri: `rouse://task/${task}` } : { name, arguments: args }
+      await ask(target, session, index % 3 === 0 ? 'resources/read' : 'tools/call', params)
     }),
     // What the unread streams tell of.
     manyTimes(1, signal, async () => {

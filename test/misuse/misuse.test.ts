@@ -25,7 +25,7 @@ const attackMaxMs = 1_800_000
 const rows: string[] = []
 afterAll(() => {
   const head =
-    '| attack | send p50 | send p99 | send thread | wake p50 | wake p99 | wake thread | read p50 | read p99 | read thread | turn p99 | turn max | memory | disk |'
+    '| attack | send p50 | send p99 | send thread | wake p50 | wake p99 | wake thread | read p50 | read p99 | read thread | loop p99 | loop max | memory | disk |'
   console.log(
     [
       `misuse on ${engine}: quiet → attacked, ms; ${rounds} × ${seconds} s each; ${separation}`,

@@ -64,10 +64,10 @@ export class Victims implements AsyncDisposable {
     const begin = performance.now()
     const count = Math.round(seconds * rate)
     // Reads fall between the sends, as requests of different callers do.
-    for (let turn = 0; turn < 2 * count; turn++) {
-      const meant = begin + (turn * 500) / rate
+    for (let index = 0; index < 2 * count; index++) {
+      const meant = begin + (index * 500) / rate
       const left = await this.#leaveAt(meant)
-      going.push(turn % 2 === 0 ? this.#send(feelings, left) : this.#read(feelings, left))
+      going.push(index % 2 === 0 ? this.#send(feelings, left) : this.#read(feelings, left))
     }
     await Promise.all(going)
     await this.#receiver.waitFor(known + count, 30_000)

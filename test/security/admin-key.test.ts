@@ -45,7 +45,7 @@ test('a former key is accepted until its end, and the end is logged', async () =
   expect([key.matches(old), await key.refresh(), key.matches(next)]).toEqual([false, true, true])
 })
 
-test('a flood of wrong keys costs one read a turn, and none if they do not look like keys', async () => {
+test('a flood of wrong keys costs one read in each iteration of the event loop, and none if they do not look like keys', async () => {
   const { key, reads } = kept(newApiKey())
   const tries = await Promise.all(Array.from({ length: 200 }, () => key.matchesAnew(newApiKey())))
   expect([tries.includes(true), reads()]).toEqual([false, 1])

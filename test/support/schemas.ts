@@ -49,7 +49,7 @@ export async function createSchema(dataDir: string): Promise<string> {
   const url = new URL(inject('databaseUrl') as string)
   url.searchParams.set('options', `-c search_path=${schema}`)
   urls.set(dataDir, url.href)
-  await inTurn((client) => client.query(`create schema if not exists ${schema}`))
+  await exclusively((client) => client.query(`create schema if not exists ${schema}`))
   return url.href
 }
 
@@ -61,7 +61,7 @@ export function noteSql(url: string, text: string): void {
 /** Runs SQL in a schema, on the worker's connection: for what waits for nobody. */
 export async function inSchema(url: string, text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
   noteSql(url, text)
-  return inTurn(async (client) => {
+  return exclusively(async (client) => {
     await client.query(`set search_path = ${schemaOf(url)}`)
     return (await client.query(text, values)).rows
   })
@@ -75,7 +75,7 @@ function isFree(dataDir: string): boolean {
 
 /** False when somebody still works on it, when it was never migrated, or when it held much. */
 function emptied(url: string): Promise<boolean> {
-  return inTurn(async (client) => {
+  return exclusively(async (client) => {
     const { rows } = await client.query(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables
         where schemaname = $1 and tablename <> 'schema_migration'`,
@@ -95,7 +95,7 @@ function emptied(url: string): Promise<boolean> {
 }
 
 /** One connection for the whole worker: whoever comes next waits. */
-function inTurn<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+function exclusively<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const done = last.then(async () => {
     connection ??= connect()
     return work(await connection)

@@ -1,7 +1,7 @@
 import { clip, plain } from '../../client/terminal-text.ts'
 import type { EventView } from '../../fronts/rest/events/view.ts'
 
-/** The capability of a server whose notifications Claude Code shows to its model, where its user has turned that on. */
+/** The capability of a server whose notifications Claude Code shows to its model, where its user has enabled that. */
 export const channelCapability = { 'claude/channel': {} } as const
 
 /** `notifications/claude/channel`. Keys of `meta` are identifiers, and Claude Code drops others. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { parse } from '../validate.ts'
 
 /**
- * The shapes that the SDK's v0.3 translator assumes without a check. They turn its exceptions into an error that names the field.
+ * The shapes that the SDK's v0.3 translator assumes without a check. They replace its exceptions by an error that names the field.
  * What the translator reads leniently, such as a number for an id, passes here too.
  */
 const metadata = z.record(z.string(), z.unknown()).nullish()

@@ -52,8 +52,8 @@ export async function positionSeen(
 
 async function* toResponses({ db, notifier }: TaskContext, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
   for await (const event of events) {
-    const turn = notifier.turns.take()
-    if (turn) await turn
+    const slot = notifier.slots.take()
+    if (slot) await slot
     await call.startLoading()
     const response = await responses.of(event, (event) => toStreamResponse(db, event))
     call.position = event.logId

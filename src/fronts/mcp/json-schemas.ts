@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 
 /**
  * A schema for `tools/list`. It checks nothing: input is checked where the tool runs, whose refusal names the field and the remedy, and
- * an output that has more fields than expected must not turn what was done into an error. A tool is registered for each connection or
+ * an output that has more fields than expected must not make an error of what was done. A tool is registered for each connection or
  * request, and its JSON Schema is made once.
  */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON {

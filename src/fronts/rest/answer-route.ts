@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
-import { jsonInTurns } from '../../lib/json-in-turns.ts'
+import { jsonInChunks } from '../../lib/json-in-chunks.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { callerOf } from '../auth.ts'
 import { inOrder } from '../in-order.ts'
@@ -57,7 +57,7 @@ export function answerRoutes<Context extends CallContext>(
 }
 
 async function sendLarge(res: Response, view: object): Promise<void> {
-  const body = await jsonInTurns(view)
+  const body = await jsonInChunks(view)
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.setHeader('Content-Length', body.length)
   res.end(body)

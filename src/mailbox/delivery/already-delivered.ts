@@ -16,7 +16,7 @@ const deliveredOtherwise = new RowsStatement<{ agentId: string; messageId: strin
 )
 
 /**
- * Makes the look-up of mail that reached its recipient by another route than a wake. All look-ups of one turn of the event loop
+ * Makes the look-up of mail that reached its recipient by another route than a wake. All look-ups of one iteration of the event loop
  * are one query, because many runs look at the same time.
  */
 export function createFindDelivered(db: Reader): FindDelivered {

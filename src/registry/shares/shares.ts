@@ -1,13 +1,13 @@
 import { companyLimits, refusalLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
-import { FairTurns, type Member } from '../../lib/fair-turns.ts'
+import { FairQueue, type Member } from '../../lib/fair-queue.ts'
 import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { type Leave, Turnstile } from '../../lib/turnstile.ts'
 import { MiB } from '../../limits.ts'
 import { agentRates, allowanceOf, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
-import { type Bulk, LongTurns } from './long-turns.ts'
+import { type Bulk, LargeSpacing } from './large-spacing.ts'
 import { tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
@@ -19,7 +19,7 @@ const largeRefusalMs = 1_000
 /** Multiples of this number, modulo 1, are spread evenly, however many there are. */
 const goldenPart = 0.618
 type LargeRequest = readonly [agentId: string, request: Bulk, bytes: number, allowance: Allowance]
-const turnBounds = { few: companyLimits.few.max, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
+const queueBounds = { few: companyLimits.few.max, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 /** What agents and projects use of this gateway: how often they act, and how much of it at a time. The operator is exempt. */
 export class Shares {
@@ -34,13 +34,13 @@ export class Shares {
   #before = this.#latest
   readonly #agents = new Turnstile()
   readonly #projects = new Turnstile()
-  readonly #turns: FairTurns
-  readonly #longTurns: LongTurns
+  readonly #queue: FairQueue
+  readonly #spacing: LargeSpacing
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#turns = new FairTurns(clock, turnBounds)
-    this.#longTurns = new LongTurns(clock)
+    this.#queue = new FairQueue(clock, queueBounds)
+    this.#spacing = new LargeSpacing(clock)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
       this.#meters.set(name, new RateMeter())
     }
@@ -56,31 +56,31 @@ export class Shares {
 
   /**
    * Lets a part of a request that reads begin. While others send requests, it waits only for another part of the caller that reads the
-   * same: the request has its turn already. Returns how to end it, also where it begins to wait for something. Errors: `rate-limited`
+   * same: the request has begun already. Returns how to end it, also where it begins to wait for something. Errors: `rate-limited`
    * where it is expected to be large and may not begin yet.
    */
   async beginPart(caller: Caller, part: Bulk): Promise<Leave> {
     if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return () => {}
-    const leave = await this.#longTurns.enterAlone(caller.id, part)
+    const leave = await this.#spacing.enterAlone(caller.id, part)
     const large = this.#largeRequest(caller, part)
-    if (!large || this.#longTurns.mayBegin(...large)) return leave
+    if (!large || this.#spacing.mayBegin(...large)) return leave
     leave()
     const name = 'largeMegabytesPerMinute'
-    throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
+    throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
   }
 
   /**
-   * Lets a request wait that has its turn already and was named by its body: if a large answer is expected and other callers send requests,
+   * Lets a request wait that has begun already and was named by its body: if a large answer is expected and other callers send requests,
    * until it may begin. False: its client has disconnected. Errors: `rate-limited`.
    */
   async beginNamed(caller: Caller, request: Bulk): Promise<boolean> {
     if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return true
     // Its body was counted at the door.
     const large = request.counted > 0 ? undefined : this.#largeRequest(caller, request)
-    if (!large || (await this.#longTurns.wait(...large))) return true
+    if (!large || (await this.#spacing.wait(...large))) return true
     if (request.gone().aborted) return false
     const name = 'largeMegabytesPerMinute'
-    throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
+    throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
   }
 
   /** Notes how many bytes a request of a caller and its answer had. */
@@ -88,7 +88,7 @@ export class Shares {
     if (caller.kind === 'operator') return
     if (request) {
       const large = this.#hasCompany(caller.id) ? largeAllowance(caller) : undefined
-      this.#longTurns.note(caller.id, request, bytes, large)
+      this.#spacing.note(caller.id, request, bytes, large)
     }
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
@@ -141,13 +141,13 @@ export class Shares {
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
     const inCompany = this.#isInCompany(caller)
     // The operator waits in no line. Others let it go first.
-    if (caller.kind === 'operator') return this.#takeTurn(caller, inCompany)
+    if (caller.kind === 'operator') return this.#enterQueue(caller, inCompany)
     const waiting = limitFor(caller, 'requestsInLine')
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
     if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
     const large = inCompany && request ? this.#largeRequest(caller, request) : undefined
-    if (typeof ofAgent === 'function' && (!large || this.#longTurns.mayBegin(...large))) {
+    if (typeof ofAgent === 'function' && (!large || this.#spacing.mayBegin(...large))) {
       return this.#enterProject(caller, inCompany, ofAgent)
     }
     return this.#enterLate(caller, inCompany, ofAgent, large)
@@ -155,7 +155,7 @@ export class Shares {
 
   /** A request that is expected to be large, with what it counts against. Undefined: it is not, or nothing limits it. */
   #largeRequest(caller: Caller, request: Bulk): LargeRequest | undefined {
-    const bytes = this.#longTurns.expected(caller.id, request)
+    const bytes = this.#spacing.expected(caller.id, request)
     const allowance = bytes === 0 ? undefined : largeAllowance(caller)
     return allowance && [caller.id, request, bytes, allowance]
   }
@@ -192,12 +192,12 @@ export class Shares {
     large: LargeRequest | undefined,
   ): Promise<Leave> {
     const leave = await ofAgent
-    if (large && !(await this.#longTurns.wait(...large))) {
-      // Many are refused one after the other rather than in one turn of the event loop.
+    if (large && !(await this.#spacing.wait(...large))) {
+      // Many are refused one after the other rather than in one iteration of the event loop.
       await sleep(this.#clock, largeRefusalMs * this.#nextDelay(), large[1].gone())
       leave()
       const name = 'largeMegabytesPerMinute'
-      throw usedUp(caller, name, limitFor(caller, name), this.#longTurns.waitMs(caller.id, large[3]))
+      throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
     }
     return this.#enterProject(caller, inCompany, leave)
   }
@@ -207,13 +207,15 @@ export class Shares {
     const room = { inside: limitFor(caller, 'projectRequestsAtOnce'), waiting: 0 }
     const ofProject = this.#projects.enter(caller.projectId, room)!
     return typeof ofProject === 'function'
-      ? this.#takeTurn(caller, inCompany, ofProject, leaveAgent)
-      : ofProject.then((leaveProject) => this.#takeTurn(caller, inCompany, leaveProject, leaveAgent))
+      ? this.#enterQueue(caller, inCompany, ofProject, leaveAgent)
+      : ofProject.then((leaveProject) => this.#enterQueue(caller, inCompany, leaveProject, leaveAgent))
   }
 
-  #takeTurn({ kind, id }: Caller, inCompany: boolean, ...leaves: Leave[]): Leave | Promise<Leave> {
-    const turn = kind === 'operator' ? this.#turns.enterFirst(id) : this.#turns.enter(id, inCompany)
-    return turn instanceof Promise ? turn.then((member) => this.#leaving(member, leaves)) : this.#leaving(turn, leaves)
+  #enterQueue({ kind, id }: Caller, inCompany: boolean, ...leaves: Leave[]): Leave | Promise<Leave> {
+    const entered = kind === 'operator' ? this.#queue.enterFirst(id) : this.#queue.enter(id, inCompany)
+    return entered instanceof Promise
+      ? entered.then((member) => this.#leaving(member, leaves))
+      : this.#leaving(entered, leaves)
   }
 
   #leaving(member: Member, leaves: readonly Leave[]): Leave {
@@ -221,7 +223,7 @@ export class Shares {
     return () => {
       if (!isInside) return
       isInside = false
-      this.#turns.leave(member)
+      this.#queue.leave(member)
       for (const leave of leaves) leave()
     }
   }

@@ -69,7 +69,7 @@ export class GroupCommit {
   }
 
   async #drain(lane: Lane): Promise<void> {
-    // After one turn of the event loop every request that is already on a socket has joined this group.
+    // After one iteration of the event loop every request that is already on a socket has joined this group.
     await new Promise(setImmediate)
     for (;;) {
       const next = this.#alone.shift()

@@ -4,7 +4,7 @@ import type { Query } from './query.ts'
 
 /**
  * One connection for writing. It is opened when it is needed, and again after it broke. Queries are sent without waiting for
- * earlier answers; those of one turn of the event loop are sent in one packet.
+ * earlier answers; those of one iteration of the event loop are sent in one packet.
  */
 export class WriteConnection {
   readonly #options: pg.ClientConfig

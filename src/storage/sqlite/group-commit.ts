@@ -88,7 +88,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // After one turn of the event loop every request that is already on a socket has joined this group.
+    // After one iteration of the event loop every request that is already on a socket has joined this group.
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       await this.#commitGroup()

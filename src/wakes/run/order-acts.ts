@@ -10,7 +10,7 @@ import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
 import { renew, requeue } from './keep-lease.ts'
 import { Naps } from './naps.ts'
 import type { Run } from './run.ts'
-import type { Turn } from './turns.ts'
+import type { Slot } from './sequence.ts'
 import { Waits } from './waits.ts'
 
 /** How often a lease is renewed while a receiver takes its time. */
@@ -27,9 +27,9 @@ export class OrderActs {
     this.waits = new Waits((waiting) => run.setWaiting(waiting))
   }
 
-  async keepInTurn(unfinished: Unfinished, attempts: readonly Attempt[], turn?: Turn): Promise<boolean> {
-    await turn?.before
-    return this.#keep(unfinished, attempts).finally(() => turn?.pass())
+  async keepInOrder(unfinished: Unfinished, attempts: readonly Attempt[], slot?: Slot): Promise<boolean> {
+    await slot?.before
+    return this.#keep(unfinished, attempts).finally(() => slot?.pass())
   }
 
   /** Keeps an emission that may be open for long; of a replay, which is asked for again by its own row, only the record. */

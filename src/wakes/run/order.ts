@@ -3,7 +3,7 @@ import type { Attempt, DeliveryOrder } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { Unfinished } from '../store/unfinished-store.ts'
 import type { OrderActs } from './order-acts.ts'
-import type { Turn } from './turns.ts'
+import type { Slot } from './sequence.ts'
 
 /** The order of one emission, as a channel sees it. A failure of the store stops the channel; `storeFailure` has it. */
 export class Order implements DeliveryOrder {
@@ -12,14 +12,14 @@ export class Order implements DeliveryOrder {
   storeFailure: { readonly error: unknown } | undefined
   readonly #acts: OrderActs
   readonly #unfinished: Unfinished
-  readonly #turn: Turn | undefined
+  readonly #slot: Slot | undefined
 
-  constructor(acts: OrderActs, unfinished: Unfinished, attempts: readonly Attempt[], turn: Turn | undefined) {
+  constructor(acts: OrderActs, unfinished: Unfinished, attempts: readonly Attempt[], slot: Slot | undefined) {
     this.emission = unfinished.emission
     this.attempts = attempts
     this.#acts = acts
     this.#unfinished = unfinished
-    this.#turn = turn
+    this.#slot = slot
   }
 
   get subscription(): Subscription {
@@ -35,7 +35,7 @@ export class Order implements DeliveryOrder {
   }
 
   keep(attempts: readonly Attempt[]): Promise<boolean> {
-    return this.#orStop(this.#acts.keepInTurn(this.#unfinished, attempts, this.#turn), false)
+    return this.#orStop(this.#acts.keepInOrder(this.#unfinished, attempts, this.#slot), false)
   }
 
   waitFor<Value>(value: Promise<Value>): Promise<Value | undefined> {

@@ -101,7 +101,7 @@ export class Recorder {
 
   async #writeAfter(before: Promise<unknown>): Promise<RunEnds> {
     await before.catch(() => {})
-    // Every run that finishes in this turn of the event loop joins, or ends with its record.
+    // Every run that finishes in this iteration of the event loop joins, or ends with its record.
     await new Promise(setImmediate)
     this.#current = this.#next ?? this.#current
     this.#next = undefined

@@ -11,11 +11,11 @@ import type { Sender } from './sender.ts'
 /** Sends event by event, in order: up to `maxInFlight` of them at the same time. False: the lease has ended. */
 export function sendEach(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const width = maxInFlight(run.subscription)
-  return width > 1 ? sendAhead(run, sender, reader, width) : sendInTurn(run, sender, reader)
+  return width > 1 ? sendAhead(run, sender, reader, width) : sendOneByOne(run, sender, reader)
 }
 
 /** Each event is sent once the one before it has arrived. */
-async function sendInTurn(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
+async function sendOneByOne(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const { context, subscription, lease } = run
   for (let after = lease.progress.cursorLogId; ; ) {
     const page = await nextPage(run, reader, after)

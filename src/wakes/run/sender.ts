@@ -9,7 +9,7 @@ import { Order } from './order.ts'
 import { OrderActs } from './order-acts.ts'
 import { recordFailure } from './record-failure.ts'
 import type { Run } from './run.ts'
-import { Turns } from './turns.ts'
+import { Sequence } from './sequence.ts'
 
 /** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
 const backlogMax = 64
@@ -21,7 +21,7 @@ export class Sender {
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
   /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
-  readonly #turns: Turns | undefined
+  readonly #sequence: Sequence | undefined
 
   constructor(run: Run) {
     const { subscription } = run
@@ -29,7 +29,7 @@ export class Sender {
     this.#acts = new OrderActs(run)
     this.#isResuming = run.event === undefined
     const isStreamed = subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
-    this.#turns = isStreamed ? new Turns() : undefined
+    this.#sequence = isStreamed ? new Sequence() : undefined
   }
 
   /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
@@ -42,7 +42,7 @@ export class Sender {
     const { context, lease, signal, subscription } = this.#run
     const { waits } = this.#acts
     if (lease.isLost || signal.aborted) return stopped(none)
-    const turn = this.#turns?.next()
+    const slot = this.#sequence?.next()
     waits.begin()
     try {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
@@ -50,14 +50,14 @@ export class Sender {
       this.#isResuming = prior !== undefined
       const decided = prior && (await this.#decided(prior))
       if (decided) return decided
-      const order = new Order(this.#acts, { emission, cursorLogId }, prior?.attempts ?? none, turn)
+      const order = new Order(this.#acts, { emission, cursorLogId }, prior?.attempts ?? none, slot)
       const result = await this.#deliver(order)
       // It has stopped the channel first.
       if (order.storeFailure) throw order.storeFailure.error
       return result
     } finally {
       waits.end()
-      turn?.pass()
+      slot?.pass()
     }
   }
 

@@ -65,7 +65,7 @@ test('a result that the client no longer wants gives its mail back', async () =>
   expect(returned).toBe(1)
 })
 
-test('texts of others are shown without characters that hide or turn text, and as lines that cannot pass for fields', async () => {
+test('texts of others are shown without characters that hide or reverse text, and as lines that cannot pass for fields', async () => {
   await using office = await openOffice()
   const { donna, bob } = office
   const body = 'a\u202eb\u0007c\u{e0041}\nstatus: resolved'

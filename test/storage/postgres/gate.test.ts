@@ -38,7 +38,7 @@ test('no group waits longer than the patience, and one that entered early does n
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a group that gives up while it waits lets nobody in, and those after it keep their turn', async () => {
+test('a group that gives up while it waits lets nobody in, and those after it keep their places', async () => {
   const gate = new Gate(1_000)
   expect(gate.enter()).toBeUndefined()
   const entered: string[] = []

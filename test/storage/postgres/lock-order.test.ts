@@ -69,8 +69,8 @@ function counted<T>(work: (tx: Transaction) => Promise<T>): ((tx: Transaction) =
 const waitForRows = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = `
 
 /**
- * Looks for a connection of the gateways that waits for a row. Gives up after a third of a second: then nobody waits. A group whose
- * turn does not come within a second goes on without it.
+ * Looks for a connection of the gateways that waits for a row. Gives up after a third of a second: then nobody waits. A group that
+ * gets no lock within a second goes on without it.
  */
 async function lookForWaits(): Promise<void> {
   const end = performance.now() + 300
@@ -207,7 +207,7 @@ test('in any order of any statements, no writer of one gateway is run twice', as
         }),
       )
       const running = writers.map(async ({ after }, index) => {
-        for (let turn = 0; turn < after; turn++) await new Promise(setImmediate)
+        for (let n = 0; n < after; n++) await new Promise(setImmediate)
         await db.transaction(works[index]!)
       })
       await Promise.all(running)

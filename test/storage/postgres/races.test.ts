@@ -19,13 +19,13 @@ afterEach(async () => {
   directory[Symbol.dispose]()
 })
 
-/** Does something `count` times at once, by turns through one gateway and the other. */
-const byTurns = <T>(count: number, act: (gateway: TestGateway, n: number) => Promise<T>): Promise<T[]> =>
+/** Does something `count` times at once, alternately through one gateway and the other. */
+const alternately = <T>(count: number, act: (gateway: TestGateway, n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => act(gateways[n % 2]!, n)))
 
 test('of forty harnesses that claim one task through two gateways, one gets it', async () => {
   const { id } = await gateways[0].send('donna', 'work')
-  const answers = await byTurns(40, (gateway) =>
+  const answers = await alternately(40, (gateway) =>
     gateway.call('POST', `/v1/tasks/${id}/transitions`, { to: 'working', expectedVersion: 1 }, donna),
   )
   expect(countOf(answers)).toEqual({ 200: 1, 409: 39 })
@@ -35,7 +35,7 @@ test('of forty harnesses that claim one task through two gateways, one gets it',
 
 test('sixty pieces of an artifact through two gateways are all stored', async () => {
   const { id } = await gateways[0].send('donna', 'work')
-  const answers = await byTurns(60, (gateway, n) =>
+  const answers = await alternately(60, (gateway, n) =>
     gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact: { parts: [{ text: `${n}` }] } }, donna),
   )
   expect(countOf(answers)).toEqual({ 201: 60 })
@@ -45,7 +45,7 @@ test('sixty pieces of an artifact through two gateways are all stored', async ()
 
 test('messages to one task through two gateways are all in its history, and none after its end', async () => {
   const { id, contextId } = await gateways[0].send('donna', 'work', { key: gateways[0].adminKey })
-  const sent = await byTurns(30, async (gateway, n) => {
+  const sent = await alternately(30, async (gateway, n) => {
     if (n === 20) {
       const current = await gateway.call('GET', `/v1/tasks/${id}`)
       const body = { to: 'canceled', expectedVersion: current.body.version }
@@ -64,7 +64,7 @@ test('messages to one task through two gateways are all in its history, and none
 })
 
 test('a message that is repeated with one idempotency key through two gateways is one task', async () => {
-  const tasks = await byTurns(20, (gateway) =>
+  const tasks = await alternately(20, (gateway) =>
     gateway.send('donna', 'once', {
       headers: { 'Idempotency-Key': 'same' },
       message: { messageId: 'same' },
@@ -75,12 +75,12 @@ test('a message that is repeated with one idempotency key through two gateways i
 })
 
 test('a handle that is registered through two gateways belongs to one agent', async () => {
-  const answers = await byTurns(20, (gateway) => gateway.call('POST', '/v1/agents', { handle: 'mike' }))
+  const answers = await alternately(20, (gateway) => gateway.call('POST', '/v1/agents', { handle: 'mike' }))
   expect(countOf(answers)).toEqual({ 201: 1, 409: 19 })
 })
 
 test('changes of an agent through two gateways are all applied, and other fields stay', async () => {
-  const answers = await byTurns(20, (gateway, n) =>
+  const answers = await alternately(20, (gateway, n) =>
     gateway.call(
       'PATCH',
       '/v1/agents/donna',
@@ -95,7 +95,7 @@ test('changes of an agent through two gateways are all applied, and other fields
 test('rotations and filters of a subscription through two gateways do not undo each other', async () => {
   const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
   const path = `/v1/wake-subscriptions/${id}`
-  const answers = await byTurns(20, (gateway, n) =>
+  const answers = await alternately(20, (gateway, n) =>
     gateway.call('PATCH', path, n % 2 ? { filters: { priority: 'high' } } : { rotateSigningKey: true }, donna),
   )
   expect(countOf(answers)).toEqual({ 200: 20 })
@@ -106,7 +106,7 @@ test('rotations and filters of a subscription through two gateways do not undo e
 
 test('a subscription that is removed through two gateways is removed once', async () => {
   const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
-  const answers = await byTurns(10, (gateway) =>
+  const answers = await alternately(10, (gateway) =>
     gateway.call('DELETE', `/v1/wake-subscriptions/${id}`, undefined, donna),
   )
   expect(countOf(answers)).toEqual({ 200: 1, 404: 9 })
@@ -117,7 +117,7 @@ test('a subscription that is removed through two gateways is removed once', asyn
 test('an agent that is removed while others subscribe for it leaves no subscription behind', async () => {
   await Promise.all([
     gateways[1].call('DELETE', '/v1/agents/donna'),
-    byTurns(20, (gateway) => gateway.subscribe(donna, 'http://127.0.0.1:9/').catch(() => undefined)),
+    alternately(20, (gateway) => gateway.subscribe(donna, 'http://127.0.0.1:9/').catch(() => undefined)),
   ])
   expect(await besideStore(directory.path, 'select id from subscription')).toEqual([])
 })

@@ -39,7 +39,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
   const { command, timeoutMs } = settingsOf(context.settings)
   let last: Promise<unknown> = Promise.resolve()
 
-  async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+  async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
     if (command === undefined) return { step: 'failed', detail: howToSet }
     if (tools.signal.aborted) return bridgeStops
@@ -80,9 +80,9 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return { isThere: true, sessions, remarks: missing.map((directory) => `${directory} does not exist: make it.`) }
     },
     wake(session, wake, tools) {
-      const turn = last.then(() => wakeInTurn(session, wake, tools))
-      last = turn.catch(() => {})
-      return turn
+      const ended = last.then(() => wakeAlone(session, wake, tools))
+      last = ended.catch(() => {})
+      return ended
     },
     // A process that has ended leaves nothing to look at.
     async find() {

@@ -85,7 +85,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
       .find((told) => told.process && isSameProcess(told.process, own) === 'yes')
   }
 
-  async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+  async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     if (!isMac || place === undefined) return { step: 'failed', detail: 'osascript is a program of macOS.' }
     if (tools.signal.aborted) return bridgeStops
     const unlock = lockScreen(join(place, 'osascript.lock'))
@@ -130,9 +130,9 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
   return {
     probe,
     wake(session, wake, tools) {
-      const turn = last.then(() => wakeInTurn(session, wake, tools))
-      last = turn.catch(() => {})
-      return turn
+      const ended = last.then(() => wakeAlone(session, wake, tools))
+      last = ended.catch(() => {})
+      return ended
     },
     // What a window does not show may have been there.
     async find(_session, wakeId) {

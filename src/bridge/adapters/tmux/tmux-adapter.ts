@@ -48,7 +48,7 @@ const locked: WakeEnd = {
 function createTmuxAdapter(context: AdapterContext): Adapter {
   const { socketPath, names } = settingsOf(context.settings)
   const server = new TmuxServer(context.env, socketPath)
-  const inTurn = new Map<string, Promise<unknown>>()
+  const lastOfPane = new Map<string, Promise<unknown>>()
 
   async function probe(): Promise<Probe> {
     const version = await server.version().catch(() => undefined)
@@ -82,7 +82,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     }
   }
 
-  async function wakeInTurn(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+  async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     if (tools.signal.aborted) return bridgeStops
     const harness = await harnessOf(session)
     if (!harness)
@@ -111,21 +111,21 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     probe,
     wake(session, wake, tools) {
       const pane = session.conversationId
-      const turn = (inTurn.get(pane) ?? Promise.resolve()).then(() => wakeInTurn(session, wake, tools))
-      const ended = turn.then(
+      const woken = (lastOfPane.get(pane) ?? Promise.resolve()).then(() => wakeAlone(session, wake, tools))
+      const ended = woken.then(
         () => {},
         () => {},
       )
-      inTurn.set(pane, ended)
-      void ended.then(() => inTurn.get(pane) === ended && inTurn.delete(pane))
-      return turn
+      lastOfPane.set(pane, ended)
+      void ended.then(() => lastOfPane.get(pane) === ended && lastOfPane.delete(pane))
+      return woken
     },
     // What a screen does not show may have been there.
     async find(_session, wakeId) {
       return (await turnProofOf(context.clients, wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(inTurn.values())
+      await Promise.all(lastOfPane.values())
     },
   }
 }

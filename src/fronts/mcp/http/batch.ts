@@ -35,7 +35,7 @@ export async function answerBatch(
   const answers: string[] = []
   const unread: (() => void)[] = []
   /** Undefined: nobody reads the answer. */
-  const answerInTurn = async (request: JSONRPCRequest): Promise<string | undefined> => {
+  const answerInPlace = async (request: JSONRPCRequest): Promise<string | undefined> => {
     if (answers.length > 0) shares.spendRequest(caller)
     unsent.requireRoom(caller.keyId)
     const leave = await shares.enter(caller)
@@ -51,7 +51,7 @@ export async function answerBatch(
     for (const message of posted.messages) {
       if (isJSONRPCNotification(message)) mcp.inFlight.notify(session.id, message)
       if (!isJSONRPCRequest(message)) continue
-      const answer = await answerInTurn(message).catch((error: unknown) => refused(error, message))
+      const answer = await answerInPlace(message).catch((error: unknown) => refused(error, message))
       if (answer === undefined) return void res.destroy()
       unread.push(unsent.add(caller.keyId, answer.length))
       answers.push(answer)

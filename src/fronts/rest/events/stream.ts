@@ -47,8 +47,8 @@ export async function streamEvents(
   res.flushHeaders()
   const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }
   for await (const event of follow(notifier, source)) {
-    const turn = notifier.turns.take()
-    if (turn) await turn
+    const slot = notifier.slots.take()
+    if (slot) await slot
     stream.write(texts.of(event, textOf))
     await stream.taken(signal)
   }

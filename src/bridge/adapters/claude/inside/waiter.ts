@@ -6,7 +6,7 @@ import { BridgeAttachment } from '../../../local/attach-to-bridge.ts'
 import type { OutgoingWake } from '../../../wake-text.ts'
 import { conversationNow, isAlive, ownSession } from './own-session.ts'
 import { waitSeconds } from './rewake-seconds.ts'
-import { takeTurn } from './waiter-turn.ts'
+import { takeLock } from './waiter-lock.ts'
 
 interface Waiter {
   readonly env: Io['env']
@@ -41,14 +41,14 @@ export async function waitForWake({
   // On Windows Claude Code waits for a hook of the start before it shows anything.
   if (session === undefined || sessionId === undefined || (event === 'SessionStart' && process.platform === 'win32'))
     return false
-  const turn = takeTurn(env, session.pid)
-  if (turn === undefined) return false
+  const lock = takeLock(env, session.pid)
+  if (lock === undefined) return false
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end, { once: true })
   const until = Date.now() + waitMs
   let isShown = false
-  const isCurrent = () => turn.isOurs() && [undefined, sessionId].includes(conversationNow(session, env))
+  const isCurrent = () => lock.isOurs() && [undefined, sessionId].includes(conversationNow(session, env))
   const attachment = new BridgeAttachment({
     env,
     client: {
@@ -73,6 +73,6 @@ export async function waitForWake({
   end()
   signal.removeEventListener('abort', end)
   await attachment.ended
-  turn.release()
+  lock.release()
   return isShown
 }

@@ -33,7 +33,7 @@ interface HandOverOptions {
 }
 
 const turnsLooked = 20
-/** A quarter of an hour: then other wakes have their turn. */
+/** A quarter of an hour: then other wakes are tried. */
 const failuresMax = 30
 /** To take the wake back where its connection is lost just then. */
 const attemptsAfterAbort = 2

@@ -1,16 +1,16 @@
-/** The turn of one emission among those of its run. */
-export interface Turn {
+/** The slot of one emission among those of its run. */
+export interface Slot {
   /** Resolves when every earlier one has passed. */
   readonly before: Promise<void>
   /** Lets the next one pass. A second call changes nothing. */
   readonly pass: () => void
 }
 
-/** Hands out turns, in order. */
-export class Turns {
+/** Hands out slots, in order. */
+export class Sequence {
   #last: Promise<void> = Promise.resolve()
 
-  next(): Turn {
+  next(): Slot {
     const before = this.#last
     let pass = (): void => {}
     const passed = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Turns } from '../../src/wakes/run/turns.ts'
+import { Sequence } from '../../src/wakes/run/sequence.ts'
 
-test('turns pass in the order in which they were handed out, whatever is ready first', async () => {
-  const turns = new Turns()
+test('slots pass in the order in which they were handed out, whatever is ready first', async () => {
+  const sequence = new Sequence()
   const passed: number[] = []
-  const [first, second, third] = [turns.next(), turns.next(), turns.next()]
+  const [first, second, third] = [sequence.next(), sequence.next(), sequence.next()]
   const waiting = [first, second, third].map(({ before }, index) => before.then(() => passed.push(index)))
   third.pass()
   second.pass()

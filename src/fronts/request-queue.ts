@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { FairTurns, type Member } from '../lib/fair-turns.ts'
+import { FairQueue, type Member } from '../lib/fair-queue.ts'
 
 /** How long a caller counts as active after a request, in ms. */
 const aboutMs = 1_000
@@ -7,7 +7,7 @@ const aboutMs = 1_000
 const processMs = 100
 /** How many of all requests wait at most; more begin at once: waiting must not cost more memory than beginning. */
 const waitingMax = 1_000
-const turnBounds = { few: 4, turns: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
+const queueBounds = { few: 4, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 /** A clock that is never set. */
 const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
 
@@ -26,12 +26,12 @@ interface Request {
  * answered.
  *
  * - The requests of a credential with many at a time wait for those of others. A caller that is alone does not wait.
- * - While connections arrive, those of such a credential wait for them too. The event loop accepts one connection in a turn, and the
- *   connection of another caller may be the last one: turns without such requests are short.
+ * - While connections arrive, those of such a credential wait for them too. The event loop accepts one connection in each iteration, and the
+ *   connection of another caller may be the last one: iterations without such requests are short.
  */
-export class RequestTurns {
+export class RequestQueue {
   readonly #clock: Clock
-  readonly #turns: FairTurns
+  readonly #queue: FairQueue
   /** In the order in which they began. */
   readonly #begun = new Set<Request>()
   #isWatched = false
@@ -44,11 +44,11 @@ export class RequestTurns {
 
   constructor(clock: Clock = steadyClock) {
     this.#clock = clock
-    this.#turns = new FairTurns(clock, turnBounds)
+    this.#queue = new FairQueue(clock, queueBounds)
   }
 
   /**
-   * Begins a request now, or when it is its turn. Returns how to end it; one that ends before its turn never begins.
+   * Begins a request now, or when the queue lets it. Returns how to end it; one that ends before that never begins.
    * @param credential whose request it is, as the request says it
    */
   begin(credential: string, work: () => void): () => void {
@@ -60,37 +60,37 @@ export class RequestTurns {
     }
   }
 
-  /** Notes that a connection was accepted in this turn of the event loop: more of them may wait. */
+  /** Notes that a connection was accepted in this iteration of the event loop: more of them may wait. */
   noteConnection(): void {
     this.#hasConnection = true
     if (this.#isLooking) return
     this.#isLooking = true
-    this.#turns.hold()
+    this.#queue.hold()
     this.#lookForMore()
   }
 
-  /** No more connections wait after a turn without one. */
+  /** No more connections wait after an iteration without one. */
   #lookForMore(): void {
     this.#hasConnection = false
-    // The first one is at the end of this turn.
+    // The first one is at the end of this iteration.
     setImmediate(() =>
       setImmediate(() => {
         if (this.#hasConnection) return this.#lookForMore()
         this.#isLooking = false
-        this.#turns.release()
+        this.#queue.release()
       }),
     )
   }
 
   #enter(request: Request): void {
     const inCompany = this.#noteCompany(request.credential) && this.#waiting < waitingMax
-    const turn = this.#turns.enter(request.credential, inCompany)
-    if (!(turn instanceof Promise)) {
-      this.#go(request, turn)
+    const entered = this.#queue.enter(request.credential, inCompany)
+    if (!(entered instanceof Promise)) {
+      this.#go(request, entered)
       return
     }
     this.#waiting++
-    void turn.then((member) => {
+    void entered.then((member) => {
       this.#waiting--
       this.#go(request, member)
     })
@@ -106,7 +106,7 @@ export class RequestTurns {
   }
 
   #leave(request: Request): void {
-    if (this.#begun.delete(request)) this.#turns.leave(request.member!)
+    if (this.#begun.delete(request)) this.#queue.leave(request.member!)
   }
 
   #noteCompany(credential: string): boolean {

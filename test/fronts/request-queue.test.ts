@@ -1,26 +1,26 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RequestTurns } from '../../src/fronts/request-turns.ts'
+import { RequestQueue } from '../../src/fronts/request-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const iteration = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Some turns of the event loop. */
+/** Some iterations of the event loop. */
 async function turnsOf(count: number): Promise<void> {
-  for (let done = 0; done < count; done++) await turn()
+  for (let done = 0; done < count; done++) await iteration()
 }
 
 /** Requests that note when they begin. */
 class Asked {
   readonly clock = new FakeClock()
-  readonly turns = new RequestTurns(this.clock)
+  readonly queue = new RequestQueue(this.clock)
   readonly begun: string[] = []
   readonly #ends = new Map<string, () => void>()
 
   ask(name: string, credential = name.split(' ')[0]!): void {
     this.#ends.set(
       name,
-      this.turns.begin(credential, () => this.begun.push(name)),
+      this.queue.begin(credential, () => this.begun.push(name)),
     )
   }
 
@@ -34,7 +34,7 @@ function heldByConnection(): Asked {
   const asked = new Asked()
   asked.ask('donna 0')
   for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
-  asked.turns.noteConnection()
+  asked.queue.noteConnection()
   asked.end('donna 0')
   for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
   return asked
@@ -71,7 +71,7 @@ test('who waits begins one after its patience, whatever the others do', async ()
   for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
   for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
   asked.clock.advance(25)
-  await turn()
+  await iteration()
   expect(asked.begun.slice(5)).toEqual(['mallory 4'])
 })
 
@@ -104,7 +104,7 @@ test('what waits is bounded: the next begins at once', () => {
   expect(asked.begun).toHaveLength(1 + 2_000)
 })
 
-test('a request whose client goes away before its turn never begins, and those after it do', async () => {
+test('a request whose client goes away while it waits never begins, and those after it do', async () => {
   const asked = new Asked()
   asked.ask('donna 0')
   for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
@@ -118,10 +118,10 @@ test('a request whose client goes away before its turn never begins, and those a
 test('while connections arrive, one after the other, only a credential with many requests waits for them', async () => {
   const asked = heldByConnection()
   for (let count = 0; count < 10; count++) {
-    asked.turns.noteConnection()
+    asked.queue.noteConnection()
     asked.ask(`carol${count} 0`)
     asked.end(`carol${count} 0`)
-    await turn()
+    await iteration()
   }
   expect(asked.begun).toHaveLength(15)
   expect(asked.begun).not.toContain('mallory 4')
@@ -131,11 +131,11 @@ test('while connections arrive, one after the other, only a credential with many
 
 test('connections that do not end delay nothing beyond its patience', async () => {
   const asked = heldByConnection()
-  await turn()
+  await iteration()
   expect(asked.begun).toHaveLength(5)
-  asked.turns.noteConnection()
+  asked.queue.noteConnection()
   asked.clock.advance(25)
-  await turn()
+  await iteration()
   expect(asked.begun.at(-1)).toBe('mallory 4')
 })
 
@@ -147,10 +147,10 @@ test('every request begins once, those of a credential in their order', async ()
       let id = 0
       for (const round of rounds) {
         for (const { who, isConnection } of round) {
-          if (isConnection) asked.turns.noteConnection()
+          if (isConnection) asked.queue.noteConnection()
           else asked.ask(`${who} ${id++}`)
         }
-        await turn()
+        await iteration()
       }
       const ended = new Set<string>()
       for (let looks = 0; asked.begun.length < id && looks < 1_000; looks++) {
@@ -158,7 +158,7 @@ test('every request begins once, those of a credential in their order', async ()
           if (!ended.has(name)) asked.end(name)
           ended.add(name)
         }
-        await turn()
+        await iteration()
       }
       for (const one of ['a', 'b', 'c']) {
         const own = asked.begun.filter((name) => name.startsWith(one)).map((name) => Number(name.split(' ')[1]))

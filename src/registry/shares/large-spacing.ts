@@ -26,7 +26,7 @@ export interface Bulk {
  * Spaces the large requests and answers of one agent while other agents send requests. Reading or writing a megabyte keeps the one
  * thread busy for several ms. With the spacing, about one in a hundred requests of the others waits for that.
  */
-export class LongTurns {
+export class LargeSpacing {
   readonly #clock: Clock
   readonly #meter = new RateMeter()
   /** The bytes of the last answer, where it was large. */

@@ -7,8 +7,8 @@ const joinedLength = 16 * 1024
 /** What a text costs beside its bytes, in bytes. */
 const textCost = 32
 
-/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. Takes several turns of the event loop for a large one. */
-export async function jsonInTurns(value: object): Promise<Buffer> {
+/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop. */
+export async function jsonInChunks(value: object): Promise<Buffer> {
   const pauses = new Pauses()
   const texts: string[] = []
   let bytes = 0

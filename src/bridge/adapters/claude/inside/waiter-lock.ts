@@ -6,7 +6,7 @@ import { localAddress, makePrivate, thisMachine } from '../../../local/address.t
 import { isAlive } from './own-session.ts'
 
 /** The right of one waiting hook to be the one of its session. */
-interface Turn {
+interface WaiterLock {
   /** Whether no newer one has come. */
   isOurs(): boolean
   release(): void
@@ -16,7 +16,7 @@ interface Turn {
  * Makes this process the one that waits for a session: Claude Code starts another at each event, and ends none. The newest is right: it
  * has the most time, and after `/clear` the conversation of now. undefined: there is no place for the note.
  */
-export function takeTurn(env: Io['env'], pid: number): Turn | undefined {
+export function takeLock(env: Io['env'], pid: number): WaiterLock | undefined {
   const machine = thisMachine()
   const directory = localAddress(env, machine)?.directory ?? env.TEMP
   if (directory === undefined) return undefined

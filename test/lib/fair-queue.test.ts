@@ -1,33 +1,33 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FairTurns, type Member } from '../../src/lib/fair-turns.ts'
+import { FairQueue, type Member } from '../../src/lib/fair-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-const bounds = { few: 2, turns: 1, rememberMs: 250, pauseMs: 50, patienceMs: 25 }
+const bounds = { few: 2, atOnce: 1, rememberMs: 250, pauseMs: 50, patienceMs: 25 }
 const nextTurn = () => new Promise(setImmediate)
 
-/** Asks for a turn, and notes when it comes. */
+/** Asks for a slot, and notes when it comes. */
 class Asker {
-  readonly turns: FairTurns
+  readonly queue: FairQueue
   readonly key: string
   readonly inside: Member[] = []
   asked = 0
   #rememberedUntil = 0
 
-  constructor(turns: FairTurns, key: string) {
-    this.turns = turns
+  constructor(queue: FairQueue, key: string) {
+    this.queue = queue
     this.key = key
   }
 
   ask(inCompany = true): void {
     this.asked++
-    const turn = this.turns.enter(this.key, inCompany)
-    if (turn instanceof Promise) void turn.then((member) => this.inside.push(member))
-    else this.inside.push(turn)
+    const entered = this.queue.enter(this.key, inCompany)
+    if (entered instanceof Promise) void entered.then((member) => this.inside.push(member))
+    else this.inside.push(entered)
   }
 
   leave(): void {
-    this.turns.leave(this.inside.pop()!)
+    this.queue.leave(this.inside.pop()!)
   }
 
   isRemembered(clock: FakeClock): boolean {
@@ -44,14 +44,14 @@ class Asker {
 }
 
 test('a lone caller never waits, however much it asks for', () => {
-  const turns = new FairTurns(new FakeClock(), bounds)
-  for (let n = 0; n < 1_000; n++) expect(turns.enter('a', false)).not.toBeInstanceOf(Promise)
+  const queue = new FairQueue(new FakeClock(), bounds)
+  for (let n = 0; n < 1_000; n++) expect(queue.enter('a', false)).not.toBeInstanceOf(Promise)
 })
 
 test('who asks for much waits while one that asks for little is inside, and has one request inside between two of the others', async () => {
   const clock = new FakeClock()
-  const turns = new FairTurns(clock, bounds)
-  const [much, little] = [new Asker(turns, 'much'), new Asker(turns, 'little')]
+  const queue = new FairQueue(clock, bounds)
+  const [much, little] = [new Asker(queue, 'much'), new Asker(queue, 'little')]
   for (let n = 0; n < 2; n++) much.ask()
   little.ask()
   for (let n = 0; n < 5; n++) much.ask()
@@ -71,24 +71,24 @@ test('who asks for much waits while one that asks for little is inside, and has 
 })
 
 test('the operator never waits, and the others wait for it', async () => {
-  const turns = new FairTurns(new FakeClock(), bounds)
-  const much = new Asker(turns, 'much')
+  const queue = new FairQueue(new FakeClock(), bounds)
+  const much = new Asker(queue, 'much')
   for (let n = 0; n < 2; n++) much.ask()
-  const all = Array.from({ length: 10 }, () => turns.enterFirst('operator'))
+  const all = Array.from({ length: 10 }, () => queue.enterFirst('operator'))
   much.ask()
   much.leave()
   much.leave()
   await nextTurn()
   expect(much.inside).toHaveLength(0)
-  for (const turn of all) turns.leave(turn)
+  for (const entered of all) queue.leave(entered)
   await nextTurn()
   expect(much.inside).toHaveLength(1)
 })
 
 test('patience ends: one request at a time goes on although others are inside', async () => {
   const clock = new FakeClock()
-  const turns = new FairTurns(clock, bounds)
-  const [much, little] = [new Asker(turns, 'much'), new Asker(turns, 'little')]
+  const queue = new FairQueue(clock, bounds)
+  const [much, little] = [new Asker(queue, 'much'), new Asker(queue, 'little')]
   little.ask()
   for (let n = 0; n < 2; n++) much.ask()
   much.ask()
@@ -109,8 +109,8 @@ test('patience ends: one request at a time goes on although others are inside', 
 
 test('where all ask for much, nobody waits for anybody', () => {
   const clock = new FakeClock()
-  const turns = new FairTurns(clock, bounds)
-  const askers = ['a', 'b', 'c'].map((key) => new Asker(turns, key))
+  const queue = new FairQueue(clock, bounds)
+  const askers = ['a', 'b', 'c'].map((key) => new Asker(queue, key))
   for (let n = 0; n < 3; n++) for (const asker of askers) asker.ask(false)
   clock.advance(bounds.pauseMs)
   for (let n = 0; n < 5; n++) for (const asker of askers) asker.ask()
@@ -122,8 +122,8 @@ test('in any order of coming and going nobody starves, who asks for little never
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 120 }), async (acts) => {
       const clock = new FakeClock()
-      const turns = new FairTurns(clock, bounds)
-      const askers = [0, 1, 2, 3].map((n) => new Asker(turns, `${n}`))
+      const queue = new FairQueue(clock, bounds)
+      const askers = [0, 1, 2, 3].map((n) => new Asker(queue, `${n}`))
       for (const { who, what, ms } of acts) {
         const asker = askers[who]!
         if (what === 'tick') clock.advance(ms)
@@ -160,12 +160,12 @@ test('in any order of coming and going nobody starves, who asks for little never
 
 test('of members that left nothing is remembered beyond a bound', () => {
   const clock = new FakeClock()
-  const turns = new FairTurns(clock, bounds)
+  const queue = new FairQueue(clock, bounds)
   for (let n = 0; n < 10_000; n++) {
-    const asker = new Asker(turns, `${n}`)
+    const asker = new Asker(queue, `${n}`)
     for (let m = 0; m < 4; m++) asker.ask(false)
     for (let m = 0; m < 4; m++) asker.leave()
     clock.advance(1)
   }
-  expect(turns.remembered).toBeLessThanOrEqual(4_096)
+  expect(queue.remembered).toBeLessThanOrEqual(4_096)
 })

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonInTurns } from '../../src/lib/json-in-turns.ts'
+import { jsonInChunks } from '../../src/lib/json-in-chunks.ts'
 import { groupsOf, Pauses } from '../../src/lib/pauses.ts'
 
 test('is what JSON.stringify makes of the same value', async () => {
   const plain = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 9 }))
   await fc.assert(
     fc.asyncProperty(plain, async (value) => {
-      expect((await jsonInTurns(value)).toString()).toBe(JSON.stringify(value))
+      expect((await jsonInChunks(value)).toString()).toBe(JSON.stringify(value))
     }),
   )
   const odd = {
@@ -18,25 +18,25 @@ test('is what JSON.stringify makes of the same value', async () => {
     at: new Date(0),
     é: '\u2028"😀',
   }
-  expect((await jsonInTurns(odd)).toString()).toBe(JSON.stringify(odd))
+  expect((await jsonInChunks(odd)).toString()).toBe(JSON.stringify(odd))
 })
 
-test('a large value is made over several turns of the event loop', async () => {
+test('a large value is made over several iterations of the event loop', async () => {
   const value = { artifacts: Array.from({ length: 8 }, (_, index) => ({ text: `${index}`.repeat(300_000) })) }
-  let turns = 0
+  let iterations = 0
   let isOver = false
   const count = (): void => {
-    turns++
+    iterations++
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const body = await jsonInTurns(value)
+  const body = await jsonInChunks(value)
   isOver = true
   expect(body.toString()).toBe(JSON.stringify(value))
-  expect(turns).toBeGreaterThanOrEqual(8)
+  expect(iterations).toBeGreaterThanOrEqual(8)
 })
 
-test('a pause comes when a turn has done enough, and groups are as large as that', async () => {
+test('a pause comes when an iteration has done enough, and groups are as large as that', async () => {
   const pauses = new Pauses()
   expect(pauses.after(200_000)).toBe(undefined)
   expect(pauses.after(200_000)).toBeInstanceOf(Promise)

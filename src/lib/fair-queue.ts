@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts'
 
-interface TurnBounds {
+interface FairBounds {
   /** A caller with at least this many requests at a time is a heavy one. */
   readonly few: number
   /** How many requests of a heavy caller are processed at a time while light callers are active. */
-  readonly turns: number
+  readonly atOnce: number
   /** How long a caller counts as heavy after it was, in ms. */
   readonly rememberMs: number
   /** How long light callers count as active after their last request, in ms. */
@@ -31,12 +31,12 @@ const idleMax = 4_096
  * requests of light callers are processed, and only a few of its requests are processed at a time. After `patienceMs` one of them is
  * processed in any case, so that no caller starves. Without light callers nothing waits.
  */
-export class FairTurns {
+export class FairQueue {
   readonly #clock: Clock
-  readonly #bounds: TurnBounds
+  readonly #bounds: FairBounds
   readonly #members = new Map<string, Member>()
   /** Callers with waiting requests, in the order in which they are served. */
-  readonly #turns = new Set<Member>()
+  readonly #queue = new Set<Member>()
   #modestInside = 0
   /** When the last request of a light caller ended. */
   #modestAt = Number.NEGATIVE_INFINITY
@@ -44,7 +44,7 @@ export class FairTurns {
   #soon: NodeJS.Immediate | undefined
   #isHeld = false
 
-  constructor(clock: Clock, bounds: TurnBounds) {
+  constructor(clock: Clock, bounds: FairBounds) {
     this.#clock = clock
     this.#bounds = bounds
   }
@@ -56,7 +56,7 @@ export class FairTurns {
 
   release(): void {
     this.#isHeld = false
-    if (this.#turns.size > 0) this.#admitSoon()
+    if (this.#queue.size > 0) this.#admitSoon()
   }
 
   /**
@@ -67,11 +67,11 @@ export class FairTurns {
     const member = this.#memberOf(key)
     const now = this.#clock.now()
     this.#judge(member, now)
-    if (!inCompany || !member.isGreedy || (member.waiting.length === 0 && this.#hasTurn(member, now))) {
+    if (!inCompany || !member.isGreedy || (member.waiting.length === 0 && this.#hasSlot(member, now))) {
       this.#take(member)
       return member
     }
-    this.#turns.add(member)
+    this.#queue.add(member)
     this.#lookLater()
     return new Promise((resolve) => member.waiting.push({ since: now, come: () => resolve(member) }))
   }
@@ -91,7 +91,7 @@ export class FairTurns {
       this.#modestAt = this.#clock.now()
       if (member.inside === 0) this.#members.delete(member.key)
     }
-    if (this.#turns.size > 0) this.#admitSoon()
+    if (this.#queue.size > 0) this.#admitSoon()
   }
 
   /** How many callers are remembered. */
@@ -124,12 +124,12 @@ export class FairTurns {
     if (!member.isGreedy) this.#modestInside++
   }
 
-  #hasTurn(member: Member, now: number): boolean {
+  #hasSlot(member: Member, now: number): boolean {
     if (this.#modestInside > 0 || this.#isHeld) return false
-    return member.inside < this.#bounds.turns || now - this.#modestAt >= this.#bounds.pauseMs
+    return member.inside < this.#bounds.atOnce || now - this.#modestAt >= this.#bounds.pauseMs
   }
 
-  /** In the next turn of the event loop: requests that arrived meanwhile are read first. */
+  /** In the next iteration of the event loop: requests that arrived meanwhile are read first. */
   #admitSoon(): void {
     this.#soon ??= setImmediate(() => {
       this.#soon = undefined
@@ -140,14 +140,14 @@ export class FairTurns {
   /** Lets one waiting request of each caller begin that may, or has waited for `patienceMs`. */
   #admit(): void {
     const now = this.#clock.now()
-    for (const member of [...this.#turns]) {
+    for (const member of [...this.#queue]) {
       const isLate = member.inside === 0 && now - member.waiting[0]!.since >= this.#bounds.patienceMs
-      if (!isLate && !this.#hasTurn(member, now)) continue
-      this.#turns.delete(member)
+      if (!isLate && !this.#hasSlot(member, now)) continue
+      this.#queue.delete(member)
       const { come } = member.waiting.shift()!
       this.#take(member)
       // Its next request comes after those of the other callers.
-      if (member.waiting.length > 0) this.#turns.add(member)
+      if (member.waiting.length > 0) this.#queue.add(member)
       come()
     }
   }
@@ -156,7 +156,7 @@ export class FairTurns {
     this.#cancelLook ??= this.#clock.after(this.#bounds.patienceMs, () => {
       this.#cancelLook = undefined
       this.#admit()
-      if (this.#turns.size > 0) this.#lookLater()
+      if (this.#queue.size > 0) this.#lookLater()
     })
   }
 

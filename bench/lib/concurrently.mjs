@@ -1,5 +1,5 @@
 /** Does `count` things, so many at a time. Returns their results in order. */
-export async function inTurn(atOnce, count, act) {
+export async function concurrently(atOnce, count, act) {
   const results = new Array(count)
   let next = 0
   const work = async () => {

@@ -1,8 +1,8 @@
 /**
- * Lets a few go on in each turn of the event loop, first come, first served; the others wait for later turns. Work that comes for
+ * Lets a few go on in each iteration of the event loop, first come, first served; the others wait for later ones. Work that comes for
  * hundreds at the same moment then leaves room for requests in between.
  */
-export class FewATurn {
+export class LoopSlots {
   readonly #few: number
   readonly #waiting: (() => void)[] = []
   #left: number
@@ -13,7 +13,7 @@ export class FewATurn {
     this.#left = few
   }
 
-  /** Returns undefined if the caller may go on at once, else a promise of its turn. */
+  /** Returns undefined if the caller may go on at once, else a promise of its slot. */
   take(): Promise<void> | undefined {
     this.#schedule()
     if (this.#left > 0 && this.#waiting.length === 0) {
