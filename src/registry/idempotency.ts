@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { Turnstile } from '../lib/turnstile.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
 import { findResult, insertResult, removeResults } from './idempotency-store.ts'
 
@@ -13,6 +14,24 @@ export const mailScope = 'mail'
 
 /** How long a repeat gets the first result: longer than any client retries. */
 const keptMs = 24 * 60 * 60 * 1000
+
+/**
+ * Lets requests with the same key run one after the other. At the same time, the second would fail after it has written, and on
+ * PostgreSQL all writers of its group would run again.
+ */
+export class RepeatedRequests {
+  readonly #keys = new Turnstile()
+
+  /** Runs the work of a request when no other one with its key runs. How many wait is bounded: they are requests of one caller. */
+  async run<T>(callerId: string, scope: string, { key }: Idempotency, work: () => Promise<T>): Promise<T> {
+    const leave = await this.#keys.enter(JSON.stringify([callerId, scope, key]), { inside: 1, waiting: 0 })
+    try {
+      return await work()
+    } finally {
+      leave?.()
+    }
+  }
+}
 
 /** Returns the id of the task or message that the first request with this key made, if there was one. Errors: `idempotency-conflict`. */
 export async function findFirstResult(

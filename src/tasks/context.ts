@@ -2,6 +2,7 @@ import type { Core } from '../core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { RepeatedRequests } from '../registry/idempotency.ts'
 import type { RecordTaskMail } from '../registry/mail/task-mail.ts'
 import type { Usage } from '../registry/shares/usage.ts'
 
@@ -13,4 +14,5 @@ export interface TaskContext extends Core {
   readonly sends: Record<'check' | 'take', (caller: Caller, recipient: Pick<Agent, 'id' | 'handle'>) => void>
   /** What each agent and project has stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
+  readonly repeats: RepeatedRequests
 }

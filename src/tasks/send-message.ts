@@ -46,11 +46,22 @@ export function sendMessage(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<SentMessage> {
-  const { message, metadata, idempotency } = input
+  const { message, idempotency } = input
   requireAcceptedModes(agent, message)
   context.usage.requireRoom(caller)
   // A repeat is answered whatever its sender has sent since.
   if (!idempotency) context.sends.check(caller, agent)
+  const send = () => storeMessage(context, caller, agent, input)
+  return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
+}
+
+function storeMessage(
+  context: TaskContext,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<SentMessage> {
+  const { message, metadata, idempotency } = input
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
     if (repeat) return { task: repeat }

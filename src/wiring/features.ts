@@ -8,6 +8,7 @@ import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
 import { createAnnounce } from '../mailbox/sending/announce.ts'
 import { createHandoffMail } from '../mailbox/sending/handoff-mail.ts'
 import { recordMail } from '../mailbox/sending/task-mail.ts'
+import { RepeatedRequests } from '../registry/idempotency.ts'
 import { listPresentAgents, newestLiveSession } from '../registry/sessions/session-store.ts'
 import { Usage } from '../registry/shares/usage.ts'
 import type { SecretBox } from '../security/secret.ts'
@@ -36,9 +37,10 @@ export function openFeatures(
   const { core, notifier, channels, secrets, checkUrl, changed } = parts
   const usage = undo.use(new Usage(core))
   const sends = undo.use(new SendLimiter({ ...core, limits }))
-  const mail = { ...core, limits, usage, strategies, findSession: newestLiveSession }
+  const repeats = new RepeatedRequests()
+  const mail = { ...core, limits, usage, repeats, strategies, findSession: newestLiveSession }
   return {
-    tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, sends },
+    tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
     claims: { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },

@@ -4,6 +4,7 @@ import { strategies } from '../../src/mailbox/delivery/strategies.ts'
 import { type MailInput, sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { registerAgent } from '../../src/registry/agents/agents.ts'
 import { type Caller, operator } from '../../src/registry/callers/caller.ts'
+import { RepeatedRequests } from '../../src/registry/idempotency.ts'
 import { ensureProject } from '../../src/registry/projects/project-store.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -24,6 +25,7 @@ export async function openOffice(...handles: string[]) {
     ...core,
     limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     usage: { requireRoom() {}, add() {} },
+    repeats: new RepeatedRequests(),
     strategies,
     findSession: async (_reader: unknown, agentId: string) => sessions.get(agentId),
   }

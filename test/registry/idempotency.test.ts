@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { findFirstResult, keepResult, mailScope, pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
+import {
+  findFirstResult,
+  keepResult,
+  mailScope,
+  pruneIdempotencyKeys,
+  RepeatedRequests,
+} from '../../src/registry/idempotency.ts'
 import { Collision } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -47,6 +53,47 @@ test('a key belongs to one caller and one scope', async () => {
   expect(await store.find('lola', 'agent-1')).toBe('task-1')
   expect(await store.find('mike', 'agent-1')).toBe('task-2')
   expect(await store.find('mike', mailScope)).toBeUndefined()
+})
+
+test('requests with one key run one after the other, also after a failure; those with other keys do not wait', async () => {
+  const repeats = new RepeatedRequests()
+  const order: string[] = []
+  let finish = (): void => {}
+  const first = repeats.run('lola', mailScope, request, async () => {
+    await new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    order.push('first')
+    throw new Error('of the first')
+  })
+  const second = repeats.run('lola', mailScope, request, async () => order.push('second'))
+  await Promise.all([
+    repeats.run('mike', mailScope, request, async () => order.push('another caller')),
+    repeats.run('lola', 'agent-1', request, async () => order.push('another scope')),
+    repeats.run('lola', mailScope, { ...request, key: 'l' }, async () => order.push('another key')),
+  ])
+  finish()
+  await expect(first).rejects.toThrow('of the first')
+  await second
+  expect(order).toEqual(['another caller', 'another scope', 'another key', 'first', 'second'])
+})
+
+// A second try of one transaction would be one of all writers that share its commit.
+test('ten repeats at the same time need one try each', async () => {
+  await using store = await start()
+  const repeats = new RepeatedRequests()
+  let tries = 0
+  const send = (id: string) => () =>
+    store.db.transaction(async (tx) => {
+      tries++
+      const first = await findFirstResult(tx, 'lola', mailScope, request)
+      if (first === undefined) await keepResult(tx, 'lola', mailScope, request, id)
+      return first ?? id
+    })
+  const ids = Array.from({ length: 10 }, (_, n) => `message-${n}`)
+  const results = await Promise.all(ids.map((id) => repeats.run('lola', mailScope, request, send(id))))
+  expect(new Set(results)).toEqual(new Set(['message-0']))
+  expect(tries).toBe(10)
 })
 
 test('a key that another transaction has used since the look-up is a collision, and keeps the first result', async () => {

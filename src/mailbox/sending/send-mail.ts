@@ -6,7 +6,13 @@ import type { JsonObject } from '../../lib/json.ts'
 import { firstLine } from '../../lib/words.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
-import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
+import {
+  findFirstResult,
+  type Idempotency,
+  keepResult,
+  mailScope,
+  type RepeatedRequests,
+} from '../../registry/idempotency.ts'
 import { rowBytes, type Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
@@ -25,6 +31,7 @@ export interface MailContext extends Core {
   readonly limits: MailLimits
   /** Counts what agents and projects have stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
+  readonly repeats: RepeatedRequests
   readonly findSession: FindSession
 }
 
@@ -65,7 +72,15 @@ export async function sendMail(
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   context.usage.requireRoom(caller)
-  const sent = await context.db.transaction(async (tx) => {
+  const send = () => storeNewMail(context, caller, input, idempotency)
+  const sent = await (idempotency ? context.repeats.run(caller.id, mailScope, idempotency, send) : send())
+  if ('problem' in sent) throw sent.problem
+  return readMail(context.db, caller, sent.id)
+}
+
+/** Stores mail, unless it is a repeat. Resolves to the id of the mail, or to why it is refused. */
+function storeNewMail(context: MailContext, caller: Caller, input: MailInput, idempotency: Idempotency | undefined) {
+  return context.db.transaction(async (tx) => {
     const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
     if (first !== undefined) return { id: first }
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
@@ -83,8 +98,6 @@ export async function sendMail(
     context.usage.add(tx, caller, mailBytes(subject, input))
     return { id }
   })
-  if ('problem' in sent) throw sent.problem
-  return readMail(context.db, caller, sent.id)
 }
 
 /** Returns the bytes that mail takes in the store. Retention subtracts the same. */
