@@ -1,4 +1,4 @@
-// The A2A client: the official SDK, in a process of its own. It sends one task when it is told to, and prints what became of it.
+// The A2A client: the official SDK, in a process of its own. It sends one task on command, and prints what became of it.
 import { once } from 'node:events'
 import { connectPeer } from '../../src/cli/demo/peer.ts'
 import { Story } from '../../src/cli/demo/story.ts'

@@ -5,7 +5,7 @@ import type { Wake } from '../client/wakes/wake.ts'
 export interface OutgoingWake {
   /** The `eventId`. The text carries it: `wakeIdsIn` finds it again. */
   readonly id: string
-  /** What the model is told: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
+  /** What the model reads: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
   readonly text: string
   /** The same in lines, for a harness that keeps them. */
   readonly lines: string
@@ -21,7 +21,7 @@ const wakeId = '[0-9A-HJKMNP-TV-Z]{26}'
 export const isWakeId = (id: string): boolean => new RegExp(`^${wakeId}$`).test(id)
 
 /**
- * Returns what the model is told of a wake: who, what, and how to read it; never the body. It says that it comes from another agent and
+ * Returns what the model reads of a wake: who, what, and how to read it; never the body. It says that it comes from another agent and
  * carries its own id, because harnesses drop a text that repeats, and because a hook proves by it which wake began a turn. Pure.
  */
 export function outgoingWake(wake: Wake): OutgoingWake {

@@ -173,8 +173,8 @@ async function appendChange(
     const audience = grantee?.projectId === projectId ? [grantee.id] : []
     const parties = audience.map((id) => ({ id, wakePolicy: grantee!.defaultWakePolicy }))
     const routing = type === 'permission.granted' ? policiesOf(parties) : {}
-    const told = { ...data, ...(Object.keys(routing).length > 0 ? { routing } : {}) }
-    const event = { type, data: told, audience, actor: caller.identity, actorId: caller.id }
+    const shown = { ...data, ...(Object.keys(routing).length > 0 ? { routing } : {}) }
+    const event = { type, data: shown, audience, actor: caller.identity, actorId: caller.id }
     await context.append(tx, projectId, [...(projectId === own ? others : []), event])
   }
 }

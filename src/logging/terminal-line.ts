@@ -14,8 +14,8 @@ export function terminalLine(json: string): string {
   const clock = String(time).slice(11, 23)
   const failure = isJsonObject(err) ? err : undefined
   const all = failure ? { ...fields, error: failure.message } : fields
-  const told = Object.entries(all).map(([name, value]) => `${name}=${valueText(value)}`)
-  const head = [`${clock} ${String(level).padEnd(5)} ${msg}`, ...told].join(' ').replace(unprintable, escaped)
+  const pairs = Object.entries(all).map(([name, value]) => `${name}=${valueText(value)}`)
+  const head = [`${clock} ${String(level).padEnd(5)} ${msg}`, ...pairs].join(' ').replace(unprintable, escaped)
   return `${head}\n${typeof failure?.stack === 'string' ? stackText(failure.stack) : ''}`
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 
 const contents = ['text', 'raw', 'url', 'data'] as const
 
-/** Why a part may not have `data: null`: in ProtoJSON it cannot be told from a part without content. */
+/** Why a part may not have `data: null`: in ProtoJSON it cannot be distinguished from a part without content. */
 export const nullData = 'must not be null: clients could not tell it from a part without content. Leave the part out.'
 
 /** The fields of a part that hold its content: a valid part has one of them (specification §4.1.6). */

@@ -30,20 +30,20 @@ export function noted(
 ): { readonly history: WakeHistory; readonly news?: StepOfWake } {
   const { messageIds, told } = history
   const isNews = after.step === said.step && (after.step !== step || after.outcome !== outcome)
-  const isToldNow = isNews && isShownToSender(said.step, after.outcome) && !told.includes(said.step)
+  const isNotifiedNow = isNews && isShownToSender(said.step, after.outcome) && !told.includes(said.step)
   const kept = {
     messageIds,
     steps: stepsAfter(history.steps, said, after.step),
-    told: isToldNow ? [...told, said.step] : told,
+    told: isNotifiedNow ? [...told, said.step] : told,
   }
   if (!isNews || messageIds.length === 0) return { history: kept }
   return {
     history: kept,
-    news: { eventId, audience, messageIds, said, outcome: after.outcome, isShownToSender: isToldNow },
+    news: { eventId, audience, messageIds, said, outcome: after.outcome, isShownToSender: isNotifiedNow },
   }
 }
 
-/** What the run that waits for a wake is told. Undefined: nothing was decided. Pure. */
+/** What the run that waits for a wake gets to know. Undefined: nothing was decided. Pure. */
 export function receiptOf(
   before: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
   after: Pick<ReportedDelivery, 'outcome' | 'attempts'>,

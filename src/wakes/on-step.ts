@@ -10,7 +10,7 @@ export interface StepOfWake {
   readonly messageIds: readonly string[]
   readonly said: WakeStep
   readonly outcome: DeliveryOutcome
-  /** Whether the senders of the mail are to be told. */
+  /** Whether the senders of the mail are to be notified. */
   readonly isShownToSender: boolean
 }
 

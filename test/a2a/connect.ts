@@ -107,9 +107,9 @@ export function tell({ payload }: StreamResponse): string {
 }
 
 export async function collect(stream: AsyncIterable<StreamResponse>): Promise<string[]> {
-  const told: string[] = []
-  for await (const event of stream) told.push(tell(event))
-  return told
+  const received: string[] = []
+  for await (const event of stream) received.push(tell(event))
+  return received
 }
 
 /** `input-required` for TASK_STATE_INPUT_REQUIRED. */

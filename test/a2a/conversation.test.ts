@@ -56,8 +56,8 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     const start = (await first.next()).value
     expect(await collect(first)).toEqual(['status input-required'])
     const taskId = start?.payload?.$case === 'task' ? start.payload.value.id : ''
-    const told = await collect(client.sendMessageStream(saying('red', { taskId })))
-    expect(told).toEqual(['task submitted', 'artifact You said red.', 'status completed'])
+    const received = await collect(client.sendMessageStream(saying('red', { taskId })))
+    expect(received).toEqual(['task submitted', 'artifact You said red.', 'status completed'])
   })
 
   test('auth-required settles a blocking send and not a stream', async () => {
@@ -66,13 +66,13 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
     const done = await sendForTask(client, saying('code 42', { taskId: stopped.id }))
     expect([stateOf(done), textOf(done.status?.message?.parts)]).toEqual(['completed', 'Signed in with code 42.'])
 
-    const told: string[] = []
+    const received: string[] = []
     for await (const event of client.sendMessageStream(saying('auth'))) {
-      told.push(tell(event))
-      if (event.payload?.$case !== 'statusUpdate' || told.at(-1) !== 'status auth-required') continue
+      received.push(tell(event))
+      if (event.payload?.$case !== 'statusUpdate' || received.at(-1) !== 'status auth-required') continue
       await client.sendMessage(saying('code 43', { taskId: event.payload.value.taskId }, atOnce))
     }
-    expect(told).toEqual(['task submitted', 'status auth-required', 'status submitted', 'status completed'])
+    expect(received).toEqual(['task submitted', 'status auth-required', 'status submitted', 'status completed'])
   })
 
   test('a given contextId is kept, a missing one is made, and a task keeps its contextId', async () => {

@@ -127,14 +127,14 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
   })
 
   test('canceling ends the stream of a task that is being worked', async () => {
-    const told: string[] = []
+    const received: string[] = []
     for await (const event of client.sendMessageStream(saying('slow stream'))) {
-      told.push(tell(event))
+      received.push(tell(event))
       if (event.payload?.$case !== 'statusUpdate') continue
       if (event.payload.value.status?.state !== TaskState.TASK_STATE_WORKING) continue
       await client.cancelTask({ tenant: '', id: event.payload.value.taskId, metadata: {} })
     }
-    expect(told).toEqual(['task submitted', 'status working', 'status canceled'])
+    expect(received).toEqual(['task submitted', 'status working', 'status canceled'])
   })
 
   test('tasks that do not exist are not found', async () => {

@@ -45,13 +45,13 @@ const ways = [
 
 /** The events of a stream before it ended, and its error. */
 async function untilBroken(stream: ReturnType<Client['resubscribeTask']>) {
-  const told: string[] = []
+  const received: string[] = []
   try {
-    for await (const event of stream) told.push(tell(event))
+    for await (const event of stream) received.push(tell(event))
   } catch (error) {
-    return { told, error: String((error as Error).message) }
+    return { received, error: String((error as Error).message) }
   }
-  return { told, error: undefined }
+  return { received, error: undefined }
 }
 
 describe.each(ways)('when $way', ({ takeAway }) => {
@@ -66,8 +66,8 @@ describe.each(ways)('when $way', ({ takeAway }) => {
     await gateway.move(donna, id, 'working', { message })
     await gateway.move(donna, id, 'completed')
     for (const stream of streams) {
-      const { told, error } = await untilBroken(stream)
-      expect(told).toEqual([])
+      const { received, error } = await untilBroken(stream)
+      expect(received).toEqual([])
       expect(error).toMatch(/revoked/)
     }
   })
@@ -121,10 +121,10 @@ test('a revoked sender that waits gets a 401 in the form of its binding', async 
       ({ body }) => body.totalSize > before,
     )
     await revokeKeys(spy)
-    const { status, headers, body: told } = await answer
+    const { status, headers, body: problem } = await answer
     expect(status).toBe(401)
     expect(headers.get('www-authenticate')).toContain('Bearer')
-    expect(JSON.stringify(told.error)).toContain('UNAUTHENTICATED')
+    expect(JSON.stringify(problem.error)).toContain('UNAUTHENTICATED')
   }
 })
 

@@ -59,7 +59,7 @@ test('of 870 tasks that an agent sends at once its rate is accepted, the rest is
       s.clock.advance(1_000)
       return events(s.gateway, 'mail.rate_limited')
     },
-    (told) => told.length > 0,
+    (entries) => entries.length > 0,
   )
   expect(await events(s.gateway, 'mail.rate_limited')).toMatchObject([{ data: { agent: '@mallory', limit: 300 } }])
 })

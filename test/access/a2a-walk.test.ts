@@ -56,18 +56,18 @@ describe.each(dialects)('A2A $version over $binding', (dialect) => {
     const planted = await plantTask(world)
     const before = await world.heads()
     for (const who of everybody.filter((one) => expected(row, one) !== 'ok')) {
-      const told = await callAs(row, who, planted)
-      expect(told, who).toMatch(words[expected(row, who) as Exclude<Expected, 'ok'>])
-      expect(told, who).not.toMatch(/CANARY/)
+      const answer = await callAs(row, who, planted)
+      expect(answer, who).toMatch(words[expected(row, who) as Exclude<Expected, 'ok'>])
+      expect(answer, who).not.toMatch(/CANARY/)
     }
     expect(await world.changesSince(before)).toEqual([])
   })
 
   test.each(operations)('$name is done for whom the table lets do it', async (row) => {
     for (const who of everybody.filter((one) => expected(row, one) === 'ok')) {
-      const told = await callAs(row, who, await plantTask(world))
-      expect(told, who).toMatch(/^ok/)
-      if (who === 'mike' || who === 'gina') expect(told, who).not.toContain(secret)
+      const answer = await callAs(row, who, await plantTask(world))
+      expect(answer, who).toMatch(/^ok/)
+      if (who === 'mike' || who === 'gina') expect(answer, who).not.toContain(secret)
     }
   })
 })

@@ -29,21 +29,21 @@ describe.each(toolCases)('$tool ($row)', (one) => {
     const args = await one.plant(world)
     const before = await world.heads()
     for (const who of everybody.filter((caller) => expectedOf(one, caller) !== 'ok')) {
-      const told = await callTool(world.gateway, world.keyOf(who), one.tool, args)
+      const answer = await callTool(world.gateway, world.keyOf(who), one.tool, args)
       const outcome = expectedOf(one, who)
-      expect(told.status, `${who}: ${told.text}`).toBe(outcome === 'unauthenticated' ? 401 : 200)
-      expect(told.isError, `${who}: ${told.text}`).toBe(true)
-      expect(told.text, who).not.toMatch(/CANARY/)
+      expect(answer.status, `${who}: ${answer.text}`).toBe(outcome === 'unauthenticated' ? 401 : 200)
+      expect(answer.isError, `${who}: ${answer.text}`).toBe(true)
+      expect(answer.text, who).not.toMatch(/CANARY/)
     }
     expect(await world.changesSince(before)).toEqual([])
   })
 
   test('is done over MCP for whom the route lets do it', async () => {
     for (const who of everybody.filter((caller) => expectedOf(one, caller) === 'ok')) {
-      const told = await callTool(world.gateway, world.keyOf(who), one.tool, await one.plant(world))
-      expect(told.isError, `${who}: ${told.text}`).toBe(false)
-      if (who === 'zoe' || who === 'manager elsewhere') expect(told.text, who).not.toMatch(/CANARY/)
-      if (who === 'mike') expect(told.text, who).not.toContain(secret)
+      const answer = await callTool(world.gateway, world.keyOf(who), one.tool, await one.plant(world))
+      expect(answer.isError, `${who}: ${answer.text}`).toBe(false)
+      if (who === 'zoe' || who === 'manager elsewhere') expect(answer.text, who).not.toMatch(/CANARY/)
+      if (who === 'mike') expect(answer.text, who).not.toContain(secret)
     }
   })
 })
@@ -51,9 +51,9 @@ describe.each(toolCases)('$tool ($row)', (one) => {
 test('send_task is done for those who may send to the agent', async () => {
   const allowed = ['operator', 'donna', 'donna, send only', 'mike', 'gina']
   for (const who of everybody) {
-    const told = await callTool(world.gateway, world.keyOf(who), 'send_task', { to: 'default:@donna', text: 'hello' })
-    expect(told.isError, `${who}: ${told.text}`).toBe(!allowed.includes(who))
-    expect(told.text, who).not.toMatch(/CANARY/)
+    const answer = await callTool(world.gateway, world.keyOf(who), 'send_task', { to: 'default:@donna', text: 'hello' })
+    expect(answer.isError, `${who}: ${answer.text}`).toBe(!allowed.includes(who))
+    expect(answer.text, who).not.toMatch(/CANARY/)
   }
 })
 
@@ -61,8 +61,8 @@ test('wait_for_messages is for keys that get mail', async () => {
   await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
   // mike, gina and zoe are agents with all scopes: they may wait for their own.
   for (const who of everybody.filter((one) => !['mike', 'gina', 'zoe'].includes(one))) {
-    const told = await callTool(world.gateway, world.keyOf(who), 'wait_for_messages', { timeoutSeconds: 1 })
-    expect(told.isError, `${who}: ${told.text}`).toBe(who !== 'donna')
-    expect(told.text).not.toContain(secret)
+    const answer = await callTool(world.gateway, world.keyOf(who), 'wait_for_messages', { timeoutSeconds: 1 })
+    expect(answer.isError, `${who}: ${answer.text}`).toBe(who !== 'donna')
+    expect(answer.text).not.toContain(secret)
   }
 })

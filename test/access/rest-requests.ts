@@ -59,7 +59,7 @@ export const restCases: Record<string, RestCase> = {
   'subscription.deliveries': ofSubscription('/deliveries'),
   'subscription.held': ofSubscription('/held'),
 
-  // A stream would go on: the subscription's wakes go elsewhere, which only its owner is told.
+  // A stream would go on: the subscription's wakes go elsewhere, which only its owner learns.
   'wake_stream.open': {
     answers: 400,
     plant: async (world) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 
-test('every key may ask whose it is, also one that may do nothing else, and is never told the key', async () => {
+test('every key may ask whose it is, also one that may do nothing else, and never gets the key', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const made = await gateway.call(

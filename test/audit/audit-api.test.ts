@@ -132,8 +132,8 @@ describe('what is worked', () => {
     await gateway.call('POST', '/v1/claims', { ref: 'issue-7' }, donna)
     await gateway.call('DELETE', `/v1/sessions/${sessionId}`, undefined, donna)
     await untilRead('operation=session.end')
-    const told = (await read('limit=500')).map((row) => `${row.operation} ${row.target}`)
-    expect(told).toEqual(
+    const rows = (await read('limit=500')).map((row) => `${row.operation} ${row.target}`)
+    expect(rows).toEqual(
       expect.arrayContaining([
         `message.send ${messageId}`,
         `message.mark ${messageId}`,
@@ -142,7 +142,7 @@ describe('what is worked', () => {
         'claim.take issue-7',
       ]),
     )
-    expect(told.join()).not.toContain('session.beat')
+    expect(rows.join()).not.toContain('session.beat')
   })
 
   test('reading the mail of others is recorded, reading its own is not', async () => {

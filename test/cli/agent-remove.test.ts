@@ -65,7 +65,7 @@ test('with --yes, and without a terminal, nobody is asked; the number of tasks i
   expect(again.code, again.stderr).toBe(0)
 })
 
-test('a key that may not remove agents is told so', async () => {
+test('a key that may not remove agents is refused', async () => {
   await using at = await office()
   const { stderr } = await run(['agent', 'rm', 'donna', '--yes'], { ...at.env, ROUSE_KEY: at.donna.key })
   expect(stderr).toContain('Only the operator may remove agents')

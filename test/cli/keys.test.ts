@@ -3,7 +3,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { run } from './terminal.ts'
 
 const as = (gateway: TestGateway, key = gateway.adminKey) => ({ ROUSE_URL: gateway.url, ROUSE_KEY: key })
-const told = (stdout: string) => ({
+const printed = (stdout: string) => ({
   key: /^key: (\S+)$/m.exec(stdout)?.[1] ?? '',
   id: /^id: {2}(\S+)$/m.exec(stdout)?.[1] ?? '',
 })
@@ -14,8 +14,8 @@ test('keys of an agent are made with scopes and an end, listed, and revoked with
   const add = ['agent', 'key', 'add', '@donna', '--label', 'laptop', '--scope', 'read,mint', '--expires-in', '90d']
   const made = await run(add, as(gateway))
   expect(made.stdout).toMatch(/It expires at 2\d{3}-/)
-  const laptop = told(made.stdout)
-  const child = told((await run(['agent', 'key', 'add', 'donna'], as(gateway, laptop.key))).stdout)
+  const laptop = printed(made.stdout)
+  const child = printed((await run(['agent', 'key', 'add', 'donna'], as(gateway, laptop.key))).stdout)
   const listed = await run(['agent', 'key', 'list', '@donna'], as(gateway))
   expect(listed.stdout).toMatch(new RegExp(`${laptop.id} +laptop +read,mint +2.*@operator`))
   expect(listed.stdout).toMatch(new RegExp(`${child.id} +- +read +2.*@donna`))
@@ -35,7 +35,7 @@ test('keys of operators are made, listed and revoked', async () => {
   await using gateway = await startGateway()
   expect((await run(['operator', 'key', 'list'], as(gateway))).stdout).toContain('the admin key is the only one')
   const add = ['operator', 'key', 'add', '--role', 'manager', '--for', 'default', '--label', 'Ines']
-  const ines = told((await run(add, as(gateway))).stdout)
+  const ines = printed((await run(add, as(gateway))).stdout)
   expect(ines.key).toMatch(/^rko_/)
   expect((await run(['agent', 'add', '@donna'], as(gateway, ines.key))).code).toBe(0)
   expect((await run(['operator', 'key', 'list'], as(gateway))).stdout).toMatch(/Ines +manager +default/)

@@ -52,7 +52,8 @@ function open() {
 }
 
 const iteration = () => new Promise(setImmediate)
-const told = (bus: TestBus) => bus.published.map((text) => JSON.parse(text)).filter(({ grown }) => grown?.length !== 0)
+const published = (bus: TestBus) =>
+  bus.published.map((text) => JSON.parse(text)).filter(({ grown }) => grown?.length !== 0)
 const from = (who: string, message: object) => JSON.stringify({ from: who, grown: [], changed: [], ...message })
 
 test('everything in one iteration of the event loop is one message, with each key once', async () => {
@@ -60,7 +61,7 @@ test('everything in one iteration of the event loop is one message, with each ke
   for (const key of ['p', 'task-1', 'p', 'task-2']) one.nudges.grown([key])
   one.nudges.changed('WAKE_SUB:1')
   await iteration()
-  expect(told(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
+  expect(published(one.bus)).toEqual([{ from: 'me', grown: ['p', 'task-1', 'task-2'], changed: ['WAKE_SUB:1'] }])
 })
 
 test('a due subscription is published once, and reaches the peers', async () => {
@@ -102,14 +103,14 @@ test('while a message is on its way the next ones gather', async () => {
     one.nudges.grown([`k${i % 7}`])
     await iteration()
   }
-  expect(told(one.bus)).toHaveLength(1)
+  expect(published(one.bus)).toHaveLength(1)
   one.bus.busy = undefined
   free()
   await until(
-    () => told(one.bus).length,
+    () => published(one.bus).length,
     (count) => count === 2,
   )
-  expect(told(one.bus)[1].grown).toHaveLength(7)
+  expect(published(one.bus)[1].grown).toHaveLength(7)
 })
 
 test('more ids than fit become a message to look everywhere; changes are still published one by one', async () => {
@@ -117,7 +118,7 @@ test('more ids than fit become a message to look everywhere; changes are still p
   one.nudges.grown(Array.from({ length: 1000 }, (_, i) => `task-${i}`))
   for (let i = 0; i < 250; i++) one.nudges.changed(`WAKE_SUB:${i}`)
   await until(
-    () => told(one.bus).length,
+    () => published(one.bus).length,
     (count) => count === 1,
   )
   await iteration()

@@ -64,7 +64,7 @@ export const mailCases: readonly FixtureCase[] = [
     const { lola } = await people(world)
     return post('/v1/messages', { to: '@donna', signalType: 'PeerLeft', payload: {} }, lola)
   }),
-  problem('rate-limited', 'A sender over its rate limit is told how long to wait.', async (world) => {
+  problem('rate-limited', 'A sender over its rate limit learns how long to wait.', async (world) => {
     const { lola } = await people(world)
     const again = { to: '@donna', subject: 'Again' }
     for (let n = 0; n < 300; n++) await world.gateway.call('POST', '/v1/messages', again, { key: lola.key })

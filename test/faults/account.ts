@@ -79,17 +79,18 @@ export function account(owed: Owed, arrivals: readonly Arrival[]): Row {
 export function accountPushes(states: ReadonlyMap<string, readonly string[]>, arrivals: readonly PushArrival[]): Row {
   const faults: string[] = []
   const seen = new Set<string>()
-  const told = new Map<string, string[]>()
+  const reported = new Map<string, string[]>()
   for (const { eventId, taskId, state } of arrivals) {
     if (seen.has(eventId)) continue
     seen.add(eventId)
-    told.set(taskId, [...(told.get(taskId) ?? []), state])
+    reported.set(taskId, [...(reported.get(taskId) ?? []), state])
   }
   for (const [taskId, owed] of states) {
-    const got = told.get(taskId) ?? []
-    if (got.join() !== owed.join()) faults.push(`task ${taskId} was ${owed} and is told as ${got.join() || 'nothing'}`)
+    const got = reported.get(taskId) ?? []
+    if (got.join() !== owed.join())
+      faults.push(`task ${taskId} was ${owed} and is reported as ${got.join() || 'nothing'}`)
   }
-  for (const taskId of told.keys()) if (!states.has(taskId)) faults.push(`task ${taskId} has no push config`)
+  for (const taskId of reported.keys()) if (!states.has(taskId)) faults.push(`task ${taskId} has no push config`)
   return {
     subscription: `push configs of ${states.size} tasks`,
     accepted: [...states.values()].flat().length,

@@ -61,7 +61,7 @@ test.each<[name: string, jumps: number[]]>([
     tryCount + watches.length * jumps.length * 2,
   )
   expect(load.contradictions).toEqual([])
-  expect(await forgotten(client, load.told)).toEqual([])
+  expect(await forgotten(client, load.acknowledged)).toEqual([])
 })
 
 /** Refuses every nth request, before it counts as come. */

@@ -39,7 +39,7 @@ test.each([
   room.fill(gateway)
   const pid = gateway.pid
   const refusal = await untilRefused(gateway)
-  const [known] = load.told.keys()
+  const [known] = load.acknowledged.keys()
   expect(await gateway.call('GET', `/v1/tasks/${known}`)).toMatchObject({ status: 200 })
   const before = load.acceptedCount
   await new Promise((resolve) => setTimeout(resolve, fullMs))
@@ -64,7 +64,7 @@ test.each([
   ]
   await balance(`no room: ${name}`, { client: gateway, inbox, watches }, notes)
   expect(load.contradictions).toEqual([])
-  expect(await forgotten(gateway, load.told)).toEqual([])
+  expect(await forgotten(gateway, load.acknowledged)).toEqual([])
 })
 
 /** A write is refused with what a client needs to try again. */

@@ -42,7 +42,7 @@ test('a gateway that is frozen for a while continues', { timeout: 300_000 }, asy
   const rows = await balance('SIGSTOP, then SIGCONT', { client: gateway, inbox, watches }, notes)
   expect(rows.map(({ failed }) => failed)).toEqual([0, 0, 0, 0])
   expect(load.contradictions).toEqual([])
-  expect(await forgotten(gateway, load.told)).toEqual([])
+  expect(await forgotten(gateway, load.acknowledged)).toEqual([])
 })
 
 function pause(ms: number): Promise<void> {

@@ -53,7 +53,7 @@ test('three gateways are killed and paused, and PostgreSQL restarts: each wake a
   const rows = await balance('three gateways', { client, inbox, watches }, notes)
   expect(rows.filter(({ failed }) => failed > 0)).toEqual([])
   expect(load.contradictions).toEqual([])
-  expect(await forgotten(client, load.told)).toEqual([])
+  expect(await forgotten(client, load.acknowledged)).toEqual([])
   // A message that was sent again under its key, through another gateway, was taken once.
   const taken = (await readLog(client)).filter(({ type }) => type === 'message.sent')
   expect(taken).toHaveLength(load.acceptedCount)
@@ -111,7 +111,7 @@ test('a gateway that is cut off from PostgreSQL reports it, and the others do it
   const notes = [`cut off beyond ${deadMs} ms · ${load.acceptedCount} messages accepted`, tell(load.trouble)]
   await balance('a gateway that is cut off', { client, inbox, watches }, notes)
   expect(load.contradictions).toEqual([])
-  expect(await forgotten(client, load.told)).toEqual([])
+  expect(await forgotten(client, load.acknowledged)).toEqual([])
 })
 
 /** Kills and pauses side by side, and restarts the server twice; each has a random sequence of its own. */

@@ -20,7 +20,7 @@ export async function insist<T>(trouble: Trouble, act: () => Promise<T>): Promis
 
 export function tell(trouble: Trouble): string {
   const kinds = [...trouble].map(([kind, count]) => `${count} × ${kind}`)
-  return `clients were told, and tried again: ${kinds.join(', ') || 'nothing'}`
+  return `clients got errors, and tried again: ${kinds.join(', ') || 'nothing'}`
 }
 
 function kindOf(error: unknown): string {

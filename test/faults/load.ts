@@ -19,7 +19,7 @@ export class Load {
   readonly #client: ProcessClient
   readonly #options: LoadOptions
   /** Task ids with the newest version that the gateway has confirmed. */
-  readonly told = new Map<string, number>()
+  readonly acknowledged = new Map<string, number>()
   readonly pushed = new Set<string>()
   readonly trouble: Trouble = new Map()
   /** A repeat under an Idempotency-Key that was not answered with the first task, or a move that was refused for good. */
@@ -44,7 +44,7 @@ export class Load {
 
   /** How many messages were accepted, each under a key of its own. */
   get acceptedCount(): number {
-    return this.told.size
+    return this.acknowledged.size
   }
 
   /** For the harness: a wake says that a task is there. */
@@ -91,7 +91,7 @@ export class Load {
     }
     const send = () => insist(this.trouble, () => this.#client.send(to, `message ${count}`, configuration, options))
     const { id } = await send()
-    this.told.set(id, Math.max(1, this.told.get(id) ?? 0))
+    this.acknowledged.set(id, Math.max(1, this.acknowledged.get(id) ?? 0))
     if (withPush) this.pushed.add(id)
     if (count % 10 > 0) return
     const again = await send()
@@ -108,25 +108,25 @@ export class Load {
       const read = await this.#client.call('GET', path, undefined, agent)
       if (read.status !== 200) throw new Error(`read: ${read.status} ${read.body.code}`)
       // An earlier try was carried out, but its answer was lost.
-      if (read.body.state === to) return void this.told.set(taskId, read.body.version)
+      if (read.body.state === to) return void this.acknowledged.set(taskId, read.body.version)
       const move = { to, expectedVersion: read.body.version }
       const { status, body } = await this.#client.call('POST', `${path}/transitions`, move, agent)
       if (status !== 200) throw new Error(`move: ${status} ${body.code}`)
-      this.told.set(taskId, body.version)
+      this.acknowledged.set(taskId, body.version)
     })
   }
 }
 
 /** Returns the confirmed tasks that the gateway does not have, or has in an older version. */
-export async function forgotten(client: ProcessClient, told: ReadonlyMap<string, number>): Promise<string[]> {
+export async function forgotten(client: ProcessClient, acknowledged: ReadonlyMap<string, number>): Promise<string[]> {
   const lost: string[] = []
-  const rest = [...told]
+  const rest = [...acknowledged]
   const check = async () => {
     for (let next = rest.pop(); next; next = rest.pop()) {
       const [id, version] = next
       const { status, body } = await client.call('GET', `/v1/tasks/${id}?historyLength=0`)
       if (status !== 200 || body.version < version)
-        lost.push(`${id}: told version ${version}, is ${status} ${body.version}`)
+        lost.push(`${id}: acknowledged version ${version}, is ${status} ${body.version}`)
     }
   }
   await Promise.all(Array.from({ length: 8 }, check))

@@ -73,7 +73,7 @@ test('a receiver that restarts misses only the events that are recorded as faile
       expect(attempts.map(({ error }) => error)).toEqual(attempts.map(() => expect.stringMatching(/connect|reset/)))
     expect(await gateway.call('GET', `/v1/wake-subscriptions/${id}`)).toMatchObject({ body: { status: 'active' } })
   }
-  expect(await forgotten(gateway, load.told)).toEqual([])
+  expect(await forgotten(gateway, load.acknowledged)).toEqual([])
 })
 
 async function failuresOf(gateway: ProcessGateway, id: string) {

@@ -36,5 +36,5 @@ test('other gateways that start on the same data directory are refused, and dist
   const rows = await balance('a second gateway', { client: gateway, inbox, watches }, notes)
   expect(rows.map(({ repeats }) => repeats)).toEqual([0, 0])
   expect([...load.trouble.keys()]).toEqual([])
-  expect(await forgotten(gateway, load.told)).toEqual([])
+  expect(await forgotten(gateway, load.acknowledged)).toEqual([])
 })

@@ -61,7 +61,7 @@ describe('a page that has its own name point to this machine', () => {
   })
 })
 
-describe('what browsers are told', () => {
+describe('what browsers get', () => {
   const safe = {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',

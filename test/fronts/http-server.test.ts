@@ -104,10 +104,10 @@ describe('a reader', () => {
     await using asked = await ask((res) => {
       answer = () => void res.end('late')
     })
-    const told = once(asked.socket, 'data')
+    const received = once(asked.socket, 'data')
     asked.socket.resume()
     setTimeout(() => answer(), 2 * stallMs)
-    expect(String((await told)[0])).toContain('late')
+    expect(String((await received)[0])).toContain('late')
   })
 
   test('that is idle, before or after a request, is closed', async () => {

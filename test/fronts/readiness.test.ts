@@ -27,7 +27,7 @@ test('however often it is asked, the store is tried once a second', async () => 
   expect([world.reads, world.writes]).toEqual([2, 2])
 })
 
-test('a write that fails, and claims that fail, are told apart', async () => {
+test('a write that fails, and claims that fail, are distinguished', async () => {
   const { clock, world, probe } = open()
   world.write = () => Promise.reject(new Error('read-only'))
   expect(await probe.check()).toEqual({ store: true, writes: false, dispatcher: true })

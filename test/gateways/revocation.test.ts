@@ -30,9 +30,9 @@ test('a revocation on one gateway ends calls on the other within a second, on ev
   const revokedAt = servedMs()
   const endings = streams.map((stream) => expect(stream.next()).rejects.toThrow(/revoked/))
   await Promise.all([...endings, waiting])
-  const told = await log.take(100)
+  const received = await log.take(100)
   expect(servedMs() - revokedAt).toBeLessThan(withinMs)
-  expect(told.at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+  expect(received.at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
 })
 
 test('an agent that is removed on one gateway is sent nothing more by the other', async () => {

@@ -77,8 +77,8 @@ test('an edge that one gateway hears goes to the stream of another, and its step
   expect(digest!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
   const receipts = [{ eventId: digest!.eventId, step: 'turn_started', source: 'codex: turn/started' }]
   for (const gateway of [b, a, b]) await gateway.call('POST', '/v1/wake-stream/receipts', receipts, { key: donna.key })
-  const [told] = await receiver.waitFor(1)
-  expect(told!.body.payload).toMatchObject({ messageId: sent.messageId, step: 'turn_started', source: 'codex' })
+  const [received] = await receiver.waitFor(1)
+  expect(received!.body.payload).toMatchObject({ messageId: sent.messageId, step: 'turn_started', source: 'codex' })
   const { body: read } = await a.call('GET', `/v1/messages/${sent.messageId}`, undefined, { key: mike.key })
   expect(read.recipients).toMatchObject([{ receipt: 'turn_started', wake: { step: 'turn_started', source: 'codex' } }])
   expect(receiver.wakes.length).toBe(1)

@@ -18,8 +18,8 @@ test.each<[ProblemCode, number]>([
 })
 
 test('an unknown error is INTERNAL, without its text', () => {
-  const told = toGrpcError(new Error('secret'), silentLogger, 'getTask')
-  expect([grpcStatusFor(told), told.message.includes('secret')]).toEqual([status.INTERNAL, false])
+  const error = toGrpcError(new Error('secret'), silentLogger, 'getTask')
+  expect([grpcStatusFor(error), error.message.includes('secret')]).toEqual([status.INTERNAL, false])
   const refused = refusal(new Error('secret'), silentLogger)
   expect([refused.code, refused.details.includes('secret')]).toEqual([status.INTERNAL, false])
 })
@@ -55,6 +55,6 @@ test('a status is cut and made well-formed: half a surrogate pair cannot be sent
   const refused = refusal(new Problem('agent-not-found', { detail: `\udc00${'y'.repeat(100_000)}` }), silentLogger)
   expect(() => encodeURI(refused.details)).not.toThrow()
   expect((refused.metadata.get('grpc-status-details-bin')[0] as Buffer).length).toBeLessThan(2_000)
-  const told = toGrpcError(new Problem('task-not-found', { detail: 'z'.repeat(100_000) }), silentLogger, 'getTask')
-  expect(told.message.length).toBeLessThan(1_010)
+  const error = toGrpcError(new Problem('task-not-found', { detail: 'z'.repeat(100_000) }), silentLogger, 'getTask')
+  expect(error.message.length).toBeLessThan(1_010)
 })

@@ -108,11 +108,11 @@ test('a client that cancels a stream leaves the task and other streams alone', a
     leaving.cancel()
   }
   const staying = subscribe(id)
-  const told: Promise<StreamResponse[]> = staying.toArray()
+  const received: Promise<StreamResponse[]> = staying.toArray()
   await new Promise((resolve) => staying.once('metadata', resolve))
   await gateway.move(donna, id, 'working')
   await gateway.move(donna, id, 'completed')
-  expect((await told).map(tell).at(-1)).toBe('status completed')
+  expect((await received).map(tell).at(-1)).toBe('status completed')
   expect(await stopTime()).toBeLessThan(stopMaxMs)
 })
 
@@ -150,13 +150,13 @@ test('a slow reader gets everything, in order', async () => {
   const events = await begin(id)
   await addArtifacts(id, 20)
   await gateway.move(donna, id, 'completed')
-  const told: string[] = []
+  const received: string[] = []
   for await (const event of events) {
-    told.push(event.payload?.$case === 'artifactUpdate' ? event.payload.value.artifact!.artifactId : tell(event))
+    received.push(event.payload?.$case === 'artifactUpdate' ? event.payload.value.artifact!.artifactId : tell(event))
     await new Promise((resolve) => setImmediate(resolve))
   }
   const artifacts = Array.from({ length: 20 }, (_, index) => `a${index}`)
-  expect(told).toEqual([...artifacts, 'status completed'])
+  expect(received).toEqual([...artifacts, 'status completed'])
 })
 
 test.each(overGrpc)(
@@ -171,8 +171,8 @@ test.each(overGrpc)(
     await other.next()
     const states = ['working', 'auth-required', 'working', 'completed']
     for (const state of states) expect((await gateway.move(donna, id, state)).status).toBe(200)
-    const told = states.map((state) => `status ${state}`)
-    expect([await collect(stream), await collect(other)]).toEqual([told, told])
+    const expected = states.map((state) => `status ${state}`)
+    expect([await collect(stream), await collect(other)]).toEqual([expected, expected])
   },
 )
 

@@ -6,7 +6,7 @@ import { installedClaude } from './programs.ts'
 
 const claude = installedClaude()
 describe.skipIf(claude === undefined)('Claude Code', () => {
-  test('its model is told what mail waits, and calls our tools', async () => {
+  test('its model reads what mail waits, and calls our tools', async () => {
     await using office = await openOffice()
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'mcp__rouse__whoami', input: {} } : { text: `answer ${number}` },

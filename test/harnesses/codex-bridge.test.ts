@@ -107,7 +107,7 @@ describe.skipIf(!canRun)('Codex in a terminal on a server that listens', () => {
     for (const one of [idle, busy, approved, refused, stopped]) expect(await desk.turnsOnceWith(one.id)).toBe(1)
   })
 
-  test('two conversations in one directory are told apart', async () => {
+  test('two conversations in one directory are distinguished', async () => {
     await using desk = await openDesk(codex!)
     await desk.listen()
     await using one = await desk.openTerminal('--remote', `unix://${desk.socket}`)

@@ -53,7 +53,7 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
     },
   })
   const never = new AbortController().signal
-  /** In how many turns the model was told a text. */
+  /** In how many turns the model got a text. */
   const turnsWith = (text: string) =>
     model.requests.filter(({ body }) => {
       const last = lastPrompt(body)

@@ -11,7 +11,7 @@ import { program } from './programs.ts'
 const codex = program('codex')
 
 describe.skipIf(codex === undefined)('Codex', () => {
-  test('its model calls our tools, and is told what mail waits once its user has trusted the hooks', async () => {
+  test('its model calls our tools, and reads what mail waits once its user has trusted the hooks', async () => {
     await using office = await openOffice()
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'whoami', namespace: 'mcp__rouse', input: {} } : { text: `answer ${number}` },

@@ -190,12 +190,12 @@ async function everyState(route: string, desk: OpencodeDesk, terminal: Terminal)
   expect([desk.turnsOf(first), desk.turnsOf(second)]).toEqual([1, 1])
 }
 
-interface Told {
+interface Outcome {
   readonly end: { readonly step: string }
   readonly steps: readonly string[]
   readonly ms: number
 }
 
-function tell(route: string, state: string, { end, steps, ms }: Told): void {
+function tell(route: string, state: string, { end, steps, ms }: Outcome): void {
   console.log(`${route}: ${state}: ${[...steps, end.step].join(' → ')} after ${ms} ms`)
 }

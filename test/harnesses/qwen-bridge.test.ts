@@ -55,7 +55,7 @@ async function openTui() {
     socketPath,
     screen,
     type: (text: string) => tmux('send-keys', '-l', text),
-    told: (wakeId: string) => model.requests.filter(({ text }) => text.includes(wakeId)).length,
+    mentions: (wakeId: string) => model.requests.filter(({ text }) => text.includes(wakeId)).length,
     async [Symbol.asyncDispose]() {
       // It writes to its home until it has ended.
       const sessions = readdirSync(office.at('.qwen', 'sessions')).map((name) => Number.parseInt(name, 10))
@@ -102,11 +102,11 @@ describe.skipIf(qwen === undefined || !hasTmux)('Qwen Code in a terminal', () =>
     expect(end).toMatchObject({ step: 'delivered' })
     console.log(`qwen: delivered after ${Math.round(performance.now() - startedAt)} ms`)
     await until(
-      () => tui.told(wake.id),
+      () => tui.mentions(wake.id),
       (times) => times > 0,
     )
     console.log(`qwen: the model was asked after ${Math.round(performance.now() - startedAt)} ms`)
-    const requests = tui.told(wake.id)
+    const requests = tui.mentions(wake.id)
     await until(tui.screen, (screen) => screen.includes('answer') && screen.includes('Type your message'))
     expect(await adapter.wake(sessions[0]!, wake, attempt({}, 'delivered').tools)).toMatchObject({ step: 'delivered' })
     tui.type('half a thought')
@@ -116,7 +116,7 @@ describe.skipIf(qwen === undefined || !hasTmux)('Qwen Code in a terminal', () =>
       step: 'delivered',
     })
     await until(
-      () => tui.told(second.id),
+      () => tui.mentions(second.id),
       (times) => times > 0,
     )
     expect(tui.model.requests.filter(({ text }) => text.includes(wake.id) && !text.includes(second.id))).toHaveLength(
@@ -138,7 +138,7 @@ describe.skipIf(qwen === undefined || !hasTmux)('Qwen Code in a terminal', () =>
     const wake = aWake()
     expect(await adapter.wake(sessions[0]!, wake, attempt({}, 'written').tools)).toMatchObject({ step: 'written' })
     await until(
-      () => tui.told(wake.id),
+      () => tui.mentions(wake.id),
       (times) => times > 0,
     )
     await until(tui.screen, (screen) => screen.includes('Type your message'))

@@ -16,7 +16,7 @@ const settings = `{
 `
 
 describe.skipIf(qwen === undefined)('Qwen Code', () => {
-  test('its model is told what mail waits, and calls our tools', async () => {
+  test('its model reads what mail waits, and calls our tools', async () => {
     await using office = await openOffice()
     await using model = await startFakeModel((_request, number) =>
       number === 1 ? { tool: 'mcp__rouse__whoami', input: {} } : { text: `answer ${number}` },

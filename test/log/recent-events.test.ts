@@ -17,7 +17,7 @@ const newEvent = fc.record({
 const project = fc.constantFrom(...projects)
 const step = fc.oneof(
   fc.record({ do: fc.constant('append' as const), project, events: fc.array(newEvent, { maxLength: 6 }) }),
-  fc.record({ do: fc.constant('appended elsewhere' as const), project, told: fc.boolean() }),
+  fc.record({ do: fc.constant('appended elsewhere' as const), project, notified: fc.boolean() }),
 )
 const question = fc.record({
   project,
@@ -63,7 +63,7 @@ test('it returns what the log had at some time, and never a page with a gap', ()
           recent.add(written, written)
         } else {
           write(log, one.project, { audience: agents })
-          if (one.told) recent.forget([one.project])
+          if (one.notified) recent.forget([one.project])
         }
       }
       for (const { project: projectId, key, trigger, after, length, limit } of questions) {

@@ -85,7 +85,7 @@ test('a subscription whose next events were pruned says so when it is read and r
   const { gateway, donna } = world
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   await patch(world, id, { status: 'paused' })
-  await gateway.send('donna', 'gone before it is told')
+  await gateway.send('donna', 'gone before it is sent')
   expect(await subscription(world, id)).not.toHaveProperty('earliestLogId')
   const { lastLogId } = (await gateway.call('GET', '/v1/events')).body
   await world.pass(31 * day)
@@ -96,7 +96,7 @@ test('a subscription whose next events were pruned says so when it is read and r
   expect(listed).toMatchObject([{ earliestLogId: lastLogId }])
   const resumed = await patch(world, id, { status: 'active' })
   expect(resumed.body.currentState).toMatchObject({ status: 'active', earliestLogId: lastLogId })
-  await gateway.send('donna', 'told')
+  await gateway.send('donna', 'sent')
   const [wake] = await receiver.waitFor(1)
   expect(wake!.body.logId).toBeGreaterThan(lastLogId)
   await until(

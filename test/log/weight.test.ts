@@ -55,16 +55,16 @@ test('a hundred of the largest messages fill neither memory, nor disk, nor a pag
   const [events] = await besideStore(gateway.dataDir, 'select max(octet_length(data)) as largest from event')
   expect(Number(events?.largest)).toBeLessThan(64 * 1024)
 
-  const told: number[] = []
+  const logIds: number[] = []
   for (let since = 0, more = true; more; ) {
     const { body } = await gateway.call('GET', `/v1/events?since=${since}&limit=1000`, undefined, mallory)
     expect(JSON.stringify(body).length).toBeLessThan(outputLimits.eventPage.max + 64 * 1024)
-    told.push(...body.events.map(({ logId }: { logId: number }) => logId))
+    logIds.push(...body.events.map(({ logId }: { logId: number }) => logId))
     since = body.nextSince
     more = body.more
   }
-  expect(told).toEqual([...new Set(told)].sort((a, b) => a - b))
-  expect(told.length).toBeGreaterThan(200)
+  expect(logIds).toEqual([...new Set(logIds)].sort((a, b) => a - b))
+  expect(logIds.length).toBeGreaterThan(200)
 
   await gateway.stop()
   receiver.respond(200)

@@ -225,9 +225,9 @@ test('a limit survives a restart of the gateway, and its refusal says how long t
 test('a new session is announced to up to a hundred others, and to none if there are more', async () => {
   await using office = await openOffice('lola')
   const payload = { identity: '@donna', surface: 'cursor', session_id: 's' }
-  const told: number[] = []
+  const sizes: number[] = []
   const append: typeof insertEvents = (tx, projectId, events) => {
-    told.push(...events.map(({ audience }) => audience.length))
+    sizes.push(...events.map(({ audience }) => audience.length))
     return insertEvents(tx, projectId, events)
   }
   const join = (present: number) => {
@@ -238,5 +238,5 @@ test('a new session is announced to up to a hundred others, and to none if there
   }
   await join(100)
   await join(101)
-  expect(told).toEqual([100])
+  expect(sizes).toEqual([100])
 })

@@ -106,7 +106,7 @@ test('mail for the next turn wakes no agent and goes along with the next answer'
 test.each([
   ['a digest of task changes', 'TASK_STATE_CHANGED', 30, 1],
   ['a digest of more mail than it lists', 'SENT_TO_ME', 30, 105],
-] as const)('mail that %s told is handed over by no other route', async (_, trigger, coalesceWindow, count) => {
+] as const)('mail that %s announced is handed over by no other route', async (_, trigger, coalesceWindow, count) => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver()

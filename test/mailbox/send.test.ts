@@ -39,11 +39,11 @@ test('a message is stored for a name, and counts as delivered only after a chann
     isReplyTo: null,
     isBroadcast: false,
   })
-  const told = await until(
+  const receipt = await until(
     () => read(gateway, lola, `/v1/messages/${second.body.messageId}`),
     (message) => message.recipients[0].receipt === 'written',
   )
-  expect(told.recipients[0]).toMatchObject({ agent: '@donna', status: 'sent', deliveryMethod: 'push' })
+  expect(receipt.recipients[0]).toMatchObject({ agent: '@donna', status: 'sent', deliveryMethod: 'push' })
 })
 
 test('only a recipient reads the message, in its inbox', async () => {

@@ -24,7 +24,7 @@ setInterval(() => {
 let count = 0
 process.on('SIGUSR2', () => {
   const sorted = delays.sort((a, b) => a - b)
-  const told = { count: ++count, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0, max: sorted.at(-1) ?? 0 }
-  writeFileSync(process.env.MISUSE_LOOP_DELAY_FILE, JSON.stringify(told))
+  const report = { count: ++count, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0, max: sorted.at(-1) ?? 0 }
+  writeFileSync(process.env.MISUSE_LOOP_DELAY_FILE, JSON.stringify(report))
   delays = []
 })

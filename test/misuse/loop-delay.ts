@@ -33,7 +33,7 @@ export class LoopDelayReader {
     const count = ++this.#count
     return until(
       () => this.#read(),
-      (told) => told?.count === count,
+      (report) => report?.count === count,
       10_000,
     ) as Promise<LoopDelay & { count: number }>
   }

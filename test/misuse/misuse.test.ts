@@ -106,17 +106,17 @@ function row(attack: string, quiet: Window[], attacked: Window[], gateway: Proce
     return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
   }
   const most = (all: Window[], kind: keyof LoopDelay) => Math.max(...all.map(({ loop }) => loop[kind]))
-  const told = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
+  const comparison = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
   const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
     const [before, after] = [of(quiet, kind, clock, part), of(attacked, kind, clock, part)]
-    return part < 0.99 ? told(before, after) : `${told(before, after)} (${(after / before).toFixed(2)} ×)`
+    return part < 0.99 ? comparison(before, after) : `${comparison(before, after)} (${(after / before).toFixed(2)} ×)`
   }
   const kinds = ['send', 'wake', 'read'] as const
   const cells = [
     attack,
     ...kinds.flatMap((kind) => [both(kind, 'clock', 0.5), both(kind, 'clock', 0.99), both(kind, 'thread', 0.99)]),
-    told(most(quiet, 'p99'), most(attacked, 'p99')),
-    told(most(quiet, 'max'), most(attacked, 'max')),
+    comparison(most(quiet, 'p99'), most(attacked, 'p99')),
+    comparison(most(quiet, 'max'), most(attacked, 'max')),
     `${peakMb(gateway.pid)} MB`,
     `${diskMb(gateway.dataDir)} MB`,
   ]

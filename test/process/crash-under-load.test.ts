@@ -21,11 +21,11 @@ test('ten times kill -9 from within a receiver: nothing lost, in order, repeats 
   await gateway.subscribe(donna, second.url)
   await gateway.subscribe(donna, third.url, { trigger: 'SENT_TO_ME' })
 
-  const told: string[] = []
+  const accepted: string[] = []
   for (let round = 0; round < rounds; round++) {
     const victim = receivers[Math.floor(Math.random() * receivers.length)]!
     killAt(gateway, victim, 1 + Math.floor(Math.random() * tasksPerRound), round % 2 === 0 ? 'before' : 'after')
-    told.push(...(await sendUntilRefused(gateway, donna)))
+    accepted.push(...(await sendUntilRefused(gateway, donna)))
     await gateway.exited
     victim.respond(200)
     await gateway.restart()
@@ -46,8 +46,8 @@ test('ten times kill -9 from within a receiver: nothing lost, in order, repeats 
   const repeated = receivers.map(({ wakes }) => wakes.length - firstArrivals(wakes).length)
   expect(repeated.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(rounds / 2)
   const delivered = new Set(first.wakes.map(({ body }) => body.payload.taskId))
-  expect(told.filter((id) => !delivered.has(id))).toEqual([])
-  for (const id of told) expect(await gateway.call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200 })
+  expect(accepted.filter((id) => !delivered.has(id))).toEqual([])
+  for (const id of accepted) expect(await gateway.call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200 })
 })
 
 /** Kills the gateway instead of answering the nth wake from now, or right after the answer. */
@@ -63,18 +63,18 @@ function killAt(gateway: ProcessGateway, victim: Receiver, nth: number, when: 'b
 
 /** Sends from several clients until the gateway is dead. Returns the acknowledged tasks. */
 async function sendUntilRefused(gateway: ProcessGateway, to: ProcessAgent): Promise<string[]> {
-  const told: string[] = []
+  const accepted: string[] = []
   const sender = async () => {
     for (;;) {
       try {
-        told.push((await gateway.send(to, 'work')).id)
+        accepted.push((await gateway.send(to, 'work')).id)
       } catch {
         return
       }
     }
   }
   await Promise.all(Array.from({ length: sendersAtOnce }, sender))
-  return told
+  return accepted
 }
 
 /** The events of the log: the truth with which deliveries are compared. */

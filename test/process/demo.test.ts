@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runRouse } from '../support/process-gateway.ts'
 import { buildWords } from '../support/program/rouse-words.ts'
 
-/** Each step of the story, in the order in which it is told. */
+/** Each step of the story, in the order in which it happens. */
 const steps = [
   /gateway +listens at/,
   /peer +left a task over A2A, which nobody is there to take/,

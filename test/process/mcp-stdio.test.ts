@@ -115,7 +115,7 @@ describe('a session ends', () => {
     ).toMatchObject([{ reason: 'ended' }])
   })
 
-  test('when the server is told to end', async () => {
+  test('when the server gets a signal to end', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const { server } = await startByHand(gateway, donna)

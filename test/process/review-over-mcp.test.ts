@@ -36,13 +36,13 @@ test('a review goes from Lola to Donna and back over MCP on standard input and o
     startAgent(gateway, 'lola', 'claude_desktop', 'auto'),
     startAgent(gateway, 'donna', 'claude_code', 'legacy'),
   ])
-  // Both are there, and have been told so.
+  // Both are there, and have been notified.
   await lola.run('whoami')
   await donna.run('whoami')
   await lola.run('whoami')
   await donna.client.subscribeResource({ uri: inbox })
 
-  // Donna's harness is told at once, without a call of hers.
+  // Donna's harness is notified at once, without a call of hers.
   const asked = await lola.run('send_message', {
     to: '@donna',
     subject: 'Please review SPEC-034',

@@ -17,15 +17,15 @@ describe('what a harness is doing', () => {
     const sessionId = await begin(gateway, donna, { surface: 'codex' })
     const session = { sessionId, surface: 'codex', capabilities: [], lastSeenAt: at(noon) }
     expect(await read()).toMatchObject({ presence: nobody, session })
-    const told = { state: 'active', source: 'codex-app-server', activeTurnId: 'turn_7' }
-    const said = await say(gateway, donna, { ...told, capabilities: ['turn/start', 'turn/steer'] })
+    const report = { state: 'active', source: 'codex-app-server', activeTurnId: 'turn_7' }
+    const said = await say(gateway, donna, { ...report, capabilities: ['turn/start', 'turn/steer'] })
     expect(said.status).toBe(200)
     // S1-8
     const capabilities = ['turn/start', 'turn/steer']
-    expect(said.body).toEqual({ sessionId, ...told, asOf: at(noon), ageMs: 0, lastSeenAt: at(noon), capabilities })
+    expect(said.body).toEqual({ sessionId, ...report, asOf: at(noon), ageMs: 0, lastSeenAt: at(noon), capabilities })
     clock.advance(90_000)
     const capable = { ...session, capabilities: ['turn/start', 'turn/steer'] }
-    const presence = { ...told, asOf: at(noon), ageMs: 90_000 }
+    const presence = { ...report, asOf: at(noon), ageMs: 90_000 }
     expect(await read()).toMatchObject({ presence, session: capable })
     const { body } = await gateway.call('GET', '/v1/agents', undefined, { key: lola.key })
     expect(body.agents).toMatchObject([{ handle: '@donna', presence, session: capable }, { presence: nobody }])

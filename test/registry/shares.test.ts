@@ -67,13 +67,13 @@ test('who asks on although it is refused is answered late, and then not at all; 
       () => 'closed',
     ),
   )
-  const told: unknown[] = []
-  for (const answer of late) void answer.then((status) => told.push(status))
+  const statuses: unknown[] = []
+  for (const answer of late) void answer.then((status) => statuses.push(status))
   await until(
-    () => told.length,
+    () => statuses.length,
     (count) => count === 20,
   )
-  expect(new Set(told)).toEqual(new Set(['closed']))
+  expect(new Set(statuses)).toEqual(new Set(['closed']))
   s.clock.advance(refusalDelay.max * 1_000)
   const answers = await Promise.all(late)
   expect(answers.filter((status) => status === 429 || status === 200)).toHaveLength(lateRefusals.max)
@@ -279,7 +279,7 @@ test('an agent makes keys up to its number and its rate; a revoked one gives its
   expect((await mint(s.bob)).status).toBe(201)
 })
 
-test('of 150 sessions that one starts a hundred begin, and its peers are told of no more', async () => {
+test('of 150 sessions that one starts a hundred begin, and its peers are notified of no more', async () => {
   await using s = await start()
   const { body } = await s.gateway.call('POST', '/v1/sessions', { surface: 'codex' }, s.bob)
   expect(body.sessionId).toBeDefined()
@@ -314,8 +314,8 @@ test('grants and revocations towards another project end at their rate, its log 
   expect(accepted(acts)).toBeLessThanOrEqual(100)
   expect(refusal(acts).body).toMatchObject({ code: 'rate-limited', limitName: 'grantsPerHour', limit: 100 })
   const { body: log } = await s.gateway.call('GET', '/v1/events?since=0&limit=1000')
-  const told = log.events.filter((event: { type: string }) => event.type.startsWith('permission.'))
-  expect(told.length).toBeLessThanOrEqual(100)
+  const events = log.events.filter((event: { type: string }) => event.type.startsWith('permission.'))
+  expect(events.length).toBeLessThanOrEqual(100)
   expect((await s.gateway.call('POST', '/v1/permissions', { ...input, grantee: 'red' }, blue)).status).toBe(201)
 })
 

@@ -52,7 +52,7 @@ test('an address that tries many keys must wait, on every front; a valid key fro
 
   clock.advance(60_000)
   expect((await rest('guess')).status).toBe(401)
-  const told = lines.filter(({ event }) => event.startsWith('auth.')).map(({ event }) => event)
-  expect(told).toEqual(['auth.failed', 'auth.throttled', 'auth.failed'])
+  const logged = lines.filter(({ event }) => event.startsWith('auth.')).map(({ event }) => event)
+  expect(logged).toEqual(['auth.failed', 'auth.throttled', 'auth.failed'])
   expect(JSON.stringify(lines)).not.toContain('guess')
 })

@@ -34,11 +34,11 @@ test('a gateway restricts a store that others could read, and logs it', async ()
   const store = join(directory.path, 'rouse.db')
   // As a copy by `sqlite3 .backup` is left.
   chmodSync(store, 0o644)
-  const told: object[] = []
-  const log: Logger = { debug() {}, info() {}, warn: (fields) => void told.push(fields), error() {} }
+  const logged: object[] = []
+  const log: Logger = { debug() {}, info() {}, warn: (fields) => void logged.push(fields), error() {} }
   await using _gateway = await startGateway({ dataDir: directory.path, overrides: { log } })
   expect(mode(store)).toBe(0o600)
-  expect(told).toEqual([{ path: store, mode: '0644' }])
+  expect(logged).toEqual([{ path: store, mode: '0644' }])
 })
 
 test.each(['admin.key', 'encryption.key', 'card-signing.jwk', 'instance.key'])(

@@ -27,10 +27,10 @@ describe('two processes with one identity', () => {
       reason: 'preempted',
       newMasterSession: second,
     })
-    const told = { status: 409, code: 'session-ended', reason: 'preempted', newMasterSession: second }
-    expect((await beat(gateway, donna, first)).body).toMatchObject(told)
+    const refusal = { status: 409, code: 'session-ended', reason: 'preempted', newMasterSession: second }
+    expect((await beat(gateway, donna, first)).body).toMatchObject(refusal)
     const headers = { 'Rouse-Session': first }
-    expect((await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers })).body).toMatchObject(told)
+    expect((await gateway.call('GET', '/v1/tasks', undefined, { key: donna.key, headers })).body).toMatchObject(refusal)
     expect((await beat(gateway, donna, second)).status).toBe(200)
     expect(await signalsOf(gateway, donna)).toMatchObject([{ signalType: 'MasterPreempted' }])
     const data = { identity: '@donna', sessionId: first, newMasterSession: second }

@@ -54,7 +54,7 @@ test.each(['ends', 'leaves', 'unknown'])(
 )
 
 // D29
-test('a harness that is killed right after a wake, and is back a moment later, is told what waits', async () => {
+test('a harness that is killed right after a wake, and is back a moment later, is sent what waits', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')

@@ -32,9 +32,9 @@ describe('a session that is silent too long', () => {
     expect(over).toMatchObject({ reason: 'timeout' })
     expect(Date.parse(over.endedAt) - noon).toBeGreaterThan(5 * minute)
     expect((await beat(gateway, donna, id)).body).toMatchObject({ code: 'session-ended', reason: 'timeout' })
-    const told = { identity: '@donna', surface: 'claude_code', reason: 'timeout' }
-    expect((await eventsOf(gateway, 'peer.left')).map(({ data }) => data)).toEqual([{ ...told, sessionId: id }])
-    expect((await signalsOf(gateway, lola)).at(-1)).toMatchObject({ signalType: 'PeerLeft', payload: told })
+    const payload = { identity: '@donna', surface: 'claude_code', reason: 'timeout' }
+    expect((await eventsOf(gateway, 'peer.left')).map(({ data }) => data)).toEqual([{ ...payload, sessionId: id }])
+    expect((await signalsOf(gateway, lola)).at(-1)).toMatchObject({ signalType: 'PeerLeft', payload })
     expect((await sessionOf(gateway, other)).status).toBe('live')
   })
 
@@ -142,7 +142,7 @@ test('of several gateways that sweep at once only one announces the end', async 
   await gateway.stop()
   const clock = new FakeClock(Date.now() + 10 * minute)
   await using db = await openStore(gateway.dataDir, clock)
-  const told: Announcement[] = []
+  const announced: Announcement[] = []
   const context = {
     db,
     clock,
@@ -151,12 +151,12 @@ test('of several gateways that sweep at once only one announces the end', async 
     timeoutMs: 5 * minute,
     drain: async () => [],
     hasWaiting: async () => false,
-    announce: async (_: unknown, announcement: Announcement) => void told.push(announcement),
+    announce: async (_: unknown, announcement: Announcement) => void announced.push(announcement),
     changed: () => {},
   }
   const ended = await Promise.all(Array.from({ length: 4 }, () => endSilentSessions(context)))
   expect(ended.reduce((sum, count) => sum + count)).toBe(2)
-  expect(told.map(({ payload }) => payload.identity).sort()).toEqual(['@donna', '@mike'])
+  expect(announced.map(({ payload }) => payload.identity).sort()).toEqual(['@donna', '@mike'])
 })
 
 test('a session that gives a sign of life during the sweep is not ended', async () => {

@@ -103,7 +103,7 @@ test('a subscription belongs to its agent and the operator; to others it does no
 })
 
 // S1-36
-test('a key is told once, when it is made, and never again', async () => {
+test('a key is shown once, when it is made, and never again', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -234,10 +234,10 @@ test('deliveries are listed newest first, in pages', async () => {
     (await gateway.call('GET', `${all}/${id}/deliveries?${query}`, undefined, { key: donna.key })).body
   const first = await page('limit=3')
   const second = await page(`limit=3&pageToken=${first.nextPageToken}`)
-  const told = [...first.deliveries, ...second.deliveries]
-  expect(told.map(({ eventId }) => eventId)).toEqual(receiver.wakes.map(({ body }) => body.eventId).reverse())
+  const deliveries = [...first.deliveries, ...second.deliveries]
+  expect(deliveries.map(({ eventId }) => eventId)).toEqual(receiver.wakes.map(({ body }) => body.eventId).reverse())
   expect(second.nextPageToken).toBe('')
-  expect(told[0]).toMatchObject({
+  expect(deliveries[0]).toMatchObject({
     eventType: 'wake/task_state_changed',
     logIds: [receiver.wakes[4]!.body.logId],
     eventCount: 1,

@@ -116,7 +116,7 @@ describe('what waits when a subscription is made', () => {
 
 // D29, D31
 describe('what waits when a session starts', () => {
-  test('is one digest of all unread mail, whatever has told it before', async () => {
+  test('is one digest of all unread mail, whatever has announced it before', async () => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()
     const donna = await gateway.addAgent('donna')

@@ -1,5 +1,5 @@
 // A harness as anybody could write one: it knows the webhook and the REST interface, and nothing else of the gateway.
-// What it does with a task is told by the task's first word: work, ask, auth, fail, reject, slow. Others stay submitted.
+// What it does with a task is given by the task's first word: work, ask, auth, fail, reject, slow. Others stay submitted.
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 

@@ -21,7 +21,7 @@ export async function connectRaw(address: string): Promise<RawConnection> {
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   let text = ''
   socket.setEncoding('latin1').on('data', (part: string) => (text += part))
-  // A reset is a way to be told to go.
+  // A reset ends a connection too.
   socket.on('error', () => {})
   const closed = new Promise<number>((resolve) => {
     const end = () => resolve((servedMs() - openedAt) / 1000)

@@ -11,7 +11,7 @@ export interface ReceivedWake {
 
 type Respond = (wake: ReceivedWake, res: ServerResponse, nth: number) => void
 
-/** A real HTTP receiver. It keeps what it got and answers what it is told to. */
+/** A real HTTP receiver. It keeps what it got and answers as the test says. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly port: number

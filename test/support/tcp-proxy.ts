@@ -9,7 +9,7 @@ export interface TcpProxy extends AsyncDisposable {
   cutAll(): void
   /** From now on new lines are refused. */
   refuse(): void
-  /** From now on nothing comes through, and nobody is told: a cable that was pulled. */
+  /** From now on nothing comes through, and nobody is notified: a cable that was pulled. */
   silence(): void
   /** As good as ever: what was held back by the silence goes on its way. */
   accept(): void

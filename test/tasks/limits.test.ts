@@ -155,15 +155,15 @@ describe('an answer', () => {
     const pageOf = (path: string, token: string) =>
       gateway.call('GET', `${path}${token && `&pageToken=${token}`}`, undefined, { key: team.key, headers })
     for (const path of ['/v1/tasks?pageSize=100', '/agents/team/tasks?pageSize=100']) {
-      const told: string[] = []
+      const listed: string[] = []
       const sizes: number[] = []
       for (let token: string | undefined = ''; token !== undefined; ) {
         const { body } = await pageOf(path, token)
-        told.push(...body.tasks.map(({ id }: { id: string }) => id))
+        listed.push(...body.tasks.map(({ id }: { id: string }) => id))
         sizes.push(JSON.stringify(body).length)
         token = body.nextPageToken || undefined
       }
-      expect(told).toEqual(ids)
+      expect(listed).toEqual(ids)
       expect(sizes.length).toBe(2)
       expect(Math.max(...sizes)).toBeLessThan(outputLimits.taskPage.max + MiB)
     }

@@ -136,7 +136,7 @@ describe('what presence held', () => {
   })
 
   // D29
-  test('is in the digest of a session that starts, and not told again with its first report', async () => {
+  test('is in the digest of a session that starts, and not sent again with its first report', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await subscribe(gateway, donna)
@@ -153,7 +153,7 @@ describe('what presence held', () => {
   })
 
   // D9
-  test('is told once, where two subscriptions of a target held the mail and the task that it began', async () => {
+  test('is sent once, where two subscriptions of a target held the mail and the task that it began', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const ids = [await subscribe(gateway, donna), await subscribe(gateway, donna, { trigger: 'TASK_STATE_CHANGED' })]

@@ -120,7 +120,7 @@ describe('the steps of a wake', () => {
     expect((await recipientOf(gateway, mike, messageId)).wake).toEqual({ step: 'refused', source: 'reader', at })
   })
 
-  test('of the newest wake count, where a message is told again', async () => {
+  test('of the newest wake count, where a message is announced again', async () => {
     await using scene = await office()
     const { gateway, donna, mike, id, reader } = scene
     const messageId = await mailFrom(gateway, mike, 'one')
@@ -171,20 +171,20 @@ describe('the sender is woken by them', () => {
     await mailFrom(gateway, mike, 'four')
     const [, , , four] = await reader.waitFor(4)
     await reader.report(four!.eventId, 'expired')
-    const told = await receiver.waitFor(4)
-    expect(told.map(({ body }) => [body.eventType, body.payload.step, body.payload.source])).toEqual([
+    const received = await receiver.waitFor(4)
+    expect(received.map(({ body }) => [body.eventType, body.payload.step, body.payload.source])).toEqual([
       ['wake/receipt', 'held', 'codex'],
       ['wake/receipt', 'turn_started', 'codex'],
       ['wake/receipt', 'written', 'reader'],
       ['wake/receipt', 'expired', 'reader'],
     ])
-    expect(told[0]!.body.payload).toMatchObject({
+    expect(received[0]!.body.payload).toMatchObject({
       messageId,
       recipient: '@donna',
       detail: 'turn_active',
       at: expect.any(String),
     })
-    expect(told[0]!.raw).not.toContain('secret')
+    expect(received[0]!.raw).not.toContain('secret')
   })
 
   // D17
@@ -217,8 +217,8 @@ describe('the sender is woken by them', () => {
     const task = await gateway.send('donna', 'work')
     const [wake] = await reader.waitFor(1)
     await reader.report(wake!.eventId, 'held', 'turn_active')
-    const [told] = await receiver.waitFor(1)
-    expect(told!.body).toMatchObject({
+    const [received] = await receiver.waitFor(1)
+    expect(received!.body).toMatchObject({
       agentIdentity: '@operator',
       payload: { taskId: task.id, step: 'held', detail: 'turn_active' },
     })
@@ -241,10 +241,10 @@ describe('the sender is woken by them', () => {
     const [digest] = await reader.waitFor(1)
     expect(digest!.body.payload.eventCount).toBe(3)
     await reader.report(digest!.eventId, 'turn_started')
-    const told = await receiver.waitFor(2)
-    const ofMike = told.find(({ body }) => body.agentIdentity === '@mike')!
+    const received = await receiver.waitFor(2)
+    const ofMike = received.find(({ body }) => body.agentIdentity === '@mike')!
     expect(ofMike.body.payload).toMatchObject({ messageId: newest, messageCount: 2 })
-    expect(told.length).toBe(2)
+    expect(received.length).toBe(2)
   })
 })
 

@@ -138,7 +138,7 @@ describe('a subscription that is read as a stream', () => {
     expect(next!.eventId).not.toBe(wake!.eventId)
   })
 
-  test('goes to the newest stream, and the older one is told and ends', async () => {
+  test('goes to the newest stream, and the older one is notified and ends', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const { id } = await subscribe(gateway, donna)

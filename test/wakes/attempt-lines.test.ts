@@ -58,7 +58,7 @@ test('a digest is one line, with how many events it carries and how long the fir
   expect(JSON.stringify(line)).not.toMatch(/http:|first|second/)
 })
 
-test('of a subscription that fails the first failure is a warning, the others are for debug, and success is told once', async () => {
+test('of a subscription that fails the first failure is a warning, the others are for debug, and success is reported once', async () => {
   await using one = await startWorld(503)
   const { id } = await one.gateway.subscribe(one.donna, one.receiver.url)
   await one.gateway.send('donna', 'hello')

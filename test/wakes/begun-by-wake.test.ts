@@ -64,21 +64,21 @@ const cases: readonly Case[] = [
     isBegun: true,
   },
   {
-    what: 'the session that was told is gone: it was killed',
+    what: 'the session that was notified is gone: it was killed',
     session: session(noon),
     former: session(noon - 30 * minute),
     wakes: [noon - second],
     isBegun: false,
   },
   {
-    what: 'the session that was told is gone, and was told what waited when it started',
+    what: 'the session that was notified is gone, and was sent what waited when it started',
     session: session(noon),
     former: session(noon - 30 * second, null, [7, noon - 31 * second]),
     wakes: [noon - 10 * second, noon - 29 * second],
     isBegun: false,
   },
   {
-    what: 'the session that was told has ended since then',
+    what: 'the session that was notified has ended since then',
     session: session(noon),
     former: session(noon - 30 * minute, noon - 5 * second),
     wakes: [noon - 10 * second],
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     isBegun: true,
   },
   {
-    what: 'the session that was told is of a process that an earlier wake had begun, and never ended',
+    what: 'the session that was notified is of a process that an earlier wake had begun, and never ended',
     session: session(noon),
     former: session(noon - 30 * minute),
     wakes: [noon - second, noon - 30 * minute - second],

@@ -80,7 +80,7 @@ test('the metadata of CancelTask may carry the policy', async () => {
 })
 
 // D20: for every trigger
-test('grants and the status of sent mail follow the default of who is told', async () => {
+test('grants and the status of sent mail follow the default of who is notified', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const boss = await gateway.addAgent('boss', { defaultWakePolicy: 'silent' })

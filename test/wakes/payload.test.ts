@@ -8,7 +8,7 @@ import { logEvent, messageSent, noon, permissionGranted, pushOf, stateChanged, s
 describe('the payload', () => {
   // S1-24
   test('of a message is a pointer and a subject', () => {
-    const data = { taggedConcepts: ['review'], isReplyTo: 'MESSAGE:1', body: 'never told', wakePolicy: 'immediate' }
+    const data = { taggedConcepts: ['review'], isReplyTo: 'MESSAGE:1', body: 'never sent', wakePolicy: 'immediate' }
     expect(wakePayload(messageSent(2, data))).toEqual({
       eventType: 'wake/sent_to_me',
       payload: {
@@ -124,10 +124,10 @@ describe('the largest that is allowed', () => {
   test('is cut to the size of a payload, and says so', () => {
     const taggedConcepts = wide(100, 66)
     const { payload } = wakePayload(heavy(1, taggedConcepts))
-    const told = payload.taggedConcepts as string[]
-    expect(told).toEqual(taggedConcepts.slice(0, told.length))
-    expect([told.length > 10, payload.taggedConceptsTruncated]).toEqual([true, true])
-    expect(bytes(told)).toBeLessThan(outputLimits.wakeConcepts.max + 1_000)
+    const concepts = payload.taggedConcepts as string[]
+    expect(concepts).toEqual(taggedConcepts.slice(0, concepts.length))
+    expect([concepts.length > 10, payload.taggedConceptsTruncated]).toEqual([true, true])
+    expect(bytes(concepts)).toBeLessThan(outputLimits.wakeConcepts.max + 1_000)
     expect(wakePayload(heavy(1, wide(10, 66))).payload).not.toHaveProperty('taggedConceptsTruncated')
   })
 

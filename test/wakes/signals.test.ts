@@ -43,8 +43,8 @@ test('a rotation wakes the operator and the agent itself', async () => {
   })
   await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey: true }, { key: donna.key })
 
-  const [told] = await watch.waitFor(1)
-  expect(told!.body.payload).toMatchObject({
+  const [received] = await watch.waitFor(1)
+  expect(received!.body.payload).toMatchObject({
     subscriptionId: id,
     agent: '@donna',
     previousKeyUntil: expect.any(String),

@@ -16,7 +16,7 @@ test('a message wakes its recipient', async () => {
   const lola = await gateway.addAgent('lola')
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   const metadata = { priority: 'high', taggedConcepts: ['review'] }
-  const text = `\n  ${'s'.repeat(250)}\nthe rest is never told`
+  const text = `\n  ${'s'.repeat(250)}\nthe rest is never sent`
   await gateway.send('donna', text, { key: lola.key, message: { metadata } })
 
   const [wake] = await receiver.waitFor(1)
@@ -169,8 +169,8 @@ test.each([
   await gateway.move(donna, task.id, 'working')
   await (same ? one : other).waitFor(2)
 
-  const told = [...one.wakes, ...other.wakes].filter(({ body }) => body.payload.newState !== 'Working')
-  expect(told.map(({ body }) => body.eventType).sort()).toEqual(expected)
+  const received = [...one.wakes, ...other.wakes].filter(({ body }) => body.payload.newState !== 'Working')
+  expect(received.map(({ body }) => body.eventType).sort()).toEqual(expected)
 })
 
 // D29

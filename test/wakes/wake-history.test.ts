@@ -56,9 +56,9 @@ test.each([
   expect(reasonIn(detail)).toBe(reason)
 })
 
-test('the senders are told that a wake is held, that a turn began, and of ends that are no delivery', () => {
-  const told = receiptSteps.filter((step) => isShownToSender(step, 'failed') || isShownToSender(step, 'delivered'))
-  expect(told).toEqual([
+test('the senders are notified that a wake is held, that a turn began, and of ends that are no delivery', () => {
+  const shown = receiptSteps.filter((step) => isShownToSender(step, 'failed') || isShownToSender(step, 'delivered'))
+  expect(shown).toEqual([
     ...['held', 'turn_started', 'denied', 'refused', 'expired', 'misaddressed', 'dropped', 'unknown', 'failed'],
   ])
   expect(isShownToSender('written', 'pending')).toBe(false)

@@ -160,9 +160,9 @@ test('a missing name and a name of a private address look the same to an agent, 
     )
   }
   const [inside, absent] = await Promise.all(ids.map(async (id) => (await deliveriesOf(gateway, donna, id))[0]))
-  const told = ({ attempts }: Json) => attempts.map(({ status, error }: Json) => ({ status, error }))
-  expect(told(inside)).toEqual(told(absent))
-  expect(told(inside)).toEqual(Array(4).fill({ status: null, error: 'unreachable' }))
+  const attemptsOf = ({ attempts }: Json) => attempts.map(({ status, error }: Json) => ({ status, error }))
+  expect(attemptsOf(inside)).toEqual(attemptsOf(absent))
+  expect(attemptsOf(inside)).toEqual(Array(4).fill({ status: null, error: 'unreachable' }))
   const [seen] = (await gateway.call('GET', `/v1/wake-subscriptions/${ids[0]}/deliveries`)).body.deliveries
   expect(seen.attempts[0]).not.toHaveProperty('isWithheld')
   expect(seen.attempts[0].error).toBe('refused')

@@ -13,7 +13,7 @@ export class ReportedConversations {
     if (conversationId === undefined) return
     const key = `${harness} ${conversationId}`
     const before = this.#byKey.get(key)
-    // The end of `claude -p --resume` is told under the id of a conversation that may live on in a terminal.
+    // The end of `claude -p --resume` is reported under the id of a conversation that may live on in a terminal.
     if (hook.ends === true && before?.process?.pid !== hook.process?.pid) return
     // Again at the end of the map: its order is that of the last events.
     this.#byKey.delete(key)

@@ -27,8 +27,8 @@ export class ReportedWakes {
     // Again at the end of the map: its order is that of the last reports.
     this.#known.delete(wakeId)
     this.#known.set(wakeId, { at, reports })
-    for (const [oldest, told] of this.#known) {
-      if (this.#known.size <= wakesMax && at - told.at <= keptMs) break
+    for (const [oldest, wake] of this.#known) {
+      if (this.#known.size <= wakesMax && at - wake.at <= keptMs) break
       this.#known.delete(oldest)
     }
     for (const { isEnough, resolve } of this.#waiters.get(wakeId) ?? []) if (isEnough(report)) resolve(report)

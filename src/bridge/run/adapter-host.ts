@@ -11,8 +11,8 @@ interface Hosted {
   readonly row: AdapterRow
   readonly adapter: Adapter
   readonly listeners: Set<Changed>
-  /** What a watch has told last of each conversation. */
-  readonly told: Map<string, HarnessSession>
+  /** What a watch has reported last of each conversation. */
+  readonly reported: Map<string, HarnessSession>
   looking?: Promise<Probe> | undefined
   looked?: { readonly probe: Probe; readonly at: number } | undefined
 }
@@ -27,7 +27,7 @@ const lookMsMax = 10_000
 /** Two hundred agents that look at the same time look once. */
 const freshMs = 1_000
 const watchAgainMs = { first: 5_000, max: 300_000 } as const
-const toldMax = 1_000
+const reportedMax = 1_000
 const disposeMsMax = 750
 
 /** One adapter for each harness, for all agents. What fails in one of them stays there. */
@@ -76,9 +76,9 @@ export class AdapterHost implements AsyncDisposable {
     return hosted.looking
   }
 
-  /** What the watch of a harness has told last. */
-  told(id: AdapterId): readonly HarnessSession[] {
-    return [...this.#of(id).told.values()]
+  /** What the watch of a harness has reported last. */
+  reported(id: AdapterId): readonly HarnessSession[] {
+    return [...this.#of(id).reported.values()]
   }
 
   /** Calls back when a conversation of a harness changes. Returns what ends that. */
@@ -111,7 +111,7 @@ export class AdapterHost implements AsyncDisposable {
     try {
       const own = settings[row.id] ?? {}
       const adapter = row.create({ env, directories, clients, now, note, settings: own })
-      return { row, adapter, listeners: new Set(), told: new Map() }
+      return { row, adapter, listeners: new Set(), reported: new Map() }
     } catch (error) {
       throw new Error(`adapters.${row.id}: ${(error as Error).message}`, { cause: error })
     }
@@ -135,7 +135,7 @@ export class AdapterHost implements AsyncDisposable {
 
   /** A watch that ends, or fails, begins again: a harness may be updated, or come later. */
   async #watch(id: AdapterId): Promise<void> {
-    const { row, adapter, told } = this.#of(id)
+    const { row, adapter, reported } = this.#of(id)
     const { signal } = this.#stopping
     let isNoted = false
     for (let waitMs: number = watchAgainMs.first; !signal.aborted; waitMs = Math.min(waitMs * 2, watchAgainMs.max)) {
@@ -147,7 +147,7 @@ export class AdapterHost implements AsyncDisposable {
         if (!isNoted) this.#options.note(`${row.title}: its conversations are not watched: ${(error as Error).message}`)
         isNoted = true
       }
-      told.clear()
+      reported.clear()
       if (signal.aborted) return
       if (this.#options.now() - startedAt > watchAgainMs.max) waitMs = watchAgainMs.first
       await sleep(systemClock, waitMs, signal)
@@ -155,10 +155,10 @@ export class AdapterHost implements AsyncDisposable {
   }
 
   #tell(id: AdapterId, session: HarnessSession): void {
-    const { told } = this.#of(id)
-    told.delete(session.conversationId)
-    told.set(session.conversationId, session)
-    if (told.size > toldMax) told.delete(told.keys().next().value!)
+    const { reported } = this.#of(id)
+    reported.delete(session.conversationId)
+    reported.set(session.conversationId, session)
+    if (reported.size > reportedMax) reported.delete(reported.keys().next().value!)
     this.#changed(id, session)
   }
 

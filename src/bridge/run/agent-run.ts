@@ -78,8 +78,8 @@ export class AgentRun {
     this.#conversations = new Conversations(agent, host, this.session, parts.others)
     this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#state.reportRefused(error) })
     this.#recovery = new Recovery({ gateway, now, note, times })
-    const told = () => this.#conversations.told()
-    this.#presence = new PresenceReport({ gateway, own: this.session, told, now })
+    const reported = () => this.#conversations.reported()
+    this.#presence = new PresenceReport({ gateway, own: this.session, reported, now })
     this.queue = new WakeQueue({
       agent: agentKey(agent),
       journal,
@@ -138,7 +138,7 @@ export class AgentRun {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
-    const endChanges = this.#conversations.onTold(() => this.#presence.note())
+    const endChanges = this.#conversations.onReported(() => this.#presence.note())
     try {
       for (let delayMs: number = retryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
         try {

@@ -48,13 +48,13 @@ export class Conversations {
   }
 
   /** The conversations that a watch has reported, in which the agent may be woken, and whose process runs. */
-  told(): readonly HarnessSession[] {
-    const told = this.#agent.harnesses.flatMap((id) => this.#host.told(id))
-    return told.filter((session) => this.#isAllowed(session) && isAlive(session)).map(resolved)
+  reported(): readonly HarnessSession[] {
+    const reported = this.#agent.harnesses.flatMap((id) => this.#host.reported(id))
+    return reported.filter((session) => this.#isAllowed(session) && isAlive(session)).map(resolved)
   }
 
-  /** Calls back when a watch tells a conversation that the agent may be woken in. Returns what ends that. */
-  onTold(changed: () => void): () => void {
+  /** Calls back when a watch reports a conversation that the agent may be woken in. Returns what ends that. */
+  onReported(changed: () => void): () => void {
     return this.#onChange((session) => {
       if (session && this.#isAllowed(session)) changed()
     })

@@ -7,8 +7,8 @@ import type { OwnSession } from './own-session.ts'
 interface PresenceParts {
   readonly gateway: GatewayClient
   readonly own: OwnSession
-  /** The conversations that a watch has told, in the directories and harnesses of the agent. */
-  readonly told: () => readonly HarnessSession[]
+  /** The conversations that a watch has reported, in the directories and harnesses of the agent. */
+  readonly reported: () => readonly HarnessSession[]
   /** ms since the epoch */
   readonly now: () => number
 }
@@ -35,7 +35,7 @@ export class PresenceReport {
     this.#parts = parts
   }
 
-  /** Something that a watch has told is new. Returns at once. */
+  /** Something that a watch has reported is new. Returns at once. */
   note(): void {
     if (this.#stopping.signal.aborted || this.#isChanged) return
     this.#isChanged = true
@@ -60,8 +60,8 @@ export class PresenceReport {
 
   async #report(): Promise<void> {
     this.#isChanged = false
-    const { told, own } = this.#parts
-    const found = told()
+    const { reported, own } = this.#parts
+    const found = reported()
     // Nothing to repeat: the next change begins it again.
     if (found.length === 0) return
     try {

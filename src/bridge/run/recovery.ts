@@ -28,7 +28,7 @@ const timeoutMs = 10_000
 
 /**
  * Makes the subscriptions of an agent active again that have become degraded because its wakes failed: their stream stays open, and
- * nothing comes. The user is told why. Source: S1-34, D31.
+ * nothing comes. The user is notified of the reason. Source: S1-34, D31.
  */
 export class Recovery {
   readonly #parts: RecoveryParts

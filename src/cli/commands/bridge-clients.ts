@@ -51,7 +51,7 @@ async function isWoken(io: Io, event: string | undefined): Promise<boolean> {
   }
 }
 
-/** The bridge is told that a wake was printed when the pipe has it: not through `Io`, which does not say. */
+/** A wake is reported to the bridge as printed when the pipe has it: not through `Io`, which does not say. */
 function printed(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error) => (error ? reject(error) : resolve()))

@@ -35,7 +35,7 @@ export function registerHook(program: Command, io: Io): void {
         process: harnessProcess(io.env, process.ppid),
         env: io.env,
       }
-      const told = tellBridge(hook)
+      const reporting = tellBridge(hook)
       try {
         let waiting = 0
         const { gateway } = connect(
@@ -49,7 +49,7 @@ export function registerHook(program: Command, io: Io): void {
         const reason = signal.aborted ? `no answer within ${hookMaxMs / 1000} s` : reasonOf(error)
         io.stderr(`rouse hook: ${plain(reason)}\n`)
       }
-      await told
+      await reporting
     })
 }
 

@@ -7,7 +7,7 @@ import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
  */
 const lengthMax = { from: 40, subject: 72 } as const
 
-/** What a model is told of the mail that waits: one line for each message, and how to read it. Pure. Source: S1-15. */
+/** What a model reads of the mail that waits: one line for each message, and how to read it. Pure. Source: S1-15. */
 export function mailText(signals: readonly PendingSignal[]): string {
   const [many, them] = signals.length === 1 ? ['1 new message', 'it'] : [`${signals.length} new messages`, 'them']
   const lines = signals.map(({ from, subject, signal_id: id, type, signal_type: signal }) => {

@@ -64,7 +64,7 @@ async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise
   const mail = act.tellsMail ? ('all' as const) : ('none' as const)
   const put = () => gateway.call('PUT /v1/presence', { body, mail })
   const answer = await put().catch(async (error: unknown) => {
-    // Without the start of its process a session cannot be told from another's: only the harness itself may start it.
+    // Without the start of its process a session cannot be distinguished from another's: only the harness itself may start it.
     if (startedAt === undefined || !isWithoutSession(error)) throw error
     const { surface } = harnesses[hook.harness]!
     const named = hook.env.ROUSE_AGENT_SURFACE?.trim() || surface

@@ -14,7 +14,7 @@ export async function tellBridge(hook: Hook): Promise<void> {
   if (message) await callBridge(hook.env, message)
 }
 
-/** What the bridge is told of an event; undefined: nothing that concerns it. Pure. */
+/** What is reported to the bridge of an event; undefined: nothing that concerns it. Pure. */
 function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
   if (!Object.hasOwn(harnesses, harness) || !/^\w[\w -]{0,99}$/.test(event)) return undefined
   const { cwd, sessionId } = conversationOf(input).harness ?? {}

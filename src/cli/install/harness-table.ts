@@ -124,7 +124,7 @@ const opencode: Harness = {
   bridgeNext: [
     'Start OpenCode anew: it loads the plugin then. With its first plugin it installs a package of its own from npm, so that start takes 10 to 40 s more.',
   ],
-  next: ['OpenCode has no hooks: mail comes with the answers of our tools, and a running session is told nothing.'],
+  next: ['OpenCode has no hooks: mail comes with the answers of our tools, and a running session is not notified.'],
   files: (scope, wanted) => {
     const [command, args] = [serverWords(wanted).command, serverWords(wanted).args]
     const entry: Entry = wanted.url

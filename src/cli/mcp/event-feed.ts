@@ -35,7 +35,7 @@ export class EventFeed implements AsyncDisposable {
     this.#following ??= this.#follow()
   }
 
-  /** Opens the stream, and resolves when it is open: what happens from then on is told. It resolves after two seconds anyway. */
+  /** Opens the stream, and resolves when it is open: what happens from then on is reported. It resolves after two seconds anyway. */
   async whenOpen(): Promise<void> {
     this.open()
     await sleep(systemClock, openMaxMs, AbortSignal.any([this.#opened.signal, this.#ended.signal]))

@@ -35,7 +35,7 @@ export function createHttpApi(options: HttpApiOptions): HttpApi {
       const answer = await send(options, used, request, signal)
       if (answer.status !== 401) return answer
       known = undefined
-      // Nothing was done. Another key is tried at once: the model is not told to ask for what its user has given.
+      // Nothing was done. Another key is tried at once: the model is not instructed to ask for what its user has given.
       const now = await credentials()
       return now.key === used.key ? answer : send(options, now, request, signal)
     })

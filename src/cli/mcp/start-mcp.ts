@@ -21,7 +21,7 @@ interface StartOptions {
   readonly verbose?: true
 }
 
-/** Serves MCP on the standard streams of this process, until the client closes them or the process is told to end. */
+/** Serves MCP on the standard streams of this process, until the client closes them or the process gets a signal to end. */
 export async function startMcp(
   { channel, serve, bridge, verbose }: StartOptions,
   io: Io,

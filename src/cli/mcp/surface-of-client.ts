@@ -16,8 +16,8 @@ const byVariable: readonly (readonly [variable: string, surface: string])[] = [
  * harness. The client's name comes before those, because a harness that runs inside another one inherits its variables. Pure. Source: S2-16.
  */
 export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
-  const told = env.ROUSE_AGENT_SURFACE?.trim()
-  if (told) return told
+  const configured = env.ROUSE_AGENT_SURFACE?.trim()
+  if (configured) return configured
   const known = client && knownSurface(client.name)
   const set = byVariable.find(([variable]) => Boolean(env[variable]))
   return known ?? set?.[1] ?? surfaceOfName(client?.name ?? '')

@@ -17,7 +17,7 @@ export interface ServiceResult {
   readonly manager: string
   readonly path: string
   readonly action: 'written' | 'unchanged' | 'removed'
-  /** Whether its manager was told. */
+  /** Whether its manager accepted it. */
   readonly told: boolean
   /** What is left to do or to know, a sentence each. */
   readonly notes: readonly string[]

@@ -17,7 +17,7 @@ export interface Service {
   readonly start: readonly (readonly string[])[]
   /** What stops the program and forgets it, before the file is removed. */
   readonly stop: readonly (readonly string[])[]
-  /** What the manager has to be told after the file was removed. */
+  /** The commands for the manager after the file was removed. */
   readonly after: readonly (readonly string[])[]
   /** What a user should know, a sentence each. */
   readonly notes: readonly string[]

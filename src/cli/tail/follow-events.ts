@@ -14,7 +14,7 @@ interface FollowOptions {
   since: number | undefined
   signal: AbortSignal | undefined
   note: (text: string) => void
-  /** Called with each connection that has opened: what happens from then on is told. */
+  /** Called with each connection that has opened: what happens from then on is reported. */
   onOpen?: () => void
 }
 

@@ -4,8 +4,8 @@ import { problemSentences } from './problem-sentences.ts'
 import { readable } from './readable.ts'
 import { shownJson } from './shown-text.ts'
 
-/** Members of a problem that its first lines tell, or that are for programs. */
-const told = new Set(['type', 'title', 'status', 'detail', 'instance', 'code', 'field', 'pendingSignals'])
+/** Members of a problem that its first lines show, or that are for programs. */
+const shown = new Set(['type', 'title', 'status', 'detail', 'instance', 'code', 'field', 'pendingSignals'])
 
 /** The most that a refusal says. */
 const room = { textBytes: 4_000, bytes: 16_000 }
@@ -17,7 +17,7 @@ export function problemText(problem: JsonObject): string {
   const lines = [`${title ?? 'The gateway refused the call'}${code === undefined ? '' : ` (${code})`}.`]
   if (detail !== undefined && detail !== title) lines.push(inToolWords(String(detail)))
   if (typeof field === 'string' && !String(detail).startsWith(field)) lines.push(`Argument: ${field}`)
-  const more = Object.entries(value).filter(([name]) => !told.has(name))
+  const more = Object.entries(value).filter(([name]) => !shown.has(name))
   if (more.length > 0) lines.push(readable(Object.fromEntries(more)))
   return lines.join('\n')
 }

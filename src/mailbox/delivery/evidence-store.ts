@@ -3,7 +3,7 @@ import { RowsStatement } from '../../storage/rows.ts'
 import { sql } from '../../storage/statement.ts'
 import type { WakeEvidence } from './wake-evidence.ts'
 
-/** A message that a wake told its recipient of. */
+/** A message that a wake announced to its recipient. */
 export interface WokenMail {
   readonly messageId: string
   readonly senderId: string

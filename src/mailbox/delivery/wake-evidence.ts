@@ -2,7 +2,7 @@ import { meaningOf, type ReceiptStep } from '../../wakes/rules/receipts.ts'
 import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/sender-view.ts'
 import type { WakeStep } from '../../wakes/rules/wake-history.ts'
 
-/** The strongest step of the newest wake that told a recipient of a message. */
+/** The strongest step of the newest wake that announced a message to a recipient. */
 export interface WakeEvidence extends Pick<WakeStep, 'step' | 'source' | 'at' | 'detail'> {
   /** The wake. */
   readonly eventId: string

@@ -9,8 +9,8 @@ import { type NonWake, nonWakeOf } from '../rules/non-wake.ts'
 import { heldWithin, listHeld } from '../store/held-store.ts'
 import type { FindDelivered } from './pending.ts'
 
-/** An event that a subscription listens to and did not tell its target. */
-export interface Untold {
+/** An event that a subscription listens to and did not send to its target. */
+export interface UnsentEvent {
   readonly event: LogEvent
   readonly action: NonWake['action']
   readonly reason: NonWake['reason']
@@ -18,9 +18,9 @@ export interface Untold {
   readonly presence: PresenceState | null
 }
 
-interface UntoldPage {
+interface UnsentPage {
   /** Newest first. It may be short, even empty, and not be the last one. */
-  readonly items: readonly Untold[]
+  readonly items: readonly UnsentEvent[]
   /** The logId before which the next page begins; undefined: there is none. */
   readonly nextBefore: number | undefined
 }
@@ -29,16 +29,16 @@ interface UntoldPage {
 const scannedMax = 1_000
 
 /**
- * Lists what a subscription listens to and did not tell, newest first. What presence decided, or a target without a route, was
+ * Lists what a subscription listens to and did not send, newest first. What presence decided, or a target without a route, was
  * recorded when the event was appended. The rest follows from the event, the cursor and the mailbox: no event writes a row for a
  * subscription that only waits, or that it is not meant to wake. Source: D27.
  */
-export async function listUntold(
+export async function listUnsent(
   db: Reader,
   subscription: WakeSubscription,
   findDelivered: FindDelivered,
   { before, limit }: { readonly before: number; readonly limit: number },
-): Promise<UntoldPage> {
+): Promise<UnsentPage> {
   const { projectId, audience, trigger } = subscription
   const scanned = await readTriggerEventsBefore(db, { projectId, audience, trigger, before, limit: scannedMax })
   const isWhole = scanned.length < scannedMax
@@ -60,7 +60,7 @@ async function derive(
   subscription: WakeSubscription,
   findDelivered: FindDelivered,
   scanned: readonly LogEvent[],
-): Promise<Untold[]> {
+): Promise<UnsentEvent[]> {
   const [newest] = scanned
   if (!newest) return []
   const events = scanned.filter(({ createdAt }) => createdAt >= subscription.createdAt)
@@ -70,12 +70,12 @@ async function derive(
     listSubscriptions(db, subscription.agentId),
     findDelivered(subscription.agentId, messageIds),
   ])
-  const untold: Untold[] = []
+  const unsent: UnsentEvent[] = []
   for (const event of events) {
     if (recorded.has(event.logId)) continue
     const deliveredBy = delivered.get(messageIdOf(event) ?? '')
     const nonWake = nonWakeOf(subscription, event, { siblings, deliveredBy })
-    if (nonWake) untold.push({ ...nonWake, event, presence: null })
+    if (nonWake) unsent.push({ ...nonWake, event, presence: null })
   }
-  return untold
+  return unsent
 }

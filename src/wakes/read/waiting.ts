@@ -32,9 +32,9 @@ export async function readWaitingEvents(
   upTo: number,
 ): Promise<readonly LogEvent[]> {
   const mail = oldestAt === null ? [] : await unreadMail(db, subscription, messageIds, oldestAt, upTo)
-  const told = new Set(mail.map(({ taskId }) => taskId))
-  const untold = taskIds.filter((id) => !told.has(id))
-  const tasks = await newestTaskEvents(db, subscription.projectId, untold, upTo)
+  const ofMail = new Set(mail.map(({ taskId }) => taskId))
+  const others = taskIds.filter((id) => !ofMail.has(id))
+  const tasks = await newestTaskEvents(db, subscription.projectId, others, upTo)
   const open = tasks.filter((event) => wakesForTask(subscription, event))
   return [...mail, ...open].sort((a, b) => a.logId - b.logId)
 }

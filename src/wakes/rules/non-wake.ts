@@ -5,7 +5,7 @@ import { isDeliverable } from '../../registry/subscriptions/targets.ts'
 import { concerns, isOwnAct, isWokenBySibling, wakePolicyOf } from './match.ts'
 import { type Decision, decide, isWake, ownAct, routeOf } from './policy.ts'
 
-/** Why the target of a subscription was not told of an event that it listens to. Source: D27. */
+/** Why the target of a subscription was not sent an event that it listens to. Source: D27. */
 export type NonWake =
   | Decision
   /** It is sent when the subscription is sent for again. */
@@ -35,7 +35,7 @@ export function nonWakeOf(
   if (!isWake(decision)) return decision
   if (event.logId > subscription.cursorLogId) return waitOf(subscription)
   if (deliveredBy !== undefined) return { action: 'skip', reason: 'already_in_hand' }
-  // A sibling that is paused today was not when it told of the event.
+  // A sibling that is paused today was not when it sent the event.
   const active = siblings.map((sibling) => ({ ...sibling, status: 'active' as const }))
   if (isWokenBySibling(subscription, event, active)) return { action: 'skip', reason: 'told_elsewhere' }
   return undefined

@@ -33,7 +33,7 @@ export function reasonIn(detail: string | null): Reason | undefined {
   return reasons.find((reason) => reason === word)
 }
 
-/** Whether the senders of the mail in a wake are told of a step: that it is held, that a turn began, or an end that is no delivery. Pure. */
+/** Whether the senders of the mail in a wake are notified of a step: that it is held, that a turn began, or an end that is no delivery. Pure. */
 export function isShownToSender(step: ReceiptStep, outcome: DeliveryOutcome): boolean {
   if (step === 'held' || step === 'turn_started') return true
   if (step === 'written') return outcome === 'written'

@@ -7,7 +7,7 @@ export interface WakeStep {
   readonly source: string | null
   /** The identity whose key said it: `@donna`. */
   readonly reportedBy: string
-  /** When the gateway was told, the first time: ISO 8601. */
+  /** When it was reported to the gateway, the first time: ISO 8601. */
   readonly at: string
   readonly detail: string | null
   /** How often it was said again, with nothing else in between. */
@@ -18,7 +18,7 @@ export interface WakeStep {
 export interface WakeHistory {
   /** The oldest first. */
   readonly steps: readonly WakeStep[]
-  /** The steps that the senders of its mail were told of. */
+  /** The steps that the senders of its mail were notified of. The store has them under this name. */
   readonly told: readonly ReceiptStep[]
   /** The mail that it is about. */
   readonly messageIds: readonly string[]

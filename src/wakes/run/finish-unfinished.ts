@@ -21,7 +21,7 @@ export async function finishUnfinished(run: Run, sender: Sender): Promise<boolea
       // A resync may have moved the cursor since.
       inFlight.start(emission, Math.max(cursorLogId, lease.progress.cursorLogId))
       if (emission.payload.reason === 'waiting') lease.announced()
-      if (emission.releasedIn === subscription.announcesHeld) lease.toldReleased()
+      if (emission.releasedIn === subscription.announcesHeld) lease.sentReleased()
       if (inFlight.count >= width && !(await inFlight.finishOldest())) return false
     }
     while (inFlight.count > 0) if (!(await inFlight.finishOldest())) return false

@@ -19,8 +19,8 @@ export async function readWaiting({ context, subscription, lease }: Run): Promis
     const waiting = await readWaitingEvents(db, subscription, await findWaiting(agentId), cursorLogId)
     for (const event of waiting) events.set(event.logId, event)
   }
-  if (announcesHeld > 0 && !lease.hasToldReleased) {
-    lease.toldReleased()
+  if (announcesHeld > 0 && !lease.hasSentReleased) {
+    lease.sentReleased()
     const mail = { findDelivered, unread: await findWaiting?.(audience) }
     for (const event of await readReleasedEvents(db, subscription, mail, cursorLogId)) events.set(event.logId, event)
   }

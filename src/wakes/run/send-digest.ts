@@ -28,7 +28,7 @@ export async function sendDigest(run: Run, sender: Sender, waiting: readonly Log
   }
   const reason = waiting.length > 0 || appears(subscription) ? 'waiting' : undefined
   const emission = digestEmission(run, digest, lastEmittedLogId, context.clock.now(), reason)
-  const releasedIn = lease.hasToldReleased && subscription.kind === 'wake' ? subscription.announcesHeld : 0
+  const releasedIn = lease.hasSentReleased && subscription.kind === 'wake' ? subscription.announcesHeld : 0
   return sender.send(releasedIn > 0 ? { ...emission, releasedIn } : emission, after)
 }
 

@@ -34,7 +34,7 @@ export class Lease implements LeaseKey {
   #progress: Progress
   #isLost = false
   #hasAnnounced = false
-  #hasToldReleased = false
+  #hasSentReleased = false
 
   constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
     const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
@@ -78,12 +78,12 @@ export class Lease implements LeaseKey {
   }
 
   /** Whether a digest under this lease already has what presence held and no longer holds. */
-  get hasToldReleased(): boolean {
-    return this.#hasToldReleased
+  get hasSentReleased(): boolean {
+    return this.#hasSentReleased
   }
 
-  toldReleased(): void {
-    this.#hasToldReleased = true
+  sentReleased(): void {
+    this.#hasSentReleased = true
   }
 
   /** Whether it has been held long enough for other gateways to take over. */

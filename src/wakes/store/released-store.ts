@@ -88,7 +88,7 @@ export async function releaseWithDigest(tx: Transaction, id: string): Promise<vo
   if ((await tx.run(release, { id })) > 0) await tx.run(join, { id })
 }
 
-/** Forgets what an earlier release has told. Call it before `releaseHeld`. */
+/** Forgets what an earlier release has sent. Call it before `releaseHeld`. */
 export async function forgetReleased(tx: Transaction, id: string): Promise<void> {
   await tx.run(forget, { id })
 }

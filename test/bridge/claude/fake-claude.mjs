@@ -155,7 +155,7 @@ const acts = {
     setStatus('idle')
     await hooks('SessionStart', { source: 'clear' })
   },
-  // What ends meanwhile is told to nobody.
+  // What ends meanwhile is reported to nobody.
   advance: ({ ms }) => {
     now += ms
     for (const waiter of waiters) if (waiter.at <= now) waiter.child.kill('SIGTERM')

@@ -59,7 +59,7 @@ const client = (route: string, more: Partial<AttachedClient> = {}): AttachedClie
   hasTaken: async () => undefined,
   ...more,
 })
-const told = (permissionMode: string) => ({
+const reported = (permissionMode: string) => ({
   harness: 'claude',
   conversationId: 'c1',
   event: 'Stop',
@@ -72,23 +72,23 @@ test.each<[string, Partial<RouteFacts>, string]>([
   ['a monitor that has the id of before /clear', { clients: [client('monitor', { conversationId: 'c0' })] }, 'monitor'],
   ['no waiting hook of another conversation', { clients: [client('rewake', { conversationId: 'c0' })] }, 'none'],
   ['nothing of another process', { clients: [client('monitor', { process: { pid: 8 } })] }, 'none'],
-  ['the inbox where it is allowed', { isInboxAllowed: true, told: told('default') }, 'inbox'],
-  ['no inbox that is not allowed', { told: told('default') }, 'none'],
-  ['no inbox of a mode that holds', { isInboxAllowed: true, told: told('bypassPermissions') }, 'none'],
-  ['no inbox of a mode that is new', { isInboxAllowed: true, told: told('yolo') }, 'none'],
+  ['the inbox where it is allowed', { isInboxAllowed: true, reported: reported('default') }, 'inbox'],
+  ['no inbox that is not allowed', { reported: reported('default') }, 'none'],
+  ['no inbox of a mode that holds', { isInboxAllowed: true, reported: reported('bypassPermissions') }, 'none'],
+  ['no inbox of a mode that is new', { isInboxAllowed: true, reported: reported('yolo') }, 'none'],
   ['no inbox of an unknown mode', { isInboxAllowed: true }, 'none'],
   [
     'no inbox of an unknown version',
-    { isInboxAllowed: true, told: told('default'), session: { ...session, inboxProtocol: 2 } },
+    { isInboxAllowed: true, reported: reported('default'), session: { ...session, inboxProtocol: 2 } },
     'none',
   ],
   [
     'the waiting hook before the inbox',
-    { isInboxAllowed: true, told: told('plan'), clients: [client('rewake')] },
+    { isInboxAllowed: true, reported: reported('plan'), clients: [client('rewake')] },
     'rewake',
   ],
 ])('the route is %s', (_what, facts, kind) => {
-  const none = { session, clients: [], told: undefined, isInboxAllowed: false }
+  const none = { session, clients: [], reported: undefined, isInboxAllowed: false }
   expect(chooseRoute({ ...none, ...facts })).toMatchObject({ kind })
 })
 

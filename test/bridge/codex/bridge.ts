@@ -29,7 +29,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
   const notes: string[] = []
   const hooked: ReportedConversation[] = []
   let tell: (report: LocalReport) => void = () => {}
-  const told = new Promise<LocalReport>((resolve) => {
+  const reported = new Promise<LocalReport>((resolve) => {
     tell = resolve
   })
   const context: AdapterContext = {
@@ -43,7 +43,7 @@ export function startAdapter({ directories, settings, env = { PATH: '' }, times 
       reportedConversations: () => hooked,
       onChange: () => () => {},
       reported: async (wakeId, isEnough, signal) => {
-        const report = await Promise.race([told, untilAborted(signal)])
+        const report = await Promise.race([reported, untilAborted(signal)])
         return report && report.wakeId === wakeId && isEnough(report) ? report : undefined
       },
     },
@@ -68,7 +68,7 @@ export const sessionOf = (conversationId: string): HarnessSession => ({
   state: 'unknown',
 })
 
-/** Hands a wake over, and keeps what is told on the way. `ended` resolves with how it ended, and after how long. */
+/** Hands a wake over, and keeps what is reported on the way. `ended` resolves with how it ended, and after how long. */
 export function handOver(adapter: CodexAdapter, conversationId: string, wake = makeWake()) {
   const reports: string[] = []
   const routes: string[] = []

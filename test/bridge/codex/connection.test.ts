@@ -42,7 +42,7 @@ test('answers find their request in any order; what is not understood is passed 
   expect(await Promise.all(calls)).toEqual([{ of: 'a' }, { of: 'b' }])
 })
 
-test('a request of the server is told, and never answered', () => {
+test('a request of the server is reported, and never answered', () => {
   const { transport, sent, take } = makeTransport()
   const connection = new Connection(transport)
   const heard: boolean[] = []

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { FakeCodex } from './fake-codex.ts'
 import type { FakeThread } from './fake-thread.ts'
 
-/** A connection of a client: it has greeted, or not, and is told of the turns of some threads. */
+/** A connection of a client: it has greeted, or not, and is notified of the turns of some threads. */
 export interface FakeClient {
   send(message: object): void
   close(): void
@@ -136,7 +136,7 @@ export class FakeProcess {
       case 'thread/read':
         return { thread: this.#view(thread) }
       case 'thread/resume':
-        // Whoever loads it is told of what then runs.
+        // Whoever loads it is notified of what then runs.
         if (!thread.owner || thread.owner === this) client.threads.add(thread.id)
         this.load(thread)
         return { thread: this.#view(thread) }
@@ -153,14 +153,14 @@ export class FakeProcess {
       }
       case 'thread/turns/list': {
         // Another process reads a turn in progress as one that was interrupted.
-        const told = ({ status }: { status: string }) =>
+        const statusOf = ({ status }: { status: string }) =>
           status === 'inProgress' && thread.owner !== this ? 'interrupted' : status
         const turns = thread.turns.slice(0, Number(params.limit ?? 20))
         const { itemsView = 'summary' } = params
         const data = turns.map((turn) => ({
           ...turn,
           items: itemsView === 'full' ? turn.items : turn.items.slice(0, 1),
-          status: told(turn),
+          status: statusOf(turn),
           itemsView,
         }))
         return { data, nextCursor: null }

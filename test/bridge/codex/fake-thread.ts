@@ -44,7 +44,7 @@ export class FakeThread {
     return this.turns.find(({ status }) => status === 'inProgress')
   }
 
-  /** What the model was told, over all turns. */
+  /** What the model got, over all turns. */
   get texts(): string[] {
     return this.turns.flatMap(({ items }) => items.map(({ text }) => text))
   }

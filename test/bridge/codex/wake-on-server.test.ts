@@ -63,7 +63,7 @@ test('an approval that is asked for while a wake waits is not answered; after it
   thread.ask()
   await until(
     () => reports.at(-1),
-    (told) => /answer of its user/.test(told ?? ''),
+    (report) => /answer of its user/.test(report ?? ''),
   )
   thread.approve()
   expect(await ended).toMatchObject({ step: 'turn_started' })
@@ -82,7 +82,7 @@ test('an interrupt stops the queue: the wake is held, and begins after the next 
   thread.interrupt()
   await until(
     () => reports.at(-1),
-    (told) => /interrupt stopped the queue/.test(told ?? ''),
+    (report) => /interrupt stopped the queue/.test(report ?? ''),
   )
   expect(codex.count('thread/queue/start')).toBe(0)
   thread.answers = true

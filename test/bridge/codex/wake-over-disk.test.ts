@@ -46,7 +46,7 @@ test('a terminal that is busy for long: the wake stays in its queue, and no proc
   const { ended, reports } = handOver(adapter, thread.id)
   await until(
     () => reports.at(-1),
-    (told) => /^held: in the queue/.test(told ?? ''),
+    (report) => /^held: in the queue/.test(report ?? ''),
   )
   await until(
     () => codex.children.size,
@@ -93,7 +93,7 @@ test('a terminal whose hook says that it asks its user gets nothing until the ho
   expect(thread.texts).toEqual([early.wake.text, 'work'])
 })
 
-test('a question that is asked while the wake is in the queue: it stays there, and its sender is told why', async () => {
+test('a question that is asked while the wake is in the queue: it stays there, and its sender learns why', async () => {
   const { codex, thread, adapter, hooked } = openOffice()
   codex.openTerminal(thread)
   thread.answers = false
@@ -106,7 +106,7 @@ test('a question that is asked while the wake is in the queue: it stays there, a
   hooked.push(asks(thread))
   await until(
     () => reports,
-    (all) => all.some((told) => /^held: in the queue of Codex: the session waits for an answer/.test(told)),
+    (all) => all.some((report) => /^held: in the queue of Codex: the session waits for an answer/.test(report)),
   )
   thread.answers = true
   thread.finish()
@@ -163,7 +163,7 @@ test('where the user has set it, a closed conversation is opened, and let go whe
   expect(thread.turns[0]).toMatchObject({ status: 'completed' })
 })
 
-test('a turn that asks for something where nobody watches ends unanswered, and its user is told', async () => {
+test('a turn that asks for something where nobody watches ends unanswered, and its user is notified', async () => {
   const { codex, thread, adapter, notes } = openOffice({ resumeClosed: true })
   thread.answers = false
   await handOver(adapter, thread.id).ended

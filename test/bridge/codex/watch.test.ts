@@ -8,18 +8,18 @@ import { until } from '../../support/until.ts'
 import { FakeCodex } from './fake-codex.ts'
 
 function startWatch(codex: FakeCodex) {
-  const told: HarnessSession[] = []
+  const reported: HarnessSession[] = []
   const stopping = new AbortController()
   const access = new CodexAccess(codexSettings({ env: {}, settings: { homes: [codex.home] } }), {})
   const directories = [codex.project]
-  const ended = watchCodex(access, { directories }, (session) => told.push(session), stopping.signal, 20)
+  const ended = watchCodex(access, { directories }, (session) => reported.push(session), stopping.signal, 20)
   atTestEnd(async () => {
     stopping.abort()
     await ended
   })
-  const lastOf = (id: string) => told.findLast(({ conversationId }) => conversationId === id)
+  const lastOf = (id: string) => reported.findLast(({ conversationId }) => conversationId === id)
   return {
-    told,
+    reported,
     is: (id: string, state: string) =>
       until(
         () => lastOf(id),
@@ -28,7 +28,7 @@ function startWatch(codex: FakeCodex) {
   }
 }
 
-test('each change of a state is told, without a subscription', async () => {
+test('each change of a state is reported, without a subscription', async () => {
   const codex = FakeCodex.start()
   const server = await codex.listen()
   const thread = codex.addThread()
@@ -45,10 +45,10 @@ test('each change of a state is told, without a subscription', async () => {
   expect(codex.count('thread/resume')).toBe(0)
 })
 
-test('a conversation that begins is told, and can be woken after its first prompt', async () => {
+test('a conversation that begins is reported, and can be woken after its first prompt', async () => {
   const codex = FakeCodex.start()
   const server = await codex.listen()
-  const { told, is } = startWatch(codex)
+  const { reported, is } = startWatch(codex)
   await until(
     () => codex.count('thread/loaded/list'),
     (count) => count > 0,
@@ -58,7 +58,7 @@ test('a conversation that begins is told, and can be woken after its first promp
   expect((await is(thread.id, 'idle'))!.route).toBeUndefined()
   thread.prompt('hello')
   await until(
-    () => told.at(-1)!,
+    () => reported.at(-1)!,
     ({ state, route }) => state === 'idle' && route === 'app-server',
   )
 })

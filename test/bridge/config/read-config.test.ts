@@ -24,7 +24,7 @@ const codex: AdapterRow = {
   title: 'Codex',
   proves: ['turn_started'],
   settings: {
-    steer: { type: 'boolean', help: 'whether a running turn is told too' },
+    steer: { type: 'boolean', help: 'whether a running turn gets wakes too' },
     args: { type: 'strings', help: 'arguments of the program' },
   },
   create: () => {
@@ -128,7 +128,7 @@ describe('the configuration of the bridge', () => {
     [
       'a setting of another type',
       { agents: [agent], adapters: { codex: { steer: 'no' } } },
-      /adapters\.codex\.steer: must be true or false: whether a running turn is told too/,
+      /adapters\.codex\.steer: must be true or false: whether a running turn gets wakes too/,
     ],
     [
       'a list with something else',

@@ -93,7 +93,7 @@ test('a command that the end of the bridge cuts off is unknown; one that has not
   await adapter[Symbol.asyncDispose]()
 })
 
-test('what the command prints is told, in a bounded number of lines without control characters', async () => {
+test('what the command prints is reported, in a bounded number of lines without control characters', async () => {
   const { adapter, notes } = office({ command: String.raw`printf 'a\033[2Jb\n'; seq 1000; printf tail >&2` })
   const { sessions } = await probe(adapter)
   await adapter.wake(sessions[0]!, aWake(), attempt().tools)

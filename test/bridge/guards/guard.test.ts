@@ -34,7 +34,7 @@ test('two agents that wake each other are held, and so is a bridge that runs awa
   })
 })
 
-test('of several the one is told that lasts longest', () => {
+test('of several the one is reported that lasts longest', () => {
   expect(ask(['@olga'], turnsOf(20, ['@olga']), now)?.mayAt).toBe(now + 60_000)
   expect(ask(['@olga'], turnsOf(20, ['@olga'], now - 60_000), now)?.isOfSender).toBe(true)
 })

@@ -23,7 +23,7 @@ describe('the journal as an attacker leaves it', () => {
     expect(existsSync(victim)).toBe(false)
   })
 
-  test('that others could write is closed, and its user is told', () => {
+  test('that others could write is closed, and its user is notified', () => {
     using directory = dataDirectory()
     const path = join(directory.path, 'state', 'bridge.db')
     openAt(path)[Symbol.dispose]()

@@ -99,7 +99,7 @@ describe('the journal', () => {
     expect(journal.subscriptionsOf('@ben').size).toBe(0)
   })
 
-  test('belongs to one bridge: a second one is told which', () => {
+  test('belongs to one bridge: a second one learns which', () => {
     using directory = dataDirectory()
     {
       using _first = open(directory.path)

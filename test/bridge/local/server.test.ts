@@ -325,7 +325,7 @@ describe('a client that is wrong', () => {
     await client.closed
   })
 
-  test('the one above the greatest number is told so, and room comes again', async () => {
+  test('the one above the greatest number gets an error, and room comes again', async () => {
     using desk = makeDesk()
     await using _server = await desk.open()
     const open: Socket[] = []

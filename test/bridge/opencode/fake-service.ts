@@ -13,7 +13,7 @@ export async function startFakeService(stateHome: string, directory: string) {
   const turns: string[] = []
   const running = new Set<string>()
   const streams = new Set<ServerResponse>()
-  const told = { pid: process.pid, starts: true }
+  const settings = { pid: process.pid, starts: true }
   const emit = (type: string, data: object) => {
     for (const stream of streams) stream.write(`data: ${JSON.stringify({ type, data })}\n\n`)
   }
@@ -29,7 +29,7 @@ export async function startFakeService(stateHome: string, directory: string) {
     }
     const authorization = `Basic ${Buffer.from('opencode:a secret').toString('base64')}`
     if (request.headers.authorization !== authorization) return say(401, {})
-    if (route === 'GET /api/info') return say(200, { version: '2.0.1', pid: told.pid })
+    if (route === 'GET /api/info') return say(200, { version: '2.0.1', pid: settings.pid })
     if (route === 'GET /api/session') return say(200, { data: [{ id: 'ses_1', location: { directory } }], cursor: {} })
     if (route === 'GET /api/session/active')
       return say(200, { data: Object.fromEntries([...running].map((id) => [id, { type: 'running' }])) })
@@ -48,7 +48,7 @@ export async function startFakeService(stateHome: string, directory: string) {
     inbox.set(prompt.id, prompt.text)
     say(200, { data: { ...prompt, sessionID: 'ses_1' } })
     emit('session.inbox.enqueued', { sessionID: 'ses_1', id: prompt.id })
-    if (!told.starts) return
+    if (!settings.starts) return
     inbox.delete(prompt.id)
     turns.push(prompt.id)
     emit('session.execution.started', { sessionID: 'ses_1' })
@@ -65,7 +65,7 @@ export async function startFakeService(stateHome: string, directory: string) {
     requests,
     turns,
     running,
-    told,
+    settings,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -229,30 +229,30 @@ test('the password comes from the variable that is named, or from a file, and a 
   ])
 })
 
-test('the states are told as they change', async () => {
+test('the states are reported as they change', async () => {
   await using desk = await openDesk()
   desk.fake.holdsTurns = true
-  const told: string[] = []
+  const reported: string[] = []
   const stop = new AbortController()
-  const watching = desk.adapter.watch!(({ state }) => void told.push(state), stop.signal)
+  const watching = desk.adapter.watch!(({ state }) => void reported.push(state), stop.signal)
   await until(
-    () => told,
+    () => reported,
     (states) => states.includes('idle'),
   )
   desk.fake.type('ses_1', 'work')
   await until(
-    () => told,
+    () => reported,
     (states) => states.at(-1) === 'active',
   )
   desk.fake.dropEvents()
   const id = desk.fake.ask('ses_1')
   await until(
-    () => told,
+    () => reported,
     (states) => states.at(-1) === 'waitingOnApproval',
   )
   desk.fake.reply(id, 'once')
   await until(
-    () => told,
+    () => reported,
     (states) => states.at(-1) === 'idle',
   )
   stop.abort()

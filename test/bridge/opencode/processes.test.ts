@@ -53,7 +53,7 @@ const session = (id: string, updated: number, more: object = {}) => ({
 })
 const idsShown = (...args: Parameters<typeof shownSessions>) => shownSessions(...args).map(({ id }) => id)
 
-test('a process shows what has changed since it started, and what its events told', () => {
+test('a process shows what has changed since it started, and what its events showed', () => {
   const all = [session('old', 900), session('new', 1_500), session('child', 1_500, { parentID: 'new' })]
   expect(idsShown(all, shower, new Map())).toEqual(['new'])
   expect(idsShown(all, shower, new Map([['new', 11]]))).toEqual([])

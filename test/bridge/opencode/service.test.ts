@@ -55,7 +55,7 @@ test('a running turn holds a wake', async () => {
 test('what is still in the inbox waits, and what never was there is absent', async () => {
   await using desk = await openDesk()
   const session = await desk.session()
-  desk.service.told.starts = false
+  desk.service.settings.starts = false
   const wake = makeWake()
   const { tools, stop } = makeTools({ report: () => stop() })
   await expect(desk.adapter.wake(session, wake, tools)).rejects.toThrow('stopped')
@@ -74,7 +74,7 @@ test('a file that others can read is a remark, and its password goes nowhere', a
 test('a file that a killed service has left is stale', async () => {
   await using desk = await openDesk()
   const session = await desk.session()
-  desk.service.told.pid = 1
+  desk.service.settings.pid = 1
   expect((await desk.adapter.probe(never)).sessions).toEqual([])
   expect(await desk.adapter.wake(session, makeWake(), makeTools().tools)).toMatchObject({ step: 'held' })
   expect(desk.service.turns).toEqual([])

@@ -116,8 +116,8 @@ test('a lock of a process that lives holds a wake; that of a dead one does not',
 test('a process that has ended is misaddressed, and one that works is left alone', async () => {
   const mac = openMac()
   const session = await sessionOf(mac)
-  const told = { harness: 'claude', conversationId: 'c1', event: 'UserPromptSubmit', at: 0 }
-  mac.clients.conversations.push({ ...told, state: 'active', process: session.process! })
+  const report = { harness: 'claude', conversationId: 'c1', event: 'UserPromptSubmit', at: 0 }
+  mac.clients.conversations.push({ ...report, state: 'active', process: session.process! })
   expect(await sessionOf(mac)).toMatchObject({ state: 'active' })
   expect(await mac.adapter.wake(session, aWake(), attempt().tools)).toMatchObject({ step: 'held' })
   mac.end(703)

@@ -65,8 +65,13 @@ describe.skipIf(process.platform !== 'linux')('Qwen Code', () => {
     const session = await startSession(home, { cwd })
     const { find, clients } = adapterFor(home)
     expect(await find()).toMatchObject({ state: 'unknown' })
-    const told = { harness: 'qwen', conversationId: String(session.record.sessionId), event: 'UserPromptSubmit', at: 0 }
-    const working = { ...told, state: 'active', activeTurnId: 'turn 1' } as const
+    const report = {
+      harness: 'qwen',
+      conversationId: String(session.record.sessionId),
+      event: 'UserPromptSubmit',
+      at: 0,
+    }
+    const working = { ...report, state: 'active', activeTurnId: 'turn 1' } as const
     clients.conversations.push({ ...working, process: { pid: 1 } })
     expect(await find()).toMatchObject({ state: 'unknown' })
     clients.conversations.push({ ...working, process: { pid: process.pid } })

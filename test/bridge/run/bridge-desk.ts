@@ -72,7 +72,7 @@ export async function openPlace(session: Partial<HarnessSession> = {}) {
   }
 }
 
-/** Starts a bridge, and waits until its agents are connected unless told otherwise. */
+/** Starts a bridge, and waits until its agents are connected unless the test wants otherwise. */
 export async function startBridge(options: DeskOptions, { isConnected = true } = {}): Promise<RunningBridge> {
   const {
     gateway,

@@ -87,7 +87,7 @@ test.each(['after the act', 'before the act'])(
   },
 )
 
-test('what cannot be told after a crash is unknown, and is not handed over again', async () => {
+test('what cannot be determined after a crash is unknown, and is not handed over again', async () => {
   using home = dataDirectory()
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

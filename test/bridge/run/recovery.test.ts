@@ -8,7 +8,7 @@ import { mail, subscriptionsOf } from './acts.ts'
 import { startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
-test('an agent whose wakes failed until the gateway stopped them is woken again after a while, and its user is told why', async () => {
+test('an agent whose wakes failed until the gateway stopped them is woken again after a while, and its user learns why', async () => {
   using home = dataDirectory()
   const clock = new FakeClock(Date.now())
   await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })

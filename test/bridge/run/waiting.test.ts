@@ -129,11 +129,11 @@ describe('what waits', () => {
     await untilOutcomes(gateway, donna, ['delivered', 'delivered'])
     // Ben wrote before Olga did: the digest names her alone.
     await mail(gateway, 'again', ben)
-    const told = await until(
+    const step = await until(
       () => bridge.receipts.find(({ detail }) => detail?.includes('1 times within an hour')),
       (found) => found !== undefined,
     )
-    expect(told?.detail).toContain('@ben has woken @donna')
+    expect(step?.detail).toContain('@ben has woken @donna')
     expect(harness.turns).toHaveLength(2)
   })
 })

@@ -203,7 +203,7 @@ describe.skipIf(!hasTmux)('tmux', () => {
     expect(await adapter.wake(session, aWake(), attempt({}, 'written').tools)).toMatchObject({ step: 'misaddressed' })
   })
 
-  test('panes without a known program, and outside of the allowed directories, are not told', async () => {
+  test('panes without a known program, and outside of the allowed directories, are not reported', async () => {
     const unknown = await openTerminal('vim')
     expect((await (await adapterFor(unknown)).adapter.probe(never)).sessions).toEqual([])
     const terminal = await openTerminal()

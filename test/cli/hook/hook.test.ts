@@ -45,13 +45,13 @@ const inboxOf = async (gateway: TestGateway, { key }: TestAgent) =>
 
 describe('the mailbox check at the start of a turn', () => {
   // S1-15
-  test('Claude Code is told who wrote what, once, and the mail stays unread', async () => {
+  test('Claude Code learns who wrote what, once, and the mail stays unread', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const id = await mail(gateway, '@donna', 'Please review PR 7')
-    const told = await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)
-    expect(told).toMatchObject({ code: 0, stderr: '' })
-    const { hookEventName, additionalContext } = contextOf(told.stdout)
+    const printed = await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    const { hookEventName, additionalContext } = contextOf(printed.stdout)
     expect(hookEventName).toBe('UserPromptSubmit')
     expect(additionalContext).toContain(`- relay from @operator: "Please review PR 7" (${id})`)
     expect(additionalContext).toContain('read_inbox')
@@ -60,7 +60,7 @@ describe('the mailbox check at the start of a turn', () => {
     expect(await hook(gateway, donna, ['claude', 'UserPromptSubmit'], claudePrompt)).toMatchObject({ stdout: '' })
   })
 
-  test('Codex is told at the start of its session', async () => {
+  test('Codex is notified at the start of its session', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     await mail(gateway, '@donna', 'Hello')

@@ -27,7 +27,7 @@ async function writeUntil(gateway: TestGateway, seen: readonly unknown[]) {
 }
 
 describe('a client of the 2025 era that has subscribed to its inbox', () => {
-  test('is told that it has changed, and no mail is taken', async () => {
+  test('is notified that it has changed, and no mail is taken', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const { client, seen } = await listening(gateway, donna, 'a-client')
@@ -42,7 +42,7 @@ describe('a client of the 2025 era that has subscribed to its inbox', () => {
   })
 })
 
-test('a client of the 2026 era is told on its listen stream', async () => {
+test('a client of the 2026 era is notified on its listen stream', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const { client } = await startMcpPair('modern', access(gateway, donna))
@@ -89,7 +89,7 @@ describe('a channel of Claude Code', () => {
 
   test.each([
     ['another client', 'legacy', 'a-client', undefined, false],
-    ['another client that is told to', 'legacy', 'a-client', true, true],
+    ['another client with the option', 'legacy', 'a-client', true, true],
     ['Claude Code in the era of 2026', 'modern', 'claude-code', true, false],
   ] as const)('is declared for %s: %s %s %s → %s', async (_what, era, name, channel, declared) => {
     const { client, said } = await startMcpPair(era, { url: 'http://127.0.0.1:1', key: 'k', channel }, name)

@@ -89,10 +89,10 @@ describe('two processes with one identity', () => {
     await older.client.callTool({ name: 'whoami', arguments: {} })
     const other = await startMcpPair('legacy', { ...access(gateway, donna), process: newer })
     await other.client.callTool({ name: 'whoami', arguments: {} })
-    for (const told of [/preempted/, /started later/]) {
+    for (const reason of [/preempted/, /started later/]) {
       const { isError, content } = await older.client.callTool({ name: 'whoami', arguments: {} })
       expect(isError).toBe(true)
-      expect(JSON.stringify(content)).toMatch(told)
+      expect(JSON.stringify(content)).toMatch(reason)
     }
     expect(await live(gateway)).toMatchObject([{ pid: 4712 }])
     expect((await other.client.callTool({ name: 'whoami', arguments: {} })).isError).toBeUndefined()

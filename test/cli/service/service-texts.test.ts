@@ -47,7 +47,7 @@ test.each([
   expect(bridgeService({ ...place, platform }, launch).path).toBe(path)
 })
 
-test('Windows is told what to do, with the command', () => {
+test('on Windows the user learns what to do, with the command', () => {
   expect(() => bridgeService({ ...place, platform: 'win32' }, launch)).toThrow(/schtasks \/Create .*\\"\/opt\/node 20/)
   expect(() => bridgeService({ ...place, platform: 'aix' }, launch)).toThrow(/knows no services of aix/)
 })

@@ -74,7 +74,7 @@ function callAndNote({ client }: Harness): Calls {
   return { called, run }
 }
 
-/** Mail comes, and the client is told by its subscription to the inbox, and by a wake where it takes wakes. */
+/** Mail comes, and the client is notified by its subscription to the inbox, and by a wake where it takes wakes. */
 async function hearOfMail(
   { client, updated, logged }: Harness,
   handle: string,

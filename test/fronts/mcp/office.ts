@@ -5,7 +5,7 @@ import { fetchCallApi } from './fetch-call-api.ts'
 import { connectMcp } from './mcp-client.ts'
 
 /** What a call of a tool came to. */
-interface Told {
+interface ToolAnswer {
   readonly isError: boolean
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever a tool returns
@@ -16,7 +16,7 @@ interface Told {
 interface Desk extends TestAgent {
   readonly sessionId: string
   readonly client: Client
-  run(tool: string, args?: JsonObject): Promise<Told>
+  run(tool: string, args?: JsonObject): Promise<ToolAnswer>
 }
 
 /** A gateway with agents at their desks. */
@@ -44,7 +44,7 @@ export async function sitDown(gateway: TestGateway, agent: TestAgent): Promise<D
   return { ...agent, sessionId: body.sessionId, client, run: (tool, args) => runTool(client, tool, args) }
 }
 
-export async function runTool(client: Client, name: string, args: JsonObject = {}): Promise<Told> {
+export async function runTool(client: Client, name: string, args: JsonObject = {}): Promise<ToolAnswer> {
   const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: args })
   const [first] = content as { text: string }[]
   return { isError, text: first?.text ?? '', data: structuredContent }

@@ -99,10 +99,10 @@ test('long mail is cut with its length, and can be read in pieces', async () => 
   expect(read).toBe(body)
 })
 
-test('the API is told whose call it is: what the client says in _meta goes along', async () => {
-  const told: unknown[] = []
+test('the API learns whose call it is: what the client says in _meta goes along', async () => {
+  const metas: unknown[] = []
   const client = await connectMcp(async (_request, { mcp } = {}) => {
-    told.push(mcp?.meta)
+    metas.push(mcp?.meta)
     return {
       status: 200,
       headers: {},
@@ -110,5 +110,5 @@ test('the API is told whose call it is: what the client says in _meta goes along
     }
   })
   await client.callTool({ name: 'whoami', _meta: { threadId: 'thread-1' } })
-  expect(told).toMatchObject([{ threadId: 'thread-1' }])
+  expect(metas).toMatchObject([{ threadId: 'thread-1' }])
 })

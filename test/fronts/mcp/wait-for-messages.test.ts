@@ -39,7 +39,7 @@ test('a client that cancels the call gets no mail by it', async () => {
 
 test('tells its progress, so that clients keep waiting', async () => {
   let now = 0
-  const told: unknown[] = []
+  const reports: unknown[] = []
   const steps: string[] = []
   const call = async ({ query = {} }: { query?: Readonly<Record<string, string>> }) => {
     steps.push(query.waitSeconds!)
@@ -54,10 +54,10 @@ test('tells its progress, so that clients keep waiting', async () => {
     own,
     takesWakes: false,
     now: () => now,
-    progress: (said: unknown) => told.push(said),
+    progress: (said: unknown) => reports.push(said),
   }
   const result = await runTool(waitForMessages, call, { timeoutSeconds: 50 }, context)
   expect(steps).toEqual(['20', '20', '10'])
-  expect(told).toMatchObject([{ progress: 20, total: 50 }, { progress: 40 }])
+  expect(reports).toMatchObject([{ progress: 20, total: 50 }, { progress: 40 }])
   expect(result.structuredContent).toMatchObject({ arrived: false, waitedSeconds: 50 })
 })

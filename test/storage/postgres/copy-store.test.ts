@@ -88,11 +88,11 @@ test('a table that is larger than a batch is copied whole, with progress reports
   raw.close()
   await using source = StoppedStore.open(directory.path, systemClock)
   await using target = await NewStore.open(empty.url, systemClock)
-  const told: string[] = []
-  const progress = (table: string, rows: number, isWhole: boolean) => void told.push(`${table} ${rows} ${isWhole}`)
+  const reports: string[] = []
+  const progress = (table: string, rows: number, isWhole: boolean) => void reports.push(`${table} ${rows} ${isWhole}`)
   const { logHeads } = await copyStore(source, target, { progress })
   expect(logHeads).toEqual([{ projectId: 'default', logHead: 30_000, newestLogId: 30_000 }])
-  expect(told).toEqual(
+  expect(reports).toEqual(
     expect.arrayContaining(['event 2000 false', 'event 28000 false', 'event 30000 true', 'task 0 true']),
   )
 })

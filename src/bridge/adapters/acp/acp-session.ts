@@ -20,7 +20,7 @@ export class AcpSession {
   /** What the agent asks the user. */
   readonly questions = new Set<string>()
   /** Version 2 says it. */
-  told: 'running' | 'requires_action' | 'idle' = 'idle'
+  reportedState: 'running' | 'requires_action' | 'idle' = 'idle'
   own: OwnTurn | undefined
   /** Prompts of the editor that wait for the end of ours, as they came. */
   readonly waiting: { readonly id: string | number; readonly line: Buffer }[] = []
@@ -31,7 +31,7 @@ export class AcpSession {
   }
 
   get state(): PresenceState {
-    if (this.questions.size > 0 || this.told === 'requires_action') return 'waitingOnApproval'
-    return this.prompts.size > 0 || this.own !== undefined || this.told === 'running' ? 'active' : 'idle'
+    if (this.questions.size > 0 || this.reportedState === 'requires_action') return 'waitingOnApproval'
+    return this.prompts.size > 0 || this.own !== undefined || this.reportedState === 'running' ? 'active' : 'idle'
   }
 }

@@ -183,21 +183,21 @@ export class AcpTraffic {
     const { update } = rpc.params
     if (!session || !isJsonObject(update)) return
     const kind = String(update.sessionUpdate)
-    if (kind === 'state_update') this.#told(session, update.state)
+    if (kind === 'state_update') this.#noteState(session, update.state)
     const { own } = session
     if (!own) return
     if (this.#version === 1 && ofTurn.has(kind)) this.#begun(session, `session/update ${kind}`)
     if (kind.startsWith('user_message') && wakeIdsIn(JSON.stringify(update.content ?? '')).includes(own.wakeId)) {
       own.isInHistory = true
     }
-    if (this.#version === 2 && own.isInHistory && session.told === 'running')
+    if (this.#version === 2 && own.isInHistory && session.reportedState === 'running')
       this.#begun(session, 'user_message, running')
-    if (this.#version === 2 && own.hasBegun && session.told === 'idle') this.#ownEnd(session)
+    if (this.#version === 2 && own.hasBegun && session.reportedState === 'idle') this.#ownEnd(session)
   }
 
-  #told(session: AcpSession, state: unknown): void {
+  #noteState(session: AcpSession, state: unknown): void {
     const before = session.state
-    if (state === 'running' || state === 'requires_action' || state === 'idle') session.told = state
+    if (state === 'running' || state === 'requires_action' || state === 'idle') session.reportedState = state
     if (session.state !== before) this.#events.changed(session)
   }
 
@@ -228,7 +228,7 @@ export class AcpTraffic {
     }
     if (this.#version === 2) {
       if (!own.hasBegun) this.#events.proved(session, wakeId, 'delivered', 'session/prompt was accepted')
-      if (own.hasBegun && session.told === 'idle') this.#ownEnd(session)
+      if (own.hasBegun && session.reportedState === 'idle') this.#ownEnd(session)
       return
     }
     const proof = `stopReason ${String(result.stopReason)}`

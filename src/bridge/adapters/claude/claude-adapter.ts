@@ -123,7 +123,9 @@ export class ClaudeAdapter implements Adapter {
     return chooseRoute({
       session,
       clients: clients.attached('claude'),
-      told: clients.reportedConversations('claude').find(({ conversationId }) => conversationId === session.sessionId),
+      reported: clients
+        .reportedConversations('claude')
+        .find(({ conversationId }) => conversationId === session.sessionId),
       isInboxAllowed: this.#settings.isInboxAllowed,
     })
   }
@@ -153,8 +155,8 @@ export class ClaudeAdapter implements Adapter {
     const { clients } = this.#context
     const { pid, startedAt, sessionId, cwd, state } = session
     const route = this.#route(session)
-    const told = clients.reportedConversations('claude').find(({ conversationId }) => conversationId === sessionId)
-    const turn = state === 'idle' ? undefined : told?.activeTurnId
+    const reported = clients.reportedConversations('claude').find(({ conversationId }) => conversationId === sessionId)
+    const turn = state === 'idle' ? undefined : reported?.activeTurnId
     return {
       harness: 'claude',
       conversationId: sessionId,

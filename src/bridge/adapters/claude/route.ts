@@ -22,7 +22,7 @@ export interface RouteFacts {
   /** Programs of ours in sessions of Claude Code, the newest first. */
   readonly clients: readonly AttachedClient[]
   /** What the hooks of this conversation have said last. */
-  readonly told: ReportedConversation | undefined
+  readonly reported: ReportedConversation | undefined
   /** Whether the user has allowed the inbox socket. */
   readonly isInboxAllowed: boolean
 }
@@ -36,7 +36,7 @@ const inboxProtocol = 1
  * Chooses the best way into a session: a monitor, which lives as long as the session; otherwise a waiting hook of the same conversation;
  * otherwise the inbox, if its user has allowed it. Pure.
  */
-export function chooseRoute({ session, clients, told, isInboxAllowed }: RouteFacts): Route {
+export function chooseRoute({ session, clients, reported, isInboxAllowed }: RouteFacts): Route {
   const own = clients.filter((client) => client.process?.pid === session.pid)
   // A monitor lives through /clear, and then speaks to the new conversation; its own environment has the old id.
   const monitor = own.find(({ route }) => route === 'monitor')
@@ -48,7 +48,7 @@ export function chooseRoute({ session, clients, told, isInboxAllowed }: RouteFac
   if (inboxPath === undefined) return { kind: 'none', remark: `Version ${version} has no inbox. ${noClient}` }
   if (session.inboxProtocol !== inboxProtocol)
     return { kind: 'none', remark: `The inbox of version ${version} is not one that this bridge knows. ${noClient}` }
-  const mode = told?.permissionMode
+  const mode = reported?.permissionMode
   if (mode !== undefined && deliveringModes.includes(mode)) return { kind: 'inbox', path: inboxPath }
   const why = mode === undefined ? 'its hooks have not said its permission mode yet' : `its permission mode is ${mode}`
   return { kind: 'none', remark: `Its inbox is not used: ${why}. ${noClient}` }

@@ -112,7 +112,7 @@ export class AppServer implements AsyncDisposable {
     }
   }
 
-  /** Loads a closed thread here: its queue runs, and this connection is told of its turns. Errors: another process has it open. */
+  /** Loads a closed thread here: its queue runs, and this connection is notified of its turns. Errors: another process has it open. */
   async load(threadId: string): Promise<void> {
     await this.#call('thread/resume', { threadId, excludeTurns: true })
   }

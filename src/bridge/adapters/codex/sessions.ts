@@ -11,7 +11,7 @@ export type Seat =
   | { readonly kind: 'open' }
   /** In none; `mayOpen`: a wake opens it. */
   | { readonly kind: 'closed'; readonly mayOpen: boolean }
-  /** It cannot be told; `isNewest`: of its directory. */
+  /** It cannot be determined; `isNewest`: of its directory. */
   | { readonly kind: 'maybe'; readonly isNewest: boolean }
 
 /** Returns a thread as the bridge knows conversations. */
@@ -44,7 +44,7 @@ function routeOf({ preview }: CodexThread, seat: Seat): Pick<HarnessSession, 'ro
     case 'maybe':
       return {
         ...(seat.isNewest ? { route: 'queue' } : {}),
-        remark: 'Whether it is open cannot be told on this system: what is closed takes no wake.',
+        remark: 'Whether it is open cannot be determined on this system: what is closed takes no wake.',
       }
   }
 }

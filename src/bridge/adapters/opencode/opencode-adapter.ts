@@ -30,7 +30,7 @@ const probeMaxMs = 8_000
  */
 export class OpenCodeAdapter implements Adapter {
   readonly #context: AdapterContext
-  /** Which process ran a conversation last, as its events have told. */
+  /** Which process ran a conversation last, as its events have shown. */
   readonly #owners = new Map<string, number>()
 
   constructor(context: AdapterContext) {

@@ -7,7 +7,7 @@ import { script } from './script.ts'
 export interface Machine {
   readonly platform: NodeJS.Platform
   processes(): ReadonlyMap<number, Process>
-  /** The directories in which processes work, by their ids. What cannot be told is left out. */
+  /** The directories in which processes work, by their ids. What cannot be determined is left out. */
   directories(pids: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** `/dev/ttys003`; undefined: it has none. */
   tty(pid: number): Promise<string | undefined>

@@ -69,20 +69,20 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
   }
 
   function sessionOf(found: Found, path: string | undefined): HarnessSession[] {
-    const told = toldOf(found)
-    const cwd = path ?? told?.cwd
+    const reported = reportedOf(found)
+    const cwd = path ?? reported?.cwd
     if (cwd === undefined || !isWithin(cwd, directories)) return []
     const session = { conversationId: `process ${found.process.pid}`, cwd, process: processOf(found.process) }
     const way = namesItsTab(found.application) ? { route: 'osascript' } : { remark: noTab }
-    return [{ harness: 'osascript', ...session, state: told?.state ?? 'unknown', ...way }]
+    return [{ harness: 'osascript', ...session, state: reported?.state ?? 'unknown', ...way }]
   }
 
   /** What the hooks of the harness have said of its process. */
-  function toldOf({ name, process }: Found): ReportedConversation | undefined {
+  function reportedOf({ name, process }: Found): ReportedConversation | undefined {
     const own = processOf(process)
     return clients
       .reportedConversations(name)
-      .find((told) => told.process && isSameProcess(told.process, own) === 'yes')
+      .find((reported) => reported.process && isSameProcess(reported.process, own) === 'yes')
   }
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
@@ -104,11 +104,11 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
     if (!found) return { step: 'misaddressed', detail: `${session.conversationId} has ended, or left its window` }
     const { application, name } = found
     if (!namesItsTab(application)) return held(noTab)
-    const state = toldOf(found)?.state
+    const state = reportedOf(found)?.state
     if (state === 'active' || state === 'waitingOnApproval')
       return held(`its hooks say that it is ${state}`, reasonOfState(state))
     const tty = await machine.tty(found.process.pid)
-    if (tty === undefined) return held('its terminal cannot be told', 'presence_unknown')
+    if (tty === undefined) return held('its terminal cannot be determined', 'presence_unknown')
     const target = [String(application.pid), application.path]
     const looked = await machine.osascript(['look', ...target, bring], tools.signal)
     const wanted = { application: basename(application.path, '.app'), tty, program: programs[name] }

@@ -34,7 +34,7 @@ interface Wanted {
   readonly program: Program
 }
 
-/** The terminal's cursor is not told; a program whose composer is known by it alone is not read. */
+/** The terminal's cursor is not known; a program whose composer is known by it alone is not read. */
 const nowhere = { x: -1, y: -1 }
 const held = (why: string, reason: Reason = 'cannot_start_turn'): Verdict => ({ kind: 'held', why, reason })
 const unknown = (why: string): Verdict => held(why, 'presence_unknown')
@@ -59,7 +59,7 @@ const reasons = {
   unreadable: unknown('the screen cannot be read'),
 } as const
 
-/** What the act did; undefined: it cannot be told. Pure. */
+/** What the act did; undefined: it cannot be determined. Pure. */
 export function doneOf(printed: string): 'nothing' | 'pasted' | 'entered' | undefined {
   return writeSchema.safeParse(parsed(printed)).data?.did
 }

@@ -60,16 +60,16 @@ function createQwenAdapter(context: AdapterContext): Adapter {
     return {
       isThere,
       ...(version === undefined ? {} : { version }),
-      sessions: records.map((record) => sessionOf(record, problem, toldOf(record))),
+      sessions: records.map((record) => sessionOf(record, problem, reportedOf(record))),
       remarks: isThere && problem !== undefined ? [problem] : [],
     }
   }
 
   /** What the hooks have said of a session, in the process that has it now. */
-  function toldOf({ pid, sessionId }: SessionRecord): ReportedConversation | undefined {
+  function reportedOf({ pid, sessionId }: SessionRecord): ReportedConversation | undefined {
     return clients
       .reportedConversations('qwen')
-      .find((told) => told.conversationId === sessionId && told.process?.pid === pid)
+      .find((reported) => reported.conversationId === sessionId && reported.process?.pid === pid)
   }
 
   return {
@@ -121,7 +121,7 @@ function recordOf({ conversationId, process }: HarnessSession, home: string): Se
 function sessionOf(
   record: SessionRecord,
   problem: string | undefined,
-  told: ReportedConversation | undefined,
+  reported: ReportedConversation | undefined,
 ): HarnessSession {
   const { pid, sessionId, cwd, ipcPath } = record
   const startedAt = processStart(pid)?.startedAt
@@ -131,8 +131,8 @@ function sessionOf(
     conversationId: sessionId,
     cwd,
     process: { pid, ...(startedAt === undefined ? {} : { startedAt }) },
-    state: told?.state ?? 'unknown',
-    ...(told?.activeTurnId === undefined ? {} : { activeTurnId: told.activeTurnId }),
+    state: reported?.state ?? 'unknown',
+    ...(reported?.activeTurnId === undefined ? {} : { activeTurnId: reported.activeTurnId }),
     ...(remark === undefined ? { route: 'controller' } : { remark }),
   }
 }

@@ -83,8 +83,8 @@ function busFor(
     publish() {},
     subscribe(hear) {
       // What the client has not named would be kept for a reader that reads nothing.
-      const paced = new PacedUpdates(clock, res, signal, (told) => {
-        for (const uri of told) hear({ kind: 'resource_updated', uri })
+      const paced = new PacedUpdates(clock, res, signal, (changed) => {
+        for (const uri of changed) hear({ kind: 'resource_updated', uri })
       })
       return mcp.feed.listen(caller, after, (changed) => paced.add(changed.filter((uri) => uris.has(uri))))
     },

@@ -54,7 +54,7 @@ export function notificationsIn(messages: readonly JSONRPCMessage[]): JSONRPCNot
   return messages.filter(isJSONRPCNotification)
 }
 
-/** Whether a client wants to be told of progress: then the answer is a stream. */
+/** Whether a client wants notifications of progress: then the answer is a stream. */
 export function wantsProgress(messages: readonly JSONRPCMessage[]): boolean {
   return messages.some(
     (message) =>

@@ -10,7 +10,7 @@ interface Owner {
 
 /**
  * The URIs of the resources that an event changes, for a caller that may see the event: an operator sees each message of its project,
- * and is told that its inbox may have changed. Pure.
+ * and is notified that its inbox may have changed. Pure.
  */
 export function resourcesOf(
   event: Pick<LogEvent, 'type' | 'taskId' | 'actorId' | 'data'>,

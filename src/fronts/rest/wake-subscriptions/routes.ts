@@ -12,7 +12,7 @@ import { sendTest } from '../../../subscriptions/send-test.ts'
 import { subscribe } from '../../../subscriptions/subscribe.ts'
 import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
-import { listUntold } from '../../../wakes/read/non-wakes.ts'
+import { listUnsent } from '../../../wakes/read/non-wakes.ts'
 import { listDeliveries } from '../../../wakes/store/delivery-store.ts'
 import { sessionOf } from '../../session-header.ts'
 import { pageOf, positionToken, readPosition } from '../page.ts'
@@ -167,7 +167,7 @@ export const wakeSubscriptionRoutes = [
     handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
       const subscription = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken: before = Number.MAX_SAFE_INTEGER } = query
-      const page = await listUntold(db, subscription, createFindDelivered(db), { before, limit })
+      const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit })
       return { held: page.items.map(heldView), nextPageToken: String(page.nextBefore ?? '') }
     },
   }),

@@ -11,7 +11,7 @@ import {
 import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
 import type { TestedWake } from '../../../subscriptions/send-test.ts'
 import { type Attempt, attemptFor } from '../../../wakes/channel.ts'
-import type { Untold } from '../../../wakes/read/non-wakes.ts'
+import type { UnsentEvent } from '../../../wakes/read/non-wakes.ts'
 import { messageIdOf } from '../../../wakes/rules/match.ts'
 import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
 import { reasonIn, sourceKind } from '../../../wakes/rules/sender-view.ts'
@@ -115,8 +115,8 @@ export interface DeliveryView {
 export interface HeldView {
   readonly logId: number
   readonly type: EventType
-  readonly action: Untold['action']
-  readonly reason: Untold['reason']
+  readonly action: UnsentEvent['action']
+  readonly reason: UnsentEvent['reason']
   readonly presence?: PresenceState
   readonly messageId?: string
   readonly taskId?: string
@@ -177,7 +177,7 @@ function stepView({ detail, source, ...rest }: WakeStep, isOwn: boolean): WakeSt
   return { ...rest, source: isOwn ? source : sourceKind(source), ...(shown ? { detail: shown } : {}) }
 }
 
-export function heldView({ event, action, reason, presence }: Untold): HeldView {
+export function heldView({ event, action, reason, presence }: UnsentEvent): HeldView {
   const { logId, type, taskId, createdAt, data } = event
   const messageId = messageIdOf(event) ?? data.messageId
   const taskIdSaid = taskId ?? data.taskId

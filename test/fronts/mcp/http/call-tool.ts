@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { TestGateway } from '../../../support/gateway.ts'
 
 /** What a call of a tool came to. */
-interface Told {
+interface ToolAnswer {
   readonly status: number
   readonly isError: boolean
   readonly text: string
@@ -14,7 +14,7 @@ export async function callTool(
   key: string | null,
   name: string,
   args: JsonObject,
-): Promise<Told> {
+): Promise<ToolAnswer> {
   const version = '2026-07-28'
   const headers = {
     accept: 'application/json, text/event-stream',

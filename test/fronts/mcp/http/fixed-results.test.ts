@@ -66,7 +66,7 @@ test('a list that is asked for as a stream has the same result', async () => {
   expect(JSON.parse(data)).toEqual(plain.body)
 })
 
-test('a client that does not say that it takes both kinds of answers is told so, and begins no session', async () => {
+test('a client that does not say that it takes both kinds of answers is refused, and begins no session', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const refused = await gateway.call('POST', '/mcp', initialize(), {

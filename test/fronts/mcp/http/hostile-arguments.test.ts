@@ -37,9 +37,10 @@ test('whatever an argument is, the call is answered, and never as a fault of the
   const next = calls.values()
   const work = async () => {
     for (const { name, argument, value } of next) {
-      const told = await callTool(gateway, mallory.key, name, { ...others[name], [argument]: value })
+      const answer = await callTool(gateway, mallory.key, name, { ...others[name], [argument]: value })
       // A value may be too deep for any request: then there is no result.
-      if (told.status >= 500 || /\(internal\)|-32603/.test(told.text)) faults.push(`${name}.${argument}: ${told.text}`)
+      if (answer.status >= 500 || /\(internal\)|-32603/.test(answer.text))
+        faults.push(`${name}.${argument}: ${answer.text}`)
     }
   }
   await Promise.all(Array.from({ length: 8 }, work))

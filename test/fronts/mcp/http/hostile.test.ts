@@ -48,7 +48,7 @@ test('a listen request names so many resources', async () => {
   expect((await post(gateway, donna, listen([`rouse://${'x'.repeat(3_000)}`]), headers)).status).toBe(400)
 })
 
-test('a client whose session is gone is told so, and begins anew', async () => {
+test('a client whose session is gone gets an error, and begins anew', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await using one = await connectOld(gateway, donna)
@@ -59,7 +59,7 @@ test('a client whose session is gone is told so, and begins anew', async () => {
   expect((await again.client.listTools()).tools.length).toBeGreaterThan(0)
 })
 
-test('a reader that takes nothing is told each change once, when it reads again', async () => {
+test('a reader that takes nothing is notified of each change once, when it reads again', async () => {
   const answered = new Promise<ServerResponse>((resolve) => {
     server.once('request', (_req, res) => resolve(res))
   })
@@ -69,23 +69,23 @@ test('a reader that takes nothing is told each change once, when it reads again'
     get({ port: (server.address() as AddressInfo).port }, resolve)
   })
   const res = await answered
-  const told: string[][] = []
-  const paced = new PacedUpdates(systemClock, res, new AbortController().signal, (uris) => told.push([...uris]))
+  const notified: string[][] = []
+  const paced = new PacedUpdates(systemClock, res, new AbortController().signal, (uris) => notified.push([...uris]))
   paced.add(['first'])
   await until(
-    () => told.length,
+    () => notified.length,
     (count) => count === 1,
   )
   while (res.write(Buffer.alloc(1_000_000)));
   const slow = await reader
   for (let round = 0; round < 1_000; round++) paced.add(['inbox', `task ${round % 3}`])
-  expect(told).toEqual([['first']])
+  expect(notified).toEqual([['first']])
   slow.resume()
   await until(
-    () => told.length,
+    () => notified.length,
     (count) => count === 2,
   )
-  expect(told[1]!.sort()).toEqual(['inbox', 'task 0', 'task 1', 'task 2'])
+  expect(notified[1]!.sort()).toEqual(['inbox', 'task 0', 'task 1', 'task 2'])
   res.end()
   server.close()
 })

@@ -130,7 +130,7 @@ test('a session is subscribed to so many resources', async () => {
   expect((await subscribe(`rouse://${'x'.repeat(3_000)}`)).body.error.message).toContain('2048 characters')
 })
 
-test('what was missed is told to a reader that comes back, and only that', async () => {
+test('what was missed is sent to a reader that comes back, and only that', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)

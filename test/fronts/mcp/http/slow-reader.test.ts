@@ -31,17 +31,17 @@ async function openUnread(gateway: TestGateway, { key }: TestAgent, session: Rec
   return { id: /^id: (.*)$/m.exec(first)![1]!, leave: () => request.destroy() }
 }
 
-/** How many messages each subscription has told of, on one stream: the fewest of all. */
-function toldTo({ notifications }: SessionReader, ids: readonly string[]): number {
+/** How many messages each subscription has announced, on one stream: the fewest of all. */
+function announcedTo({ notifications }: SessionReader, ids: readonly string[]): number {
   const wakes = notifications
     .filter(({ method }) => method === 'notifications/message')
     .map(({ params }) => params.data)
-  const told = ids.map((id) =>
+  const announced = ids.map((id) =>
     wakes
       .filter(({ subscriptionId }) => subscriptionId === id)
       .reduce((sum, { payload }) => sum + (payload.eventCount ?? 1), 0),
   )
-  return Math.min(...told)
+  return Math.min(...announced)
 }
 
 // S1-29, S1-31
@@ -78,12 +78,12 @@ test('a reader of wakes that reads nothing costs little and harms nobody, is end
   // One wake of each subscription at most waits for the reader.
   expect(unsentMax).toBeLessThan(1024 * 1024)
   await until(
-    () => toldTo(beside, [quickId]),
-    (told) => told === sent,
+    () => announcedTo(beside, [quickId]),
+    (announced) => announced === sent,
   )
   await using again = await openStream(gateway, slow, { ...session, 'last-event-id': unread.id })
   await until(
-    () => toldTo(again, ids),
-    (told) => told === sent,
+    () => announcedTo(again, ids),
+    (announced) => announced === sent,
   )
 })

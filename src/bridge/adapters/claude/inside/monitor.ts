@@ -35,13 +35,13 @@ export async function runMonitor({ env, cwd, print, signal }: Monitor): Promise<
     },
     signal: ending.signal,
   })
-  let told = conversation()
+  let reported = conversation()
   while (!ending.signal.aborted && !signal.aborted) {
     await sleep(systemClock, lookEveryMs, ending.signal)
     if (!isAlive(session)) break
     const now = conversation()
-    if (now !== told) attachment.change({ conversationId: now })
-    told = now
+    if (now !== reported) attachment.change({ conversationId: now })
+    reported = now
   }
   end()
   signal.removeEventListener('abort', end)

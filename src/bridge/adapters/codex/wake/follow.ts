@@ -10,9 +10,9 @@ export interface HandedWake {
   readonly handedAt: number
   /** Whether it was put into a turn that ran. */
   readonly isSteered: boolean
-  /** What the gateway was told last. */
-  told: string
-  /** How many looks have told where it is. */
+  /** What was last reported to the gateway. */
+  lastReported: string
+  /** How many looks have shown where it is. */
   looks: number
   readonly hook: HookTurn
   readonly tools: WakeTools
@@ -63,8 +63,8 @@ export async function takeBack(way: Way, handed: HandedWake, { queuedId }: Seen)
 }
 
 function tell(handed: HandedWake, { held, reason }: Extract<Verdict, object>): void {
-  if (handed.told !== held) handed.tools.report('held', held, reason)
-  handed.told = held
+  if (handed.lastReported !== held) handed.tools.report('held', held, reason)
+  handed.lastReported = held
 }
 
 function began({ isSteered }: HandedWake, turnId: string, proof: string): WakeEnd {

@@ -5,12 +5,12 @@ import type { Seen } from './seen.ts'
 
 /** What can be known of a thread whose process cannot be asked. */
 export interface Outside {
-  /** Who has the threads of its home open; undefined: it cannot be told. */
+  /** Who has the threads of its home open; undefined: it cannot be determined. */
   readonly writers: Writers | undefined
   /** Whether a process is known to have it open all the same. */
   readonly isOpenElsewhere: boolean
   /** What the hooks of Codex have said last. */
-  readonly told: readonly ReportedConversation[]
+  readonly reported: readonly ReportedConversation[]
 }
 
 /**
@@ -19,13 +19,13 @@ export interface Outside {
  */
 export function stateFromOutside(
   threadId: string,
-  { writers, isOpenElsewhere, told }: Outside,
+  { writers, isOpenElsewhere, reported }: Outside,
   turns: readonly Turn[],
 ): Pick<Seen, 'state' | 'maybeClosed' | 'isSaidByHook'> {
   const writer = writers?.get(threadId)
   if (writers && !writer && !isOpenElsewhere) return { state: 'closed', maybeClosed: false }
   const maybeClosed = writers === undefined && !isOpenElsewhere
-  const last = told.find(({ conversationId }) => conversationId === threadId)
+  const last = reported.find(({ conversationId }) => conversationId === threadId)
   const asks = last !== undefined && isOpenQuestion(last, writer?.pid, turns)
   return asks ? { state: 'waitingOnApproval', maybeClosed, isSaidByHook: true } : { state: 'unknown', maybeClosed }
 }

@@ -89,7 +89,7 @@ class OneHandOver {
     this.#label = labelOf(wake.id)
   }
 
-  /** How many looks have told where the wake is. */
+  /** How many looks have shown where the wake is. */
   get looks(): number {
     return this.#handed?.looks ?? 0
   }
@@ -134,7 +134,7 @@ class OneHandOver {
       outside: async () => ({
         writers: await openThreads(home),
         isOpenElsewhere: this.#isOpenElsewhere,
-        told: this.#options.context.clients.reportedConversations('codex'),
+        reported: this.#options.context.clients.reportedConversations('codex'),
       }),
     })
   }
@@ -180,7 +180,15 @@ class OneHandOver {
 
   #handedBy(isSteered: boolean): HandedWake {
     const { times } = this.#options
-    return { handedAt: performance.now(), isSteered, told: '', looks: 0, hook: this.#hook, tools: this.#tools, times }
+    return {
+      handedAt: performance.now(),
+      isSteered,
+      lastReported: '',
+      looks: 0,
+      hook: this.#hook,
+      tools: this.#tools,
+      times,
+    }
   }
 
   /** Takes the wake back from a closed conversation; or opens that, where its user has allowed it. undefined: look again. */

@@ -13,7 +13,7 @@ export interface WakeTimes {
   readonly goneMs: number
   /** Between the queue and its turn. */
   readonly nearMs: number
-  /** How often is looked where nothing is told, at first and later. */
+  /** How often is looked where nothing is reported, at first and later. */
   readonly lookMs: number
   readonly lookLaterMs: number
   /** A backstop: a server tells its changes. */
@@ -50,7 +50,7 @@ export function whyNot({ state, isSaidByHook }: Seen, mayResume: boolean): WakeE
   return undefined
 }
 
-/** The conversation is closed, as far as can be told. */
+/** The conversation is closed, as far as can be determined. */
 export const closed: WakeEnd = {
   step: 'held',
   detail: 'the conversation is closed: open it again (codex resume)',
@@ -64,10 +64,10 @@ export const takenBack: WakeEnd = {
   reason: 'cannot_start_turn',
 }
 
-/** As `closed`, where that cannot be told. */
+/** As `closed`, where that cannot be determined. */
 export const closedOrBusy: WakeEnd = {
   step: 'held',
-  detail: 'the conversation is closed, or busy for long: which, cannot be told on this system',
+  detail: 'the conversation is closed, or busy for long: which, cannot be determined on this system',
   reason: 'presence_unknown',
   retryAfterMs: retryMs.closed,
 }

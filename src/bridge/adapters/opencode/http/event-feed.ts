@@ -20,7 +20,7 @@ const reopenMs = 500
 /** Longer than any event that is read here; the output of a tool may be longer, and is passed over. */
 const eventCharsMax = 1_000_000
 
-/** Reads the events of a server, and connects again where the connection is lost. What happens between the two is not told again. */
+/** Reads the events of a server, and connects again where the connection is lost. What happens between the two is not repeated. */
 export function openFeed(server: ServerAddress, path: string, take: (event: HarnessEvent) => void): EventFeed {
   const ended = new AbortController()
   let noteOpened = () => {}

@@ -56,8 +56,8 @@ class Conversation {
   #busy = new Set()
   /** The conversation of each approval and question that is open. @type {Map<string, string>} */
   #asks = new Map()
-  /** The conversations and approvals that events have told of: what was asked before is older. @type {Set<string>} */
-  #told = new Set()
+  /** The conversations and approvals that events have named: what was read before is older. @type {Set<string>} */
+  #named = new Set()
   /** The prompts that have no turn yet. @type {Set<string>} */
   #waiting = new Set()
   /** Those whose turn an event has proven. @type {Set<string>} */
@@ -104,11 +104,11 @@ class Conversation {
     if (type === 'session.created') this.#parents.set(info.id, info.parentID)
     if (type === 'session.status') this.#noteBusy(sessionID, status?.type !== 'idle')
     if (type === 'session.idle') this.#noteBusy(sessionID, false)
-    if (/^session\.(status|idle)$/.test(type)) this.#told.add(sessionID)
+    if (/^session\.(status|idle)$/.test(type)) this.#named.add(sessionID)
     if (/^(permission|question)\.asked$/.test(type)) this.#asks.set(id, sessionID)
     if (/^(permission|question)\.(replied|rejected)$/.test(type)) {
       this.#asks.delete(requestID ?? permissionID ?? id)
-      this.#told.add(requestID ?? permissionID ?? id)
+      this.#named.add(requestID ?? permissionID ?? id)
     }
     if (type === 'message.updated' && info?.role === 'assistant' && this.#waiting.has(info.parentID)) {
       this.#begin(info.parentID, info.id)
@@ -129,12 +129,12 @@ class Conversation {
   async #readState() {
     const { data } = await this.#client.session.status().catch(() => ({ data: undefined }))
     for (const [id, status] of Object.entries(data ?? {})) {
-      if (!this.#told.has(id)) this.#noteBusy(id, status?.type !== 'idle')
+      if (!this.#named.has(id)) this.#noteBusy(id, status?.type !== 'idle')
     }
     for (const path of ['/permission', '/question']) {
       const answer = await this.#call('get', path).catch(() => undefined)
       const asks = Array.isArray(answer?.data) ? answer.data : []
-      for (const ask of asks) if (!this.#told.has(ask.id)) this.#asks.set(ask.id, ask.sessionID)
+      for (const ask of asks) if (!this.#named.has(ask.id)) this.#asks.set(ask.id, ask.sessionID)
     }
   }
 
@@ -273,7 +273,7 @@ class Bridge {
   #pauseMs = reconnectMs.first
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
-  #told = ''
+  #lastReported = ''
 
   /** `take`: takes a wake. `attached`: a bridge knows of it now. */
   constructor(/** @type {(wake: Wake) => Promise<void>} */ take, /** @type {() => void} */ attached) {
@@ -287,9 +287,9 @@ class Bridge {
     if (client === undefined) return this.#socket?.destroy()
     if (this.#socket === undefined) return this.#connect()
     const { conversationId, state } = client
-    const told = JSON.stringify([conversationId, state])
-    if (!this.#isAttached || told === this.#told) return
-    this.#told = told
+    const report = JSON.stringify([conversationId, state])
+    if (!this.#isAttached || report === this.#lastReported) return
+    this.#lastReported = report
     this.say({ type: 'change', conversationId, state })
   }
 
@@ -314,7 +314,7 @@ class Bridge {
     socket.on('error', () => {})
     socket.on('connect', () => {
       const { conversationId, state } = this.#client ?? {}
-      this.#told = JSON.stringify([conversationId, state])
+      this.#lastReported = JSON.stringify([conversationId, state])
       this.say({ type: 'attach', ...this.#client })
     })
     socket.on('data', (chunk) => {

@@ -6,7 +6,7 @@ import type { V1Session } from './api.ts'
 import type { V1Server } from './servers.ts'
 import { portRoute } from './wake.ts'
 
-/** Which process runs a conversation, as far as its events have told: processes of one user share their conversations. */
+/** Which process runs a conversation, as far as its events have shown: processes of one user share their conversations. */
 type Owners = ReadonlyMap<string, number>
 
 /** The conversations that a process may show now. Errors: it does not answer. */

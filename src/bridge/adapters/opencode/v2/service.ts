@@ -36,9 +36,9 @@ export async function findService(
   const url = new URL(file.data.url)
   if (!loopback.has(url.hostname)) return `${path} names ${url.host}, which is not this machine. It is not used.`
   const address = { url: url.origin, authorization: basic('opencode', password) }
-  const told = await ask(address, signal)
-  if (told?.pid !== pid) return undefined
-  return { address, pid, version: told.version }
+  const info = await ask(address, signal)
+  if (info?.pid !== pid) return undefined
+  return { address, pid, version: info.version }
 }
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])

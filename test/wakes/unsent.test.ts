@@ -106,7 +106,7 @@ test.each(['mcp-notifications', 'bridge-daemon'])('what waits for a channel to %
 })
 
 // D27, D9
-test('what another subscription of the same target told is listed as told elsewhere', async () => {
+test('what another subscription of the same target sent is listed as sent elsewhere', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
@@ -152,7 +152,7 @@ test('pages name each event once, in order, also where most of the log was sent'
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   const quiet: string[] = []
   for (let n = 0; n < 6; n++) {
-    await send(gateway, 'told')
+    await send(gateway, 'sent')
     quiet.push(await send(gateway, 'quiet', { wakePolicy: n % 2 ? 'silent' : 'next_turn' }))
   }
   await until(
