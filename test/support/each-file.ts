@@ -3,7 +3,7 @@ import { endFile, endTest } from './ends.ts'
 import { reuseSessions } from './postgres-sessions.ts'
 
 const databaseUrl = inject('databaseUrl')
-if (databaseUrl !== undefined && !process.env.NOREUSE) reuseSessions(new URL(databaseUrl))
+if (databaseUrl !== undefined) reuseSessions(new URL(databaseUrl))
 
 // Vitest runs this file before each test file, also where those share their modules.
 afterEach(endTest)

@@ -21,14 +21,24 @@ interface Session {
   readonly socket: Socket
   /** The server's first answer, with which the next client begins. */
   readonly greeting: Buffer
-  statements: Record<string, string>
+  /** Its prepared statements, which stay. */
+  readonly statements: Record<string, string>
 }
 
 /** More are closed: the server has a limited number for all workers. */
-const idleMax = 24
-const discard = message(
+const idleMax = 10
+/** `DISCARD ALL` without the prepared statements: the next gateway has the same ones, and preparing them is half the cost of a session. */
+const resetQuery = message(
   'Q',
-  'close all; set session authorization default; reset all; unlisten *; select pg_advisory_unlock_all(); discard temp; discard sequences',
+  [
+    'close all',
+    'set session authorization default',
+    'reset all',
+    'unlisten *',
+    'select pg_advisory_unlock_all()',
+    'discard temp',
+    'discard sequences',
+  ].join(';'),
 )
 const readyMessage = Buffer.from('Z\0\0\0\x05I', 'latin1')
 
@@ -38,9 +48,9 @@ const sessions = new WeakMap<Connection, Session>()
 const addresses = new WeakMap<Connection, [port: number, host: string]>()
 
 /**
- * Reuses the sessions of a PostgreSQL server, as a pooler in session mode does: when a client ends, its session is reset by
- * `DISCARD ALL`, and the next client with the same parameters continues it. Most gateways of the tests live for less time than
- * their server needs to start a session and to read its catalogs. A session that broke, or that cannot be reset, is not reused.
+ * Reuses the sessions of a PostgreSQL server, as a pooler in session mode does: when a client ends, its session is reset, and
+ * the next client with the same parameters continues it. Most gateways of the tests live for less time than their server needs
+ * to start a session and to read its catalogs. A session that broke, or that cannot be reset, is not reused.
  */
 export function reuseSessions(database: URL): void {
   if (port !== undefined) return
@@ -136,7 +146,7 @@ function reset({ socket }: Session): Promise<boolean> {
       const types = messageTypes(answer)
       if (types.includes('Z')) resolve(!types.includes('E') && answer.subarray(-6).equals(readyMessage))
     })
-    socket.write(discard)
+    socket.write(resetQuery)
   })
 }
 
