@@ -150,7 +150,7 @@ function openStream(gateway, agent) {
       authorization: `Bearer ${key}`,
       ...resumed,
     }
-    const asked = get(`${gateway.url}/mcp`, { agent: connections, headers }, (answer) => {
+    const request = get(`${gateway.url}/mcp`, { agent: connections, headers }, (answer) => {
       if (answer.statusCode !== 200) return reject(new Error(`GET /mcp answered ${answer.statusCode}`))
       let text = ''
       answer.setEncoding('utf8').on('data', (part) => {
@@ -165,8 +165,8 @@ function openStream(gateway, agent) {
       })
       answer.on('error', () => {})
     })
-    asked.on('error', reject)
-    agent.close = () => asked.destroy()
+    request.on('error', reject)
+    agent.close = () => request.destroy()
   })
 }
 

@@ -6,8 +6,8 @@ import { Unavailable } from './unavailable.mjs'
 
 /** A Redis of our own: append-only file, and nothing else that writes to the disk. `appendfsync`: always | everysec. */
 export async function start({ appendfsync }) {
-  const asked = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
-  if (asked.status !== 0) throw new Unavailable('no redis-server in the PATH')
+  const version = spawnSync('redis-server', ['--version'], { encoding: 'utf8' })
+  if (version.status !== 0) throw new Unavailable('no redis-server in the PATH')
   const directory = makeDirectory('redis')
   const port = await freePort()
   const settings = { port, bind: '127.0.0.1', dir: directory, appendonly: 'yes', appendfsync, save: '' }
@@ -17,7 +17,7 @@ export async function start({ appendfsync }) {
   return {
     address: { host: '127.0.0.1', port },
     pid: server.pid,
-    version: `Redis ${/v=([\d.]+)/.exec(asked.stdout)?.[1]}`,
+    version: `Redis ${/v=([\d.]+)/.exec(version.stdout)?.[1]}`,
     async stop() {
       await stopProcess(server)
       removeDirectory(directory)

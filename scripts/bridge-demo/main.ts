@@ -59,12 +59,12 @@ try {
   await client.line('"ready"')
   client.say('go\n')
   const answer = JSON.parse(await client.line('"answered"'))
-  const asked = async (what: string): Promise<number> => JSON.parse(await model.line(`"asked":"${what}"`)).at
+  const prompted = async (what: string): Promise<number> => JSON.parse(await model.line(`"prompted":"${what}"`)).at
   const moments = [
     ['the client sends a task to @donna over A2A', answer.sentAt],
-    ['the turn of Codex has begun: its model reads the wake', await asked('wake')],
-    ['the model has found the task with list_tasks', await asked('found')],
-    ['the task is working', await asked('working')],
+    ['the turn of Codex has begun: its model reads the wake', await prompted('wake')],
+    ['the model has found the task with list_tasks', await prompted('found')],
+    ['the task is working', await prompted('working')],
     ['the client has the answer', answer.answeredAt],
   ] as const
   const lines = moments.map(([what, at], index) => {

@@ -1,4 +1,4 @@
-// The model of the harness: a script that calls our tools as a model would. It prints when it was asked what.
+// The model of the harness: a script that calls our tools as a model would. It prints when it was prompted for what.
 
 import { instant } from '../../src/cli/demo/story.ts'
 import { startFakeModel } from '../../test/harnesses/fake-model.ts'
@@ -6,7 +6,7 @@ import { nextReply } from './model-script.ts'
 
 await using model = await startFakeModel(({ body }) => {
   const { reply, what } = nextReply(body)
-  console.log(JSON.stringify({ asked: what, at: instant() }))
+  console.log(JSON.stringify({ prompted: what, at: instant() }))
   return reply
 })
 console.log(JSON.stringify({ url: model.url }))

@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts'
 
 /** A store that takes longer than this for one row counts as down. Callers want an answer within a few seconds. */
 const answerMaxMs = 2_000
-/** However often it is asked, the store sees one read and one write a second. */
+/** However often it is requested, the store sees one read and one write a second. */
 const freshMs = 1_000
 
 interface ReadinessChecks {

@@ -33,7 +33,7 @@ export interface Removal {
 
 /**
  * Removes an agent with its keys, subscriptions, push configs and permissions, and ends its open streams and calls. The open tasks
- * that are assigned to it are rejected first, and their originators woken; tasks that it asked of others go on. Its tasks stay
+ * that are assigned to it are rejected first, and their originators woken; tasks that it sent to others go on. Its tasks stay
  * readable for their originators, and its names stay reserved. A removal that fails half-way may have rejected tasks: it can be
  * repeated. Operator only.
  * @param options.freeNames also frees the names, even of an agent that was removed before

@@ -47,7 +47,7 @@ export class SharedPages {
     const drop = (): void => {
       if (this.#readings.get(key) === reading) this.#readings.delete(key)
     }
-    // All followers that share it have asked by then.
+    // All followers that share it have requested it by then.
     reading.page.then(
       () => setImmediate(drop),
       () => drop(),

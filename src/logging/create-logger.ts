@@ -46,7 +46,7 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
     info: lines.info.bind(lines),
     warn: urgent(lines.warn),
     error: urgent(lines.error),
-    shows: (asked) => lines.isLevelEnabled(asked),
+    shows: (level) => lines.isLevelEnabled(level),
     flush: () => output.flushSync(),
   }
 }

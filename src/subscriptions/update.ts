@@ -60,7 +60,7 @@ export async function updateSubscription(
   return result
 }
 
-/** What was asked for or begun before goes nowhere else: replays, what waits for the owner, and emissions that are open. Source: D21. */
+/** What was requested or begun before goes nowhere else: replays, what waits for the owner, and emissions that are open. Source: D21. */
 async function forgetEarlier(tx: Transaction, id: string): Promise<void> {
   await deleteReplays(tx, id)
   await announceNothing(tx, id)

@@ -13,7 +13,7 @@ import { findTask, lockTask } from './task-store.ts'
 
 const historyMax = inputLimits.historyLength.max
 
-/** Messages in an answer that was not asked for a number of them: a task may have ten thousand. */
+/** Messages in an answer whose request names no number of them: a task may have ten thousand. */
 export const historyRecent = 100
 
 /** Tasks that are larger, in bytes, are read over several iterations of the event loop, one after the other. */

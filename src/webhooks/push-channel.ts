@@ -88,7 +88,7 @@ export function createPushChannel(
 }
 
 /**
- * Returns what a push's JWT states: who asked for which config on which task, and the one URL that it is sent to. Any caller may
+ * Returns what a push's JWT states: who requested which config on which task, and the one URL that it is sent to. Any caller may
  * have a token sent to a URL, so the gateway's name alone proves nothing.
  */
 function claimsOf({ projectId, audience: taskId, target }: PushSubscription): JsonObject {

@@ -60,8 +60,8 @@ describe('the card', () => {
 
 describe('caching', () => {
   test.each(['1.0', '0.3'])('a card of v%s that is known is not sent again', async (version) => {
-    const asked = { 'A2A-Version': version }
-    const { headers } = await read(asked)
+    const wanted = { 'A2A-Version': version }
+    const { headers } = await read(wanted)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
     const [etag, lastModified] = [headers.get('etag')!, headers.get('last-modified')!]
     const conditions: Record<string, string>[] = [
@@ -71,7 +71,7 @@ describe('caching', () => {
       { 'If-Modified-Since': lastModified },
     ]
     for (const condition of conditions) {
-      const again = await read({ ...asked, ...condition })
+      const again = await read({ ...wanted, ...condition })
       expect([again.status, again.body, again.headers.get('etag')], JSON.stringify(condition)).toEqual([304, '', etag])
     }
   })

@@ -43,9 +43,9 @@ describe.each(dialects)('a conversation, A2A $version over $binding', (dialect) 
   })
 
   test('a question is answered within the task, which then continues', async () => {
-    const asked = await sendForTask(client, saying('ask'))
-    expect([stateOf(asked), textOf(asked.status?.message?.parts)]).toEqual(['input-required', 'Which colour?'])
-    const { id: taskId, contextId } = asked
+    const question = await sendForTask(client, saying('ask'))
+    expect([stateOf(question), textOf(question.status?.message?.parts)]).toEqual(['input-required', 'Which colour?'])
+    const { id: taskId, contextId } = question
     const done = await sendForTask(client, saying('blue', { taskId, contextId }))
     expect([done.id, stateOf(done), textOf(done.artifacts[0]?.parts)]).toEqual([taskId, 'completed', 'You said blue.'])
     expect(done.history.map(({ parts }) => textOf(parts))).toEqual(['ask', 'Which colour?', 'blue'])

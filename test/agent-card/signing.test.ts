@@ -13,15 +13,15 @@ const card = buildCard(donna(), { publicUrl })
 describe('a card signer', () => {
   test('signs so that the SDK verifies with the published key, and a changed card fails', async () => {
     const signer = await createCardSigner([await createCardSigningKey()], publicUrl)
-    const asked: unknown[] = []
+    const sought: unknown[] = []
     const verify = verifyAgentCardSignature(async (kid, jku) => {
-      asked.push({ kid, jku })
+      sought.push({ kid, jku })
       return signer.jwks().keys.find((key) => key.kid === kid)!
     })
     const signed = await signer.sign(card)
     await verify(signed)
     await expect(verify({ ...signed, name: 'Mallory' })).rejects.toThrow('No valid signatures')
-    expect(asked[0]).toEqual({ kid: signer.kid, jku: `${publicUrl}/.well-known/jwks.json` })
+    expect(sought[0]).toEqual({ kid: signer.kid, jku: `${publicUrl}/.well-known/jwks.json` })
   })
 
   test('names algorithm, type and thumbprint in the protected header', async () => {

@@ -26,10 +26,10 @@ async function office() {
 
 test('on a terminal agent rm asks, and says what becomes of open tasks', async () => {
   await using at = await office()
-  const asked: string[] = []
+  const questions: string[] = []
   const answering = (answer: string) => ({
     ask: async (question: string) => {
-      asked.push(question)
+      questions.push(question)
       return answer
     },
   })
@@ -38,7 +38,7 @@ test('on a terminal agent rm asks, and says what becomes of open tasks', async (
     expect([code, stderr]).toEqual([2, expect.stringContaining('@donna was not removed')])
   }
   expect(await at.isThere()).toBe(true)
-  expect(asked[0]).toContain('Remove @donna, its keys and its subscriptions? Its 2 open tasks will be rejected.')
+  expect(questions[0]).toContain('Remove @donna, its keys and its subscriptions? Its 2 open tasks will be rejected.')
   const { code, stdout } = await run(['agent', 'rm', '@donna'], at.env, answering('yes'))
   expect(code).toBe(0)
   expect(stdout).toBe('@donna is removed. 2 open tasks were rejected.\n')
@@ -49,9 +49,9 @@ test('on a terminal agent rm asks, and says what becomes of open tasks', async (
   expect(states.map(({ body }) => body.state)).toEqual(['rejected', 'rejected', 'completed'])
 })
 
-test('with --yes, and without a terminal, nobody is asked; the number of tasks is in the JSON too', async () => {
+test('with --yes, and without a terminal, no question is put; the number of tasks is in the JSON too', async () => {
   await using at = await office()
-  const never = { ask: () => Promise.reject(new Error('It asked.')) }
+  const never = { ask: () => Promise.reject(new Error('It put a question.')) }
   const { code, stdout } = await run(['agent', 'rm', 'donna', '--yes', '--json'], at.env, never)
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual({

@@ -47,29 +47,29 @@ test('another program at the address of the gateway gets no key, not even with t
 
 test('the key of a directory that was named on purpose goes over TLS only', async () => {
   await using gateway = await startGateway()
-  const asked: { url: string; key: string | undefined }[] = []
+  const requests: { url: string; key: string | undefined }[] = []
   const fetch = async (url: string, init: { headers: Record<string, string> }) => {
-    asked.push({ url, key: init.headers.authorization })
+    requests.push({ url, key: init.headers.authorization })
     return new Response('{"agents":[]}') as never
   }
   const env = { ROUSE_DATA_DIR: gateway.dataDir }
   const plain = await run(list, { ...env, ROUSE_URL: 'http://rouse.example' }, { fetch })
   expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining('without TLS')])
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   expect((await run(list, { ...env, ROUSE_URL: 'https://rouse.example' }, { fetch })).code).toBe(0)
-  expect(asked).toEqual([{ url: 'https://rouse.example/v1/agents', key: `Bearer ${gateway.adminKey}` }])
+  expect(requests).toEqual([{ url: 'https://rouse.example/v1/agents', key: `Bearer ${gateway.adminKey}` }])
 })
 
 test('the key of the default directory is sent only on this machine', async () => {
-  const asked: (string | undefined)[] = []
+  const requests: (string | undefined)[] = []
   const fetch = async (_url: string, init: { headers: Record<string, string> }) => {
-    asked.push(init.headers.authorization)
+    requests.push(init.headers.authorization)
     return new Response('{"agents":[]}') as never
   }
   for (const url of ['https://rouse.example', 'http://127.0.0.1.rouse.example']) {
     await run(list, { ROUSE_DATA_DIR: undefined, ROUSE_URL: url }, { fetch })
   }
-  expect(asked).toEqual([undefined, undefined])
+  expect(requests).toEqual([undefined, undefined])
 })
 
 test('an admin key that other users can read is not used', async () => {

@@ -18,7 +18,7 @@ export const a2aCases: readonly FixtureCase[] = [
     await donna(world)
     return rpc('SendMessage', { message, configuration: { returnImmediately: true } })
   }),
-  a2a('send-message-answered', 'A reply to a task that asked for something puts it back to work.', async (world) => {
+  a2a('send-message-answered', 'A reply to a task that requires input puts it back to work.', async (world) => {
     const { id, contextId } = await task(world, 'input-required')
     const reply = { ...message, messageId: 'message-2', taskId: id, contextId, parts: [{ text: 'The main branch.' }] }
     return rpc('SendMessage', { message: reply, configuration: { returnImmediately: true } })

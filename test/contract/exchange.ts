@@ -61,13 +61,13 @@ export function exchange(arrange: Arrange, more: Overrides = {}): Promise<Files>
     const text = await readAnswer(response, meanwhile)
     after?.()
     const stable = createPlaceholders()
-    const asked = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
+    const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
     const answer = {
       status: response.status,
       headers: stableHeaders(Object.fromEntries(response.headers)),
       ...(text === '' ? {} : { body: parsed(text) }),
     }
-    return { 'request.json': stable(pretty(asked)), 'answer.json': stable(pretty(answer)) }
+    return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
   }, more)
 }
 

@@ -20,40 +20,40 @@ export const mailCases: readonly FixtureCase[] = [
   }),
   mail('reply', 'A reply goes back by itself and stays in its thread.', async (world) => {
     const { donna } = await people(world)
-    const { messageId } = await asked(world)
+    const { messageId } = await mailSent(world)
     return post('/v1/messages', { inReplyTo: messageId, body: 'Yes.' }, donna)
   }),
   mail('inbox', 'What is unread, oldest first.', async (world) => {
     const { donna } = await people(world)
-    await asked(world)
+    await mailSent(world)
     return get('/v1/inbox?unread=true', donna)
   }),
   mail('status', 'A recipient reports its status.', async (world) => {
     const { donna } = await people(world)
-    const { messageId } = await asked(world)
+    const { messageId } = await mailSent(world)
     return post(`/v1/messages/${messageId}/status`, { status: 'acked' }, donna)
   }),
   mail('thread', 'A conversation as its first sender sees it, with how far each message has come.', async (world) => {
     const { lola, donna } = await people(world)
-    const { messageId } = await asked(world)
+    const { messageId } = await mailSent(world)
     await world.gateway.call('POST', '/v1/messages', { inReplyTo: messageId, body: 'Yes.' }, { key: donna.key })
     await world.gateway.call('POST', `/v1/messages/${messageId}/status`, { status: 'resolved' }, { key: donna.key })
     return get(`/v1/threads/${messageId}`, lola)
   }),
   mail('drained', 'The start of a session hands over what waited, in the fields of a signal.', async (world) => {
     const { donna } = await people(world)
-    await asked(world)
+    await mailSent(world)
     return post('/v1/sessions', { surface: 'claude_code' }, donna)
   }),
   mail('pending', 'Any answer to an agent with a session takes along what waits for it.', async (world) => {
     const { donna } = await people(world)
     await world.gateway.call('POST', '/v1/sessions', { surface: 'claude_desktop' }, { key: donna.key })
-    await asked(world)
+    await mailSent(world)
     return get('/v1/wake-subscriptions', donna)
   }),
   problem('message-status-conflict', 'A chain goes forward only: `from`, and what is `allowed`.', async (world) => {
     const { donna } = await people(world)
-    const { messageId } = await asked(world)
+    const { messageId } = await mailSent(world)
     await world.gateway.call('POST', `/v1/messages/${messageId}/status`, { status: 'acked' }, { key: donna.key })
     return post(`/v1/messages/${messageId}/status`, { status: 'seen' }, donna)
   }),
@@ -109,7 +109,7 @@ async function register({ gateway }: World): Promise<{ lola: TestAgent; donna: T
   return { lola: await gateway.addAgent('@lola'), donna: await gateway.addAgent('@donna') }
 }
 
-async function asked(world: World): Promise<{ messageId: string }> {
+async function mailSent(world: World): Promise<{ messageId: string }> {
   const { lola } = await people(world)
   const signal = { to: '@donna', signalType: 'ReviewRequested', payload: review }
   return (await world.gateway.call('POST', '/v1/messages', signal, { key: lola.key })).body

@@ -86,7 +86,7 @@ export const refusalCases: readonly FixtureCase[] = [
     await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { status: 'paused' }, agent)
     return post(`/v1/wake-subscriptions/${id}/resync`, { sinceLogId: 0 }, agent.key)
   }),
-  problem('method-not-allowed', 'A replay is asked for with POST.', async ({ gateway }) => {
+  problem('method-not-allowed', 'A replay is requested with POST.', async ({ gateway }) => {
     const agent = await gateway.addAgent('@donna')
     const { id } = await gateway.subscribe(agent, 'https://harness.example/wake')
     return get(`/v1/wake-subscriptions/${id}/replay`, agent.key)

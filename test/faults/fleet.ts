@@ -23,10 +23,10 @@ export async function startFleet(databaseUrls: readonly string[]): Promise<Fleet
   const start = (url: string) => startProcessGateway({ ...env, ROUSE_DATABASE_URL: url })
   const gateways = await Promise.all(databaseUrls.map(start))
   const away = new Set<ProcessGateway>()
-  let asked = 0
+  let calls = 0
   const next = (): ProcessGateway => {
     const present = gateways.filter((gateway) => !away.has(gateway))
-    return present[asked++ % present.length]!
+    return present[calls++ % present.length]!
   }
   return {
     gateways,

@@ -98,9 +98,9 @@ describe('what browsers get', () => {
       ['GET', '/agents/donna/.well-known/agent-card.json'],
       ['GET', '/v1/agents'],
     ] as const) {
-      const asked = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+      const headersSent = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
       for (const key of [null, gateway.adminKey]) {
-        const { headers } = await gateway.call(method, path, undefined, { key, headers: asked })
+        const { headers } = await gateway.call(method, path, undefined, { key, headers: headersSent })
         expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
       }
     }

@@ -78,42 +78,42 @@ describe('a reader', () => {
   }
 
   test('that reads nothing of its answer is cut off', async () => {
-    await using asked = await ask((res) => res.end(large))
-    expect(await asked.closed).toBeGreaterThan(stallMs / 2)
+    await using open = await ask((res) => res.end(large))
+    expect(await open.closed).toBeGreaterThan(stallMs / 2)
   })
 
   test('that reads its answer slowly gets all of it', async () => {
-    await using asked = await ask((res) => res.end(large))
+    await using open = await ask((res) => res.end(large))
     let bytes = 0
-    asked.socket.on('data', (chunk) => {
+    open.socket.on('data', (chunk) => {
       bytes += chunk.length
-      asked.socket.pause()
-      setTimeout(() => asked.socket.resume(), 8)
+      open.socket.pause()
+      setTimeout(() => open.socket.resume(), 8)
     })
-    asked.socket.resume()
-    expect(await asked.closed).toBeGreaterThan(stallMs)
+    open.socket.resume()
+    expect(await open.closed).toBeGreaterThan(stallMs)
     await until(
       () => bytes,
       (count) => count > large.length,
     )
-    expect(asked.socket.destroyed).toBe(false)
+    expect(open.socket.destroyed).toBe(false)
   })
 
   test('that waits for an answer stays open', async () => {
     let answer = () => {}
-    await using asked = await ask((res) => {
+    await using open = await ask((res) => {
       answer = () => void res.end('late')
     })
-    const received = once(asked.socket, 'data')
-    asked.socket.resume()
+    const received = once(open.socket, 'data')
+    open.socket.resume()
     setTimeout(() => answer(), 2 * stallMs)
     expect(String((await received)[0])).toContain('late')
   })
 
   test('that is idle, before or after a request, is closed', async () => {
-    await using asked = await ask((res) => res.end('done'))
-    asked.socket.resume()
-    const silent = connect(asked.port, '127.0.0.1')
-    await Promise.all([once(silent, 'close'), once(asked.socket, 'close')])
+    await using open = await ask((res) => res.end('done'))
+    open.socket.resume()
+    const silent = connect(open.port, '127.0.0.1')
+    await Promise.all([once(silent, 'close'), once(open.socket, 'close')])
   })
 })

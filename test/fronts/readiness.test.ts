@@ -16,7 +16,7 @@ function open() {
   return { clock, world, probe, lines }
 }
 
-test('however often it is asked, the store is tried once a second', async () => {
+test('however often it is requested, the store is tried once a second', async () => {
   const { clock, world, probe } = open()
   await Promise.all(Array.from({ length: 100 }, () => probe.check()))
   clock.advance(999)
@@ -44,7 +44,7 @@ test('a write without an answer counts as failed after two seconds, and no secon
     new Promise((resolve) => {
       answer = resolve
     })
-  for (let asked = 0; asked < 3; asked++) {
+  for (let n = 0; n < 3; n++) {
     const found = probe.check()
     await new Promise(setImmediate)
     clock.advance(2_000)
@@ -61,7 +61,7 @@ test('a write without an answer counts as failed after two seconds, and no secon
 test('a change is logged once, with what is missing', async () => {
   const { clock, world, probe, lines } = open()
   world.isClaiming = false
-  for (let asked = 0; asked < 3; asked++) {
+  for (let n = 0; n < 3; n++) {
     await probe.check()
     clock.advance(1_000)
   }

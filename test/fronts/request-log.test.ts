@@ -5,7 +5,7 @@ import { logLines } from '../support/log-lines.ts'
 import { until } from '../support/until.ts'
 
 const answered = 'request.answered'
-/** Of the gateways that a test starts: what they are asked, as one line each. */
+/** Of the gateways that a test starts: their requests, as one line each. */
 const world = async (least?: 'debug' | 'info' | 'warn') => {
   const { log, lines, of } = logLines(least)
   const gateway = await startGateway({ overrides: { log } })

@@ -11,13 +11,13 @@ async function turnsOf(count: number): Promise<void> {
 }
 
 /** Requests that note when they begin. */
-class Asked {
+class Requests {
   readonly clock = new FakeClock()
   readonly queue = new RequestQueue(this.clock)
   readonly begun: string[] = []
   readonly #ends = new Map<string, () => void>()
 
-  ask(name: string, credential = name.split(' ')[0]!): void {
+  begin(name: string, credential = name.split(' ')[0]!): void {
     this.#ends.set(
       name,
       this.queue.begin(credential, () => this.begun.push(name)),
@@ -30,142 +30,142 @@ class Asked {
 }
 
 /** A fifth request of mallory waits for a connection, and for nothing else. */
-function heldByConnection(): Asked {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 5; count++) asked.ask(`mallory ${count}`)
-  asked.queue.noteConnection()
-  asked.end('donna 0')
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
-  return asked
+function heldByConnection(): Requests {
+  const requests = new Requests()
+  requests.begin('donna 0')
+  for (let count = 0; count < 5; count++) requests.begin(`mallory ${count}`)
+  requests.queue.noteConnection()
+  requests.end('donna 0')
+  for (let count = 0; count < 4; count++) requests.end(`mallory ${count}`)
+  return requests
 }
 
 test('requests of one credential that is alone begin at once', () => {
-  const asked = new Asked()
-  for (let count = 0; count < 100; count++) asked.ask(`mallory ${count}`)
-  expect(asked.begun).toHaveLength(100)
+  const requests = new Requests()
+  for (let count = 0; count < 100; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(100)
 })
 
 test('while others are about, few of a credential are in process, and a request of another one waits for none of them', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  asked.end('donna 0')
-  for (let count = 0; count < 8; count++) asked.ask(`mallory ${count}`)
-  asked.ask('donna 1')
+  const requests = new Requests()
+  requests.begin('donna 0')
+  requests.end('donna 0')
+  for (let count = 0; count < 8; count++) requests.begin(`mallory ${count}`)
+  requests.begin('donna 1')
   const first = ['donna 0', 'mallory 0', 'mallory 1', 'mallory 2', 'mallory 3', 'donna 1']
-  expect(asked.begun).toEqual(first)
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
+  expect(requests.begun).toEqual(first)
+  for (let count = 0; count < 4; count++) requests.end(`mallory ${count}`)
   await turnsOf(3)
-  expect(asked.begun).toEqual(first)
-  asked.end('donna 1')
+  expect(requests.begun).toEqual(first)
+  requests.end('donna 1')
   await turnsOf(2)
-  expect(asked.begun.slice(6)).toEqual(['mallory 4'])
-  asked.end('mallory 4')
+  expect(requests.begun.slice(6)).toEqual(['mallory 4'])
+  requests.end('mallory 4')
   await turnsOf(2)
-  expect(asked.begun.slice(6)).toEqual(['mallory 4', 'mallory 5'])
+  expect(requests.begun.slice(6)).toEqual(['mallory 4', 'mallory 5'])
 })
 
 test('who waits begins one after its patience, whatever the others do', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
-  asked.clock.advance(25)
+  const requests = new Requests()
+  requests.begin('donna 0')
+  for (let count = 0; count < 6; count++) requests.begin(`mallory ${count}`)
+  for (let count = 0; count < 4; count++) requests.end(`mallory ${count}`)
+  requests.clock.advance(25)
   await iteration()
-  expect(asked.begun.slice(5)).toEqual(['mallory 4'])
+  expect(requests.begun.slice(5)).toEqual(['mallory 4'])
 })
 
 test('a request that is in process for long is no longer waited for', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 10; count++) asked.ask(`mallory ${count}`)
-  expect(asked.begun).toHaveLength(5)
+  const requests = new Requests()
+  requests.begin('donna 0')
+  for (let count = 0; count < 10; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(5)
   for (let waited = 0; waited < 10; waited++) {
-    asked.clock.advance(100)
+    requests.clock.advance(100)
     await turnsOf(3)
   }
-  expect(asked.begun).toHaveLength(11)
-  asked.end('donna 0')
+  expect(requests.begun).toHaveLength(11)
+  requests.end('donna 0')
 })
 
 test('a second after the last request of others a credential is alone again', () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  asked.ask('mallory first')
-  asked.clock.advance(1_001)
-  for (let count = 0; count < 10; count++) asked.ask(`mallory ${count}`)
-  expect(asked.begun).toHaveLength(12)
+  const requests = new Requests()
+  requests.begin('donna 0')
+  requests.begin('mallory first')
+  requests.clock.advance(1_001)
+  for (let count = 0; count < 10; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(12)
 })
 
 test('what waits is bounded: the next begins at once', () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 3_000; count++) asked.ask(`mallory ${count}`)
-  expect(asked.begun).toHaveLength(1 + 2_000)
+  const requests = new Requests()
+  requests.begin('donna 0')
+  for (let count = 0; count < 3_000; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(1 + 2_000)
 })
 
 test('a request whose client goes away while it waits never begins, and those after it do', async () => {
-  const asked = new Asked()
-  asked.ask('donna 0')
-  for (let count = 0; count < 6; count++) asked.ask(`mallory ${count}`)
-  asked.end('mallory 4')
-  for (let count = 0; count < 4; count++) asked.end(`mallory ${count}`)
-  asked.end('donna 0')
+  const requests = new Requests()
+  requests.begin('donna 0')
+  for (let count = 0; count < 6; count++) requests.begin(`mallory ${count}`)
+  requests.end('mallory 4')
+  for (let count = 0; count < 4; count++) requests.end(`mallory ${count}`)
+  requests.end('donna 0')
   await turnsOf(6)
-  expect(asked.begun.slice(5)).toEqual(['mallory 5'])
+  expect(requests.begun.slice(5)).toEqual(['mallory 5'])
 })
 
 test('while connections arrive, one after the other, only a credential with many requests waits for them', async () => {
-  const asked = heldByConnection()
+  const requests = heldByConnection()
   for (let count = 0; count < 10; count++) {
-    asked.queue.noteConnection()
-    asked.ask(`carol${count} 0`)
-    asked.end(`carol${count} 0`)
+    requests.queue.noteConnection()
+    requests.begin(`carol${count} 0`)
+    requests.end(`carol${count} 0`)
     await iteration()
   }
-  expect(asked.begun).toHaveLength(15)
-  expect(asked.begun).not.toContain('mallory 4')
+  expect(requests.begun).toHaveLength(15)
+  expect(requests.begun).not.toContain('mallory 4')
   await turnsOf(4)
-  expect(asked.begun.at(-1)).toBe('mallory 4')
+  expect(requests.begun.at(-1)).toBe('mallory 4')
 })
 
 test('connections that do not end delay nothing beyond its patience', async () => {
-  const asked = heldByConnection()
+  const requests = heldByConnection()
   await iteration()
-  expect(asked.begun).toHaveLength(5)
-  asked.queue.noteConnection()
-  asked.clock.advance(25)
+  expect(requests.begun).toHaveLength(5)
+  requests.queue.noteConnection()
+  requests.clock.advance(25)
   await iteration()
-  expect(asked.begun.at(-1)).toBe('mallory 4')
+  expect(requests.begun.at(-1)).toBe('mallory 4')
 })
 
 test('every request begins once, those of a credential in their order', async () => {
   const step = fc.record({ who: fc.constantFrom('a', 'b', 'c'), isConnection: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(step, { maxLength: 12 }), { maxLength: 6 }), async (rounds) => {
-      const asked = new Asked()
+      const requests = new Requests()
       let id = 0
       for (const round of rounds) {
         for (const { who, isConnection } of round) {
-          if (isConnection) asked.queue.noteConnection()
-          else asked.ask(`${who} ${id++}`)
+          if (isConnection) requests.queue.noteConnection()
+          else requests.begin(`${who} ${id++}`)
         }
         await iteration()
       }
       const ended = new Set<string>()
-      for (let looks = 0; asked.begun.length < id && looks < 1_000; looks++) {
-        for (const name of asked.begun) {
-          if (!ended.has(name)) asked.end(name)
+      for (let looks = 0; requests.begun.length < id && looks < 1_000; looks++) {
+        for (const name of requests.begun) {
+          if (!ended.has(name)) requests.end(name)
           ended.add(name)
         }
         await iteration()
       }
       for (const one of ['a', 'b', 'c']) {
-        const own = asked.begun.filter((name) => name.startsWith(one)).map((name) => Number(name.split(' ')[1]))
+        const own = requests.begun.filter((name) => name.startsWith(one)).map((name) => Number(name.split(' ')[1]))
         expect(own).toEqual(own.toSorted((x, y) => x - y))
       }
-      expect(asked.begun).toHaveLength(id)
-      expect(new Set(asked.begun).size).toBe(id)
+      expect(requests.begun).toHaveLength(id)
+      expect(new Set(requests.begun).size).toBe(id)
     }),
     { numRuns: 100 },
   )

@@ -37,7 +37,7 @@ afterAll(() => gateway[Symbol.asyncDispose]())
 
 const validKey = 'dGhlIHNhbXBsZSBub25jZQ=='
 const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' }
-const asked = { ...upgrade, 'Sec-WebSocket-Key': validKey, 'Sec-WebSocket-Version': '13' }
+const handshake = { ...upgrade, 'Sec-WebSocket-Key': validKey, 'Sec-WebSocket-Version': '13' }
 
 /** The bytes of a GET request. */
 function get(path: string, headers: Record<string, string>): string {
@@ -60,18 +60,23 @@ const bearer = (): Record<string, string> => ({ Authorization: `Bearer ${donna.k
 
 describe('a request for a WebSocket', () => {
   const cases: [what: string, headers: () => Record<string, string>, status: number, detail: string][] = [
-    ['without a key', () => asked, 401, 'Authorization'],
-    ['with a wrong key', () => ({ ...asked, Authorization: 'Bearer wrong' }), 401, 'key'],
-    ['of a page of another origin', () => ({ ...asked, ...bearer(), Origin: 'https://evil.example' }), 403, 'Origin'],
-    ['of a page without an origin', () => ({ ...asked, ...bearer(), Origin: 'null' }), 403, 'Origin'],
+    ['without a key', () => handshake, 401, 'Authorization'],
+    ['with a wrong key', () => ({ ...handshake, Authorization: 'Bearer wrong' }), 401, 'key'],
+    [
+      'of a page of another origin',
+      () => ({ ...handshake, ...bearer(), Origin: 'https://evil.example' }),
+      403,
+      'Origin',
+    ],
+    ['of a page without an origin', () => ({ ...handshake, ...bearer(), Origin: 'null' }), 403, 'Origin'],
     ['without its key', () => ({ ...upgrade, ...bearer(), 'Sec-WebSocket-Version': '13' }), 400, 'Sec-WebSocket-Key'],
     [
       'of an old version',
-      () => ({ ...asked, ...bearer(), 'Sec-WebSocket-Version': '8' }),
+      () => ({ ...handshake, ...bearer(), 'Sec-WebSocket-Version': '8' }),
       400,
       'Sec-WebSocket-Version',
     ],
-    ['for another host', () => ({ ...asked, ...bearer(), Host: 'rebound.example' }), 421, 'Host'],
+    ['for another host', () => ({ ...handshake, ...bearer(), Host: 'rebound.example' }), 421, 'Host'],
   ]
   test.each(cases)('%s is refused before the handshake', async (_what, headers, status, detail) => {
     const text = await answerTo(stream(), headers())
@@ -83,15 +88,15 @@ describe('a request for a WebSocket', () => {
 
   test("for what is not the caller's is not found, and takes no subscription from a stream", async () => {
     const { agent: mike } = await addReader(gateway, 'mike')
-    const text = await answerTo(stream(), { ...asked, Authorization: `Bearer ${mike.key}` })
+    const text = await answerTo(stream(), { ...handshake, Authorization: `Bearer ${mike.key}` })
     expect(text).toMatch(/^HTTP\/1.1 404 /)
   })
 
   test('elsewhere gets the ordinary answer of its path', async () => {
     using connection = await connectRaw(gateway.url)
-    connection.socket.write(get('/v1/nothing-here', { ...asked, ...bearer() }))
+    connection.socket.write(get('/v1/nothing-here', { ...handshake, ...bearer() }))
     expect(await connection.answered('not-found')).toMatch(/^HTTP\/1.1 404 /)
-    connection.socket.write(get('/v1/whoami', { ...asked, ...bearer() }))
+    connection.socket.write(get('/v1/whoami', { ...handshake, ...bearer() }))
     expect(await connection.answered('"@donna"')).toContain('HTTP/1.1 200 ')
   })
 
@@ -115,7 +120,7 @@ describe('a request for a WebSocket', () => {
   test('behind a request that has no answer yet costs only its connection', async () => {
     using connection = await connectRaw(gateway.url)
     const events = get('/v1/events', { ...bearer(), Accept: 'text/event-stream' })
-    connection.socket.write(events + get(stream(), { ...asked, ...bearer() }))
+    connection.socket.write(events + get(stream(), { ...handshake, ...bearer() }))
     await connection.closed
     expect(await gateway.call('GET', '/healthz')).toMatchObject({ status: 200 })
   })
@@ -123,7 +128,7 @@ describe('a request for a WebSocket', () => {
   test('whose client is gone before the answer leaves nothing behind', async () => {
     for (let count = 0; count < 10; count += 1) {
       using connection = await connectRaw(gateway.url)
-      connection.socket.write(get(stream(), { ...asked, ...bearer() }))
+      connection.socket.write(get(stream(), { ...handshake, ...bearer() }))
       connection.socket.resetAndDestroy()
     }
     await untilStatus(gateway, donna, id, 'waiting')
@@ -163,7 +168,7 @@ describe('a message of the client', () => {
 
   test('that breaks the protocol ends its own connection only', async () => {
     using connection = await connectRaw(gateway.url)
-    connection.socket.write(get(stream(), { ...asked, ...bearer() }))
+    connection.socket.write(get(stream(), { ...handshake, ...bearer() }))
     await connection.answered('101 Switching Protocols')
     // Not masked, with reserved bits: section 5.1 and 5.2 of RFC 6455.
     connection.socket.write(Buffer.from([0xf1, 0x05, 1, 2, 3, 4, 5]))
@@ -181,7 +186,7 @@ describe('a message of the client', () => {
 
   test('that is a flood of pings ends its connection', async () => {
     using connection = await connectRaw(gateway.url)
-    connection.socket.write(get(stream(), { ...asked, ...bearer() }))
+    connection.socket.write(get(stream(), { ...handshake, ...bearer() }))
     await connection.answered('101 Switching Protocols')
     connection.socket.write(Buffer.concat(Array.from({ length: 5_000 }, () => Buffer.from([0x89, 0x80, 0, 0, 0, 0]))))
     await connection.closed

@@ -38,8 +38,8 @@ const taskOf = (result: object) => (result as { value: { payload: { value: { id:
 
 test.each(['', '1.0', '1.0.3'])(
   'the service determines the version; a matching A2A-Version is accepted (%j)',
-  async (asked) => {
-    const { id } = taskOf(await send({}, asked ? { 'a2a-version': asked } : {}))
+  async (version) => {
+    const { id } = taskOf(await send({}, version ? { 'a2a-version': version } : {}))
     const request = { tenant, taskId: id, id: '', url: 'http://127.0.0.1:9/', token: '', authentication: undefined }
     const made = await client.unary('createTaskPushNotificationConfig', request, bearer(lucy.key))
     expect(made).toMatchObject({ value: { taskId: id } })
@@ -48,8 +48,8 @@ test.each(['', '1.0', '1.0.3'])(
 
 test('one that does not agree is refused, with the service that speaks it', async () => {
   const refusal = { code: status.FAILED_PRECONDITION, reason: 'VERSION_NOT_SUPPORTED' }
-  for (const asked of ['0.3', '2.0', 'new']) {
-    const refused = await send({}, { 'a2a-version': asked })
+  for (const version of ['0.3', '2.0', 'new']) {
+    const refused = await send({}, { 'a2a-version': version })
     expect(refused).toMatchObject({ ...refusal, details: expect.stringMatching(/v0\.3 is a2a\.v1\.A2AService/) })
   }
   const sent = bearer(lucy.key, { 'a2a-tenant': tenant, 'a2a-version': '1.0' })

@@ -102,7 +102,7 @@ export async function openDesk(codex: string, settings: Record<string, unknown> 
       released = new Promise((resolve) => (release = resolve))
     },
     turnsWith,
-    /** Resolves once a text has begun a turn, with the number of such turns. The model is asked shortly after the beginning of a turn. */
+    /** Resolves once a text has begun a turn, with the number of such turns. The model is prompted shortly after the beginning of a turn. */
     turnsOnceWith: (text: string) => until(() => turnsWith(text), Boolean),
     async [Symbol.asyncDispose]() {
       release()

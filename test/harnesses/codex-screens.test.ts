@@ -31,7 +31,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('The screens of Codex', (
     terminal.key('C-u')
     await terminal.type('HOLD')
     await reads('busy')
-    // It is at work before its model is asked.
+    // It is at work before its model is prompted.
     await desk.turnsOnceWith('HOLD')
     desk.release()
     await reads('ready', 'after')

@@ -14,7 +14,7 @@ export type Reply =
   | { readonly text: string }
   | { readonly tool: string; readonly namespace?: string; readonly input: JsonObject }
 
-/** A model on loopback that speaks OpenAI's Responses API and Chat Completions API, and Anthropic's Messages API. `reply` is asked for each request, with its number. */
+/** A model on loopback that speaks OpenAI's Responses API and Chat Completions API, and Anthropic's Messages API. `reply` is called for each request, with its number. */
 export async function startFakeModel(reply: (request: ModelRequest, number: number) => Reply | Promise<Reply>) {
   const requests: ModelRequest[] = []
   const server = createServer(async (request, response) => {

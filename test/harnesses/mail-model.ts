@@ -39,7 +39,7 @@ export async function startMailModel(dialect: Dialect) {
     turns,
     holding,
     release,
-    /** Calls back when the model is asked, before it answers. */
+    /** Calls back when the model is prompted, before it answers. */
     onTurn: (listener: (turn: Turn) => void) => void listeners.push(listener),
     /** How many turns began with a text. */
     turnsWith: (text: string) =>

@@ -62,8 +62,8 @@ export async function openOpencodeDesk(opencode: string) {
       letGo()
     },
     letGo,
-    /** Resolves when the model was asked with a text. */
-    asked: (text: string) =>
+    /** Resolves when the model was prompted with a text. */
+    prompted: (text: string) =>
       until(
         () => seen,
         (all) => all.some((last) => last.includes(text)),

@@ -105,7 +105,7 @@ describe.skipIf(qwen === undefined || !hasTmux)('Qwen Code in a terminal', () =>
       () => tui.mentions(wake.id),
       (times) => times > 0,
     )
-    console.log(`qwen: the model was asked after ${Math.round(performance.now() - startedAt)} ms`)
+    console.log(`qwen: the model was prompted after ${Math.round(performance.now() - startedAt)} ms`)
     const requests = tui.mentions(wake.id)
     await until(tui.screen, (screen) => screen.includes('answer') && screen.includes('Type your message'))
     expect(await adapter.wake(sessions[0]!, wake, attempt({}, 'delivered').tools)).toMatchObject({ step: 'delivered' })

@@ -55,7 +55,7 @@ test('a card key is replaced without a restart: published first, then signing, a
   expect(kidsOf(card.signatures)).toEqual([kid])
   const keys = await published(gateway)
   for (const one of [oldCard, card]) {
-    await verifyAgentCardSignature(async (asked) => keys.find((key) => key.kid === asked)!)(one)
+    await verifyAgentCardSignature(async (kid) => keys.find((key) => key.kid === kid)!)(one)
   }
   // A client with the old card learns from each validator that there is a new one.
   for (const [name, value] of [

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest'
 import { Batcher } from '../../src/lib/batcher.ts'
 
 test('requests of one iteration are answered together, and those of the next one separately', async () => {
-  const asked: (readonly number[])[] = []
+  const loads: (readonly number[])[] = []
   const together = new Batcher<number, string>(async (items) => {
-    asked.push(items)
+    loads.push(items)
     return items.join()
   })
   const first = together.load([1, 2])
   await Promise.resolve()
   expect(await Promise.all([first, together.load([3])])).toEqual(['1,2,3', '1,2,3'])
   expect(await together.load([4])).toBe('4')
-  expect(asked).toEqual([[1, 2, 3], [4]])
+  expect(loads).toEqual([[1, 2, 3], [4]])
 })
 
 test('a failure reaches every caller of the iteration, and no later caller', async () => {

@@ -11,7 +11,7 @@ class Asker {
   readonly queue: FairQueue
   readonly key: string
   readonly inside: Member[] = []
-  asked = 0
+  entered = 0
   #rememberedUntil = 0
 
   constructor(queue: FairQueue, key: string) {
@@ -20,7 +20,7 @@ class Asker {
   }
 
   ask(inCompany = true): void {
-    this.asked++
+    this.entered++
     const entered = this.queue.enter(this.key, inCompany)
     if (entered instanceof Promise) void entered.then((member) => this.inside.push(member))
     else this.inside.push(entered)
@@ -39,7 +39,7 @@ class Asker {
   }
 
   get waiting(): number {
-    return this.asked - this.inside.length
+    return this.entered - this.inside.length
   }
 }
 
@@ -129,7 +129,7 @@ test('in any order of coming and going nobody starves, who asks for little never
         if (what === 'tick') clock.advance(ms)
         else if (what === 'leave' && asker.inside.length > 0) {
           asker.leave()
-          asker.asked--
+          asker.entered--
         } else if (asker.waiting < 20) {
           const isModest = asker.inside.length < bounds.few && asker.waiting === 0 && !asker.isRemembered(clock)
           asker.ask()
@@ -143,7 +143,7 @@ test('in any order of coming and going nobody starves, who asks for little never
         for (const asker of askers) {
           while (asker.inside.length > 0) {
             asker.leave()
-            asker.asked--
+            asker.entered--
           }
         }
         clock.advance(bounds.patienceMs)

@@ -44,11 +44,11 @@ test('a pending signal has the fields of the wire by their names', async () => {
   await using office = await openOffice('lola', 'donna')
   office.enter('lola', 'claude_desktop')
   office.enter('donna', 'claude_desktop')
-  const asked = await office.send('lola', { to: '@donna', subject: 'Well?' })
+  const question = await office.send('lola', { to: '@donna', subject: 'Well?' })
   await askOf(office, 'donna')
   const payload = { spec_id: 'SPEC-033', summary: '…', gaps: ['§5'], recommendation: 'Accept' }
   const answered = await office.send('donna', {
-    inReplyTo: asked.message.id,
+    inReplyTo: question.message.id,
     signalType: 'ReviewCompleted',
     payload,
     ref: 'docs/a.md',
@@ -63,10 +63,10 @@ test('a pending signal has the fields of the wire by their names', async () => {
       from_session: 'session-donna',
       to_identity: '@lola',
       payload,
-      in_reply_to: asked.message.id,
+      in_reply_to: question.message.id,
       created_at: '2026-04-26T10:00:00.000Z',
       received_at: '2026-04-26T10:00:01.000Z',
-      thread_id: asked.message.id,
+      thread_id: question.message.id,
       type: 'msg',
       subject: 'ReviewCompleted: SPEC-033: …',
       body: null,

@@ -27,7 +27,7 @@ export class LoopDelayReader {
     }
   }
 
-  /** Since it was last asked. */
+  /** Since the last report. */
   async take(gateway: ProcessGateway): Promise<LoopDelay> {
     gateway.signal('SIGUSR2')
     const count = ++this.#count

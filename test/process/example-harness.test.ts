@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 const script = fileURLToPath(new URL('../../examples/harness.mjs', import.meta.url))
 
 // D29: what waits is sent as soon as the subscription is there, which its maker may not know yet.
-test('a wake that comes before the answer of the subscription is asked for again, and not refused', async () => {
+test('a wake that comes before the answer of the subscription is requested again, and not refused', async () => {
   const key = newSigningKey()
   const body = JSON.stringify({ eventId: '01J', eventType: 'wake/digest', logId: 1, payload: {} })
   const timestampSeconds = Math.floor(Date.now() / 1000)

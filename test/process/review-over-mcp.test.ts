@@ -43,7 +43,7 @@ test('a review goes from Lola to Donna and back over MCP on standard input and o
   await donna.client.subscribeResource({ uri: inbox })
 
   // Donna's harness is notified at once, without a call of hers.
-  const asked = await lola.run('send_message', {
+  const question = await lola.run('send_message', {
     to: '@donna',
     subject: 'Please review SPEC-034',
     signalType: 'ReviewRequested',
@@ -55,7 +55,7 @@ test('a review goes from Lola to Donna and back over MCP on standard input and o
   )
   const [mail] = (await donna.run('read_inbox', { unread: true })).messages
   expect(mail).toMatchObject({
-    messageId: asked.messageId,
+    messageId: question.messageId,
     from: '@lola',
     signalType: 'ReviewRequested',
     payload: { spec_id: 'SPEC-034' },
@@ -71,7 +71,7 @@ test('a review goes from Lola to Donna and back over MCP on standard input and o
   const waiting = donna.run('wait_for_messages', { timeoutSeconds: 30 })
   const { pendingSignals } = await lola.run('who')
   expect(pendingSignals).toMatchObject([
-    { signal_type: 'ReviewCompleted', from: '@donna', in_reply_to: asked.messageId, payload: { gaps: ['§5'] } },
+    { signal_type: 'ReviewCompleted', from: '@donna', in_reply_to: question.messageId, payload: { gaps: ['§5'] } },
   ])
   const [{ signal_id: reviewId }] = pendingSignals
   await lola.run('send_message', { inReplyTo: reviewId, signalType: 'Acknowledgment', payload: { message: 'Thanks' } })

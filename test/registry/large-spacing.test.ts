@@ -106,13 +106,13 @@ test('of those who ask for the same at the same time, the first one tells how la
 
 test('those who ask for the same small thing go in one after the other, and one that leaves twice lets nobody in', async () => {
   const spacing = new LargeSpacing(new FakeClock())
-  const asked = () => spacing.enterAlone('a', request(0, '/v1/inbox'))
-  const leaveFirst = await asked()
-  const second = asked()
+  const enter = () => spacing.enterAlone('a', request(0, '/v1/inbox'))
+  const leaveFirst = await enter()
+  const second = enter()
   leaveFirst()
   const leaveSecond = await second
   let isIn = false
-  const third = asked().then((leave) => {
+  const third = enter().then((leave) => {
     isIn = true
     return leave
   })

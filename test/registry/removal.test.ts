@@ -19,7 +19,7 @@ test('removing an agent rejects the open tasks that are assigned to it, says how
     await gateway.send('donna', 'two', { key: lola.key }),
     await gateway.send('donna', 'three', { key: lola.key }),
   ]
-  const asked = await gateway.send('lola', 'four', { key: donna.key })
+  const sent = await gateway.send('lola', 'four', { key: donna.key })
   await gateway.move(donna, taken.id, 'working')
   await gateway.move(donna, done.id, 'completed')
 
@@ -29,7 +29,7 @@ test('removing an agent rejects the open tasks that are assigned to it, says how
     expect(await stateOf(gateway, lola, id)).toMatchObject({ state: 'rejected', reason: 'agent-removed' })
   }
   expect(await stateOf(gateway, lola, done.id)).toMatchObject({ state: 'completed' })
-  expect(await stateOf(gateway, lola, asked.id)).toMatchObject({ state: 'submitted' })
+  expect(await stateOf(gateway, lola, sent.id)).toMatchObject({ state: 'submitted' })
   const wakes = await receiver.waitFor(5)
   const rejections = wakes.map(({ body }) => body.payload).filter(({ newState }) => newState === 'Rejected')
   expect(rejections.map(({ taskId }) => taskId).sort()).toEqual([open.id, taken.id].sort())

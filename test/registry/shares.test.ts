@@ -192,10 +192,10 @@ test('who has too many requests under way waits in line, and is refused when the
   const ask = (agent: TestAgent) => s.gateway.call('GET', '/v1/agents/bob', undefined, agent)
   // A request whose key was not read yet may still get its place later.
   const answered: Answer[] = []
-  const asked: Promise<unknown>[] = []
+  const requests: Promise<unknown>[] = []
   const refused = await until(
     () => {
-      asked.push(ask(s.mallory).then((answer) => void answered.push(answer)))
+      requests.push(ask(s.mallory).then((answer) => void answered.push(answer)))
       return answered.find(({ status }) => status === 429)
     },
     (answer) => answer !== undefined,
@@ -203,12 +203,12 @@ test('who has too many requests under way waits in line, and is refused when the
   expect(refused!.body).toMatchObject({ code: 'rate-limited', limitName: 'requestsInLine', retryAfterSeconds: 1 })
   await until(
     () => answered.length,
-    (count) => count === asked.length - 3,
+    (count) => count === requests.length - 3,
   )
   expect(accepted(answered)).toBe(0)
   expect((await ask(s.bob)).status).toBe(200)
   for (const socket of held) socket.destroy()
-  await Promise.all(asked)
+  await Promise.all(requests)
   expect(accepted(answered)).toBe(3)
   expect((await ask(s.mallory)).status).toBe(200)
 })

@@ -99,7 +99,7 @@ test.each<[string, AskName]>([
 
 test('localhost needs no name server', async () => {
   const url = await serve((_, res) => res.end('here'))
-  const ask = vi.fn<AskName>(() => Promise.reject(new Error('asked')))
+  const ask = vi.fn<AskName>(() => Promise.reject(new Error('looked up')))
   const out = fetcher({ allow: [...loopback, '::1/128'], names: { ask } })
   expect(await out.post(request(`http://localhost:${new URL(url).port}/`))).toMatchObject({ bodySnippet: 'here' })
   expect(await out.post(request(`http://rouse.localhost:${new URL(url).port}/`))).toMatchObject({ bodySnippet: 'here' })

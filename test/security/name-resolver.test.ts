@@ -48,12 +48,12 @@ test('40 names whose server never answers leave places for other agents: one age
   const stops = Array.from({ length: 40 }, () => new AbortController())
   const slow = stops.map(({ signal }, i) => errorOf(names.resolve(`slow${i}.test`, mallory, signal)))
   await until(
-    () => new Set(server.asked).size,
+    () => new Set(server.queries).size,
     (count) => count === 8,
   )
   // The only answers that come are the victim's.
   for (let i = 0; i < 20; i++) expect(await names.resolve(`victim${i}.test`, payer)).toEqual([v4('127.0.0.1')])
-  expect(new Set(server.asked.filter((name) => name.startsWith('slow'))).size).toBe(8)
+  expect(new Set(server.queries.filter((name) => name.startsWith('slow'))).size).toBe(8)
   for (const stop of stops) stop.abort()
   for (const error of await Promise.all(slow)) expect(error.kind).toBe('aborted')
 })
@@ -63,7 +63,7 @@ test('closing ends every look-up at once', async () => {
   const names = new NameResolver({ ...server.names, hosts: noHosts })
   const asking = errorOf(names.resolve('slow.test', payer))
   await until(
-    () => server.asked.length,
+    () => server.queries.length,
     (count) => count > 0,
   )
   const startedAt = servedMs()
@@ -94,36 +94,36 @@ test('concurrent look-ups of one name are one query, for all agents', async () =
 
 test('answers are cached as long as the name server says, at least a second and at most half a minute', async () => {
   let now = 0
-  let asked = 0
+  let queries = 0
   const ask: AskName = async (name) => {
-    asked++
+    queries++
     return found(['192.0.2.1'], name === 'brief.test' ? 0 : 86_400)
   }
   const names = new NameResolver({ ask, hosts: noHosts, now: () => now })
-  const askedAt = async (at: number, name: string) => {
+  const queriesAt = async (at: number, name: string) => {
     now = at
     await names.resolve(name, payer)
-    return asked
+    return queries
   }
-  expect(await askedAt(0, 'brief.test')).toBe(1)
-  expect(await askedAt(999, 'brief.test')).toBe(1)
-  expect(await askedAt(1_000, 'brief.test')).toBe(2)
-  expect(await askedAt(1_000, 'long.test')).toBe(3)
-  expect(await askedAt(30_999, 'long.test')).toBe(3)
-  expect(await askedAt(31_000, 'long.test')).toBe(4)
+  expect(await queriesAt(0, 'brief.test')).toBe(1)
+  expect(await queriesAt(999, 'brief.test')).toBe(1)
+  expect(await queriesAt(1_000, 'brief.test')).toBe(2)
+  expect(await queriesAt(1_000, 'long.test')).toBe(3)
+  expect(await queriesAt(30_999, 'long.test')).toBe(3)
+  expect(await queriesAt(31_000, 'long.test')).toBe(4)
 })
 
 test('a name that does not resolve is looked up again after a second', async () => {
   let now = 0
-  let asked = 0
-  const ask: AskName = () => Promise.reject(new Error(`ENOTFOUND ${++asked}`))
+  let queries = 0
+  const ask: AskName = () => Promise.reject(new Error(`ENOTFOUND ${++queries}`))
   const names = new NameResolver({ ask, hosts: noHosts, now: () => now })
   await errorOf(names.resolve('absent.test', payer))
   await errorOf(names.resolve('absent.test', payer))
-  expect(asked).toBe(1)
+  expect(queries).toBe(1)
   now = 1_000
   await errorOf(names.resolve('absent.test', payer))
-  expect(asked).toBe(2)
+  expect(queries).toBe(2)
 })
 
 test('the hosts file comes before the name servers, and is read again when it changes', async () => {

@@ -69,8 +69,8 @@ describe('two processes with one identity', () => {
     expect((await ask(gateway, donna, first)).body.pendingSignals).toBe(undefined)
     const delivered = { deliveryMethod: 'piggyback', receipt: 'written', sessionId: first }
     expect((await signalsOf(gateway, donna))[0]).toMatchObject(delivered)
-    const asked = await byHeader(gateway, donna, third.body.sessionId)
-    expect(asked.body.pendingSignals).toMatchObject([{ subject: 'for the third' }])
+    const byOne = await byHeader(gateway, donna, third.body.sessionId)
+    expect(byOne.body.pendingSignals).toMatchObject([{ subject: 'for the third' }])
   })
 
   // D26, D11

@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { begin } from './sessions.ts'
 
-/** A process that speaks for an agent: it starts a session, and ends it if it is asked to. The task stays open. */
+/** A process that speaks for an agent: it starts a session, and ends it if its input says so. The task stays open. */
 const script = `
   const [url, key, end] = process.argv.slice(1)
   const startedAt = new Date(performance.timeOrigin).toISOString()

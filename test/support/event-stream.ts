@@ -5,7 +5,7 @@ interface StreamedEvent {
   readonly data: any
 }
 
-/** A real reader of Server-Sent Events. It takes an event only when asked, so that a slow reader is one that does not ask. */
+/** A real reader of Server-Sent Events. It takes an event only on request, so that a slow reader is one that does not ask. */
 interface EventStream extends AsyncDisposable {
   readonly status: number
   readonly contentType: string

@@ -1,5 +1,5 @@
 // An agent in a process of its own. It knows the gateway's REST, its own webhook and what its surface is, and works by itself:
-// it reviews what it is asked to review and thanks for what it gets. Lines on stdin are calls to make; lines on stdout are what happened.
+// it reviews what others send for review and thanks for what it gets. Lines on stdin are calls to make; lines on stdout are what happened.
 import { createServer } from 'node:http'
 import { createInterface } from 'node:readline'
 

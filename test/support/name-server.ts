@@ -9,19 +9,19 @@ type Zone = (name: string) => readonly string[] | 'no such name' | 'silence'
 interface NameServer extends AsyncDisposable {
   /** For a gateway or a resolver: this server and no other. */
   readonly names: NameResolverOptions
-  /** The names that were asked for, once for each question that came. */
-  readonly asked: readonly string[]
+  /** The names that were queried, once for each question that came. */
+  readonly queries: readonly string[]
 }
 
 const [typeA, typeAaaa] = [1, 28]
 
 /** A real name server on a UDP port of 127.0.0.1. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
-  const asked: string[] = []
+  const queries: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = readQuestion(query)
-    asked.push(name)
+    queries.push(name)
     const said = zone(name)
     if (said === 'silence') return
     const records = said === 'no such name' ? [] : recordsOf(said, type)
@@ -31,7 +31,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
   await once(socket, 'listening')
   return {
     names: { ask: createAskName([`127.0.0.1:${socket.address().port}`]) },
-    asked,
+    queries,
     async [Symbol.asyncDispose]() {
       socket.close()
       await once(socket, 'close')

@@ -90,8 +90,10 @@ test('the assignee works, the originator cancels, others see nothing', async () 
 test('a reply moves a waiting task back to submitted, and the history has all messages in order', async () => {
   await using s = await start()
   await s.gateway.move(s.donna, s.task.id, 'working', { message: 'on it' })
-  const asked = await s.gateway.move(s.donna, s.task.id, 'input-required', { message: { parts: [{ text: 'which?' }] } })
-  expect(asked.body.status.message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'which?' }] })
+  const question = await s.gateway.move(s.donna, s.task.id, 'input-required', {
+    message: { parts: [{ text: 'which?' }] },
+  })
+  expect(question.body.status.message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'which?' }] })
   await s.gateway.send('donna', 'the second', { key: s.mike.key, message: { taskId: s.task.id } })
   const { body } = await s.gateway.call('GET', `/v1/tasks/${s.task.id}`, undefined, s.mike)
   expect(body).toMatchObject({ state: 'submitted', version: 4, messageCount: 4 })

@@ -161,12 +161,12 @@ test('everything that changes a task is counted, and a restart finds the same', 
   const send = async (from: TestAgent, to: string, message = {}) =>
     (await first.send(to, 'please', { key: from.key, message })).id
   const toDonna = await Promise.all([mike, mike, mike, mike, zoe, zoe].map((from) => send(from, 'donna')))
-  const [asked, done, canceled, handed] = toDonna as [string, string, string, string]
+  const [question, done, canceled, handed] = toDonna as [string, string, string, string]
   await send(donna, 'mike')
   const expiresAt = new Date(time.now() + 1_000).toISOString()
   const expired = await send(mike, 'donna', { metadata: { expiresAt } })
-  await first.move(donna, asked, 'input-required', { message: 'which?' })
-  await send(mike, 'donna', { taskId: asked })
+  await first.move(donna, question, 'input-required', { message: 'which?' })
+  await send(mike, 'donna', { taskId: question })
   await first.move(donna, done, 'completed')
   await first.move(mike, canceled, 'canceled')
   const handOff = { ref: handed, to: '@mike', message: 'yours' }

@@ -220,13 +220,13 @@ describe('what presence held', () => {
     await using engine = await openEngine(async () => arrived)
     const { db } = engine
     await db.transaction((tx) => insertSession(tx, session))
-    const asked: number[] = []
+    const reads: number[] = []
     const open = db.transaction.bind(db)
     const counting = vi.spyOn(db, 'transaction').mockImplementation((work) =>
       open(async (tx) => {
         const all = vi.spyOn(tx, 'all')
         const result = await work(tx)
-        asked.push(all.mock.calls.length)
+        reads.push(all.mock.calls.length)
         all.mockRestore()
         return result
       }),
@@ -237,7 +237,7 @@ describe('what presence held', () => {
       await beatSession({ db, changed() {} } as never, caller, session.id, { presence })
     }
     counting.mockRestore()
-    expect(asked).toEqual([1, 0, 0, 1, 0])
+    expect(reads).toEqual([1, 0, 0, 1, 0])
   })
 })
 

@@ -163,14 +163,14 @@ describe('a bridge', () => {
 test('an immediate event on a route with its own rules needs no query', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.db.transaction(async (tx) => {
-    const asked = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
+    const spies = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
     for (const harnessTarget of ['a2a-webhook', 'mcp-notifications'] as const) {
       const events = [messageSent(1), messageSent(2)]
       const held: Held[] = []
       expect(await holdEvents(tx, subscriptionOf({ harnessTarget }), events, held)).toEqual(events)
       expect(held).toEqual([])
     }
-    for (const spy of asked) expect(spy).not.toHaveBeenCalled()
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled()
   })
 })
 

@@ -50,7 +50,7 @@ test('a wake that arrived before a change ended the lease is not sent again, alt
   }
   const id = 'WAKE_SUB:1'
   const read = async () => (await findSubscription(db, id))!
-  const asked = (count: number) =>
+  const requested = (count: number) =>
     until(
       () => orders.length,
       (length) => length === count,
@@ -58,11 +58,11 @@ test('a wake that arrived before a change ended the lease is not sent again, alt
   await engine.add([{ id, coalesceMs: 0 }])
   for (let count = 1; count <= 5; count++) await engine.append()
   dispatcher.start()
-  await asked(1)
+  await requested(1)
   const owner = (await read()).leaseOwner
   for (let count = 1; count <= 4; count++) {
     answers[count - 1]!()
-    await asked(count + 1)
+    await requested(count + 1)
   }
   // The first record waits for the store, the next three wait after it, and the fifth event is in flight.
   await until(

@@ -43,7 +43,7 @@ async function openTwo() {
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,
-        (asked) => asked >= count,
+        (calls) => calls >= count,
       )
       letGo[count - 1]!()
     },

@@ -53,7 +53,7 @@ test('a rotation wakes the operator and the agent itself', async () => {
   expect(alone!.body.eventType).toBe('wake/signing_key_rotated')
 })
 
-test('signals of several kinds of trouble come as one digest when a window is asked for', async () => {
+test('signals of several kinds of trouble come as one digest when a window is requested', async () => {
   await using gateway = await startGateway()
   await using watch = await startReceiver()
   const request = {

@@ -33,7 +33,7 @@ function join(engine: Engine, id: string, notifyPeers: () => void, hasPeers = tr
     async answer(count: number): Promise<void> {
       await until(
         () => orders.length,
-        (asked) => asked >= count,
+        (calls) => calls >= count,
       )
       letGo[count - 1]!()
     },

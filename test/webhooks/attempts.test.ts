@@ -54,7 +54,7 @@ test('an attempt without a place for its name look-up is postponed, and does not
   const request = (name: string) => () => ({ url: `http://${name}.test:${receiver.port}/`, headers: {}, body: '{}' })
   const slow = Array.from({ length: 8 }, (_, i) => deliverWithRetries(tools, orderOf('donna'), request(`slow${i}`)))
   await until(
-    () => new Set(server.asked).size,
+    () => new Set(server.queries).size,
     (count) => count === 8,
   )
   isSilent = false

@@ -68,9 +68,9 @@ test('of 400 tests four run at a time, the others are refused with Retry-After',
   const own = await gateway.subscribe(victim, receiver.url)
   const refused: Answer[] = []
   let taken = 0
-  let asked = 0
+  let attempts = 0
   const askOnAndOn = async () => {
-    while (asked++ < 400) {
+    while (attempts++ < 400) {
       const answer = await tests(gateway, id, mallory.key)
       if (answer.status === 429) refused.push(answer)
       else taken++
@@ -123,7 +123,7 @@ test('a name server that never answers delays no wake to other names', async () 
   const { id } = await gateway.subscribe(victim, `http://victim.test:${receiver.port}/`)
   await gateway.send('mallory', 'look them all up')
   await until(
-    () => new Set(server.asked).size,
+    () => new Set(server.queries).size,
     (count) => count >= 8,
   )
   await sendMany(gateway, 'victim', 10)

@@ -75,18 +75,18 @@ function channelFor(target: Partial<PushTarget>, statuses: number[], signToken: 
 }
 
 test('a new token is made for each attempt, for the origin only', async () => {
-  const asked: Parameters<SignToken>[0][] = []
+  const tokens: Parameters<SignToken>[0][] = []
   const signToken: SignToken = async (token) => {
-    asked.push(token)
-    return `jwt-${asked.length}`
+    tokens.push(token)
+    return `jwt-${tokens.length}`
   }
   const { sent, deliver } = channelFor({ scheme: 'Bearer' }, [500, 503, 200], signToken)
   expect(await deliver()).toMatchObject({ outcome: 'delivered' })
   expect(sent.map(({ headers }) => headers.Authorization)).toEqual(['Bearer jwt-1', 'Bearer jwt-2', 'Bearer jwt-3'])
   const seconds = event.createdAt / 1000
-  expect(asked.map(({ issuedAt }) => issuedAt)).toEqual([seconds, seconds + 1, seconds + 3])
-  expect(sent.map(({ headers }) => headers['webhook-timestamp'])).toEqual(asked.map(({ issuedAt }) => `${issuedAt}`))
-  expect(asked[0]).toMatchObject({
+  expect(tokens.map(({ issuedAt }) => issuedAt)).toEqual([seconds, seconds + 1, seconds + 3])
+  expect(sent.map(({ headers }) => headers['webhook-timestamp'])).toEqual(tokens.map(({ issuedAt }) => `${issuedAt}`))
+  expect(tokens[0]).toMatchObject({
     audience: 'https://client.example:8443',
     seconds: 300,
     claims: {
@@ -97,7 +97,7 @@ test('a new token is made for each attempt, for the origin only', async () => {
       urlHash: createHash('sha256').update('https://client.example:8443/hook?secret=1').digest('base64url'),
     },
   })
-  expect(new Set(asked.map(({ id }) => id)).size).toBe(3)
+  expect(new Set(tokens.map(({ id }) => id)).size).toBe(3)
 })
 
 test('nothing is sent if the token of a config cannot be made', async () => {

@@ -23,7 +23,7 @@ export type BridgeMessage =
       readonly type: 'wake'
       readonly wake: { readonly id: string; readonly text: string; readonly lines: string }
     }
-  /** Has it taken this wake? Asked of who has given an `instance`. */
+  /** Has it taken this wake? For who has given an `instance`. */
   | { readonly type: 'ask'; readonly wakeId: string }
   | { readonly type: 'status'; readonly status: unknown }
   /** The line was not understood. The connection ends. */

@@ -67,8 +67,8 @@ export class Recovery {
 
   async #look(id: string, signal: AbortSignal): Promise<void> {
     const { gateway, now, note } = this.#parts
-    const asked = { params: { id }, mail: 'none', signal, timeoutMs } as const
-    const { status, reason, trigger } = await gateway.call('GET /v1/wake-subscriptions/:id', asked)
+    const about = { params: { id }, mail: 'none', signal, timeoutMs } as const
+    const { status, reason, trigger } = await gateway.call('GET /v1/wake-subscriptions/:id', about)
     const resting = this.#resting.get(id)
     if (status !== 'degraded') {
       this.#resting.delete(id)
@@ -80,7 +80,7 @@ export class Recovery {
       note(`${why}. They begin again in ${Math.ceil(restMs / 1_000)} s`)
     } else if (resting.until <= now()) {
       this.#resting.delete(id)
-      await gateway.call('PATCH /v1/wake-subscriptions/:id', { ...asked, body: { status: 'active' } })
+      await gateway.call('PATCH /v1/wake-subscriptions/:id', { ...about, body: { status: 'active' } })
     }
   }
 }

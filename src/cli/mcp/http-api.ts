@@ -11,7 +11,7 @@ const callMaxMs = 120_000
 interface HttpApiOptions {
   readonly url: string
   readonly project: string | undefined
-  /** Asked again after a failure, and after an answer that the key is not valid: the user may have put it right. */
+  /** Read again after a failure, and after an answer that the key is not valid: the user may have put it right. */
   readonly credentials: () => Promise<Credentials>
   readonly fetch: Fetch
 }
@@ -56,7 +56,7 @@ async function send(
   const init = { method, headers, signal, redirect: 'error', ...(body ? { body: JSON.stringify(body) } : {}) } as const
   const address = `${base}${path}${search === '' ? '' : `?${search}`}`
   try {
-    // A gateway that was restarted has closed the connection that is open here: what only reads is asked once more.
+    // A gateway that was restarted has closed the connection that is open here: what only reads is requested once more.
     const response = await fetch(address, init).catch((error: unknown) => {
       if (method !== 'GET' || signal.aborted) throw error
       return fetch(address, init)

@@ -15,7 +15,7 @@ export interface CallContext {
 }
 
 /** The page that a client asks for. */
-export interface PageAsked {
+export interface PageRequest {
   readonly pageSize?: number
   readonly pageToken?: string
 }
@@ -28,7 +28,7 @@ interface CallFacts {
   readonly address: string
   readonly idempotencyKey?: string | undefined
   readonly lastEventId?: number | undefined
-  readonly pageAsked?: PageAsked
+  readonly pageRequest?: PageRequest
 }
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
@@ -48,7 +48,7 @@ export abstract class A2aCall {
   /** The logId of the last event that a reconnecting stream has seen. */
   readonly lastEventId: number | undefined
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
-  readonly pageAsked: PageAsked
+  readonly pageRequest: PageRequest
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
   /** The code of what the operation threw. */
@@ -69,7 +69,7 @@ export abstract class A2aCall {
     this.address = call.address
     this.idempotencyKey = call.idempotencyKey
     this.lastEventId = call.lastEventId
-    this.pageAsked = call.pageAsked ?? {}
+    this.pageRequest = call.pageRequest ?? {}
     this.context = context
   }
 

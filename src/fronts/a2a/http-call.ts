@@ -6,7 +6,7 @@ import type { A2aOperation } from '../access/a2a-operations.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
 import { a2aErrorBody } from './answer.ts'
-import { A2aCall, type CallContext, type PageAsked } from './call.ts'
+import { A2aCall, type CallContext, type PageRequest } from './call.ts'
 
 /** An A2A call over JSON-RPC or HTTP+JSON. */
 export class HttpCall extends A2aCall {
@@ -26,7 +26,7 @@ export class HttpCall extends A2aCall {
         address,
         idempotencyKey: idempotencyKey(req.get('idempotency-key')),
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
-        pageAsked: pageOf(req),
+        pageRequest: pageOf(req),
       },
       context,
     )
@@ -65,7 +65,7 @@ export class HttpCall extends A2aCall {
   }
 }
 
-function pageOf(req: Request): PageAsked {
+function pageOf(req: Request): PageRequest {
   if (!req.url.includes('?')) return {}
   const { pageSize, pageToken } = req.query
   return {

@@ -22,8 +22,8 @@ export const normaliseRequest: RequestHandler = (req, _res, next) => {
   const [path = '/', search = ''] = splitUrl(req.url)
   const plainPath = path.replace(/\/{2,}/g, '/')
   const query = search === '' ? undefined : new URLSearchParams(search)
-  const asked = query?.get('A2A-Version') || query?.get('a2a-version')
-  const version = req.get('a2a-version') || asked || impliedBy(plainPath)
+  const inQuery = query?.get('A2A-Version') || query?.get('a2a-version')
+  const version = req.get('a2a-version') || inQuery || impliedBy(plainPath)
   if (version) req.headers['a2a-version'] = majorAndMinor(version)
   req.url = plainPath
   if (!query) return next()

@@ -20,7 +20,7 @@ import {
   storePushConfig,
 } from '../../tasks/push-configs.ts'
 import type { SendMessageInput } from '../../tasks/send-message.ts'
-import type { A2aCall, PageAsked } from './call.ts'
+import type { A2aCall, PageRequest } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { typed } from './params.ts'
 
@@ -53,7 +53,7 @@ export async function listConfigs(
   params: ListTaskPushNotificationConfigsRequest,
 ): Promise<ListTaskPushNotificationConfigsResponse> {
   const { id } = await requireCalledTask(context.db, call, params.taskId, 'taskId')
-  const { pageSize = pushPageDefault, pageToken } = { ...asked(params), ...call.pageAsked }
+  const { pageSize = pushPageDefault, pageToken } = { ...pageOf(params), ...call.pageRequest }
   if (!Number.isInteger(pageSize) || pageSize < 1) {
     throw new Problem('invalid-request', { field: 'pageSize', detail: 'pageSize: is a number from 1.' })
   }
@@ -89,7 +89,7 @@ export function keepingConfig(
 }
 
 /** What the message of a call asks for; 0 is unset in protocol buffers. v0.3 has no pages. */
-function asked({ pageSize, pageToken }: ListTaskPushNotificationConfigsRequest): PageAsked {
+function pageOf({ pageSize, pageToken }: ListTaskPushNotificationConfigsRequest): PageRequest {
   return { ...(pageSize ? { pageSize } : {}), ...(pageToken ? { pageToken } : {}) }
 }
 

@@ -22,8 +22,8 @@ type RestInput<Name extends ApiRoute> =
 
 export function createAskApi(call: CallApi, mcp: McpCall, signal: AbortSignal): AskApi {
   const answers: ApiAnswer[] = []
-  const request: AskApi['request'] = async (asked) => {
-    const answer = await call(asked, { signal, mcp })
+  const request: AskApi['request'] = async (apiRequest) => {
+    const answer = await call(apiRequest, { signal, mcp })
     answers.push(answer)
     if (answer.status >= 400) throw new Refused(answer.status, answer.body)
     return answer.body
@@ -32,9 +32,9 @@ export function createAskApi(call: CallApi, mcp: McpCall, signal: AbortSignal): 
     answers,
     request,
     async rest<Name extends ApiRoute>(route: Name, ...input: RestInput<Name>) {
-      const asked = restRequest(route, (input[0] ?? {}) as GivenInput)
+      const apiRequest = restRequest(route, (input[0] ?? {}) as GivenInput)
       // The mail in an answer is for the result of the tool, whatever the tool makes of the rest.
-      const { pendingSignals: _mail, ...body } = await request(asked)
+      const { pendingSignals: _mail, ...body } = await request(apiRequest)
       return body as ApiAnswerOf<Name> & JsonObject
     },
   }

@@ -1,5 +1,5 @@
 /**
- * What the model of a harness reads first, before it has seen a tool: some harnesses show tools only when they are asked for by name,
+ * What the model of a harness reads first, before it has seen a tool: some harnesses show tools only when they are requested by name,
  * and cut instructions after 2 KiB. So it names every tool, the main ones first.
  */
 export function instructionsFor(identity: string | undefined): string {

@@ -34,7 +34,7 @@ export const inboxRoutes = [
       const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
       reply.target = query.agent ?? ''
       const unread = query.unread === 'true' || query.unread === '1'
-      const asked = {
+      const inboxQuery = {
         agentId: await ownerId(db, caller, query.agent),
         unread,
         threadId: thread,
@@ -46,8 +46,8 @@ export const inboxRoutes = [
         limit,
       }
       const { mails, more, last } = await (taggedConcept === undefined
-        ? readInbox(db, asked)
-        : readTaggedInbox(db, asked, taggedConcept))
+        ? readInbox(db, inboxQuery)
+        : readTaggedInbox(db, inboxQuery, taggedConcept))
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
       return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }

@@ -112,7 +112,7 @@ export interface WakeSubscription extends CommonFields {
 /** Sends A2A push notifications about one task to a client. */
 export interface PushSubscription extends CommonFields {
   readonly kind: 'push'
-  /** The id of the caller that asked for it. */
+  /** The id of the caller that requested it. */
   readonly agentId: string
   /** The id of the task. */
   readonly audience: string

@@ -23,7 +23,7 @@ export interface Shared {
 /**
  * Runs one writer in a transaction that it shares with others. A statement that locks rows waits until the transaction may lock
  * rows. A statement that locks a log also waits for the other writers, so that the order of locks is the same for all. The
- * statements of the writer are sent in the order in which it asked for them.
+ * statements of the writer are sent in the order in which it requested them.
  * @param before the writer gets no answer before this resolves
  */
 export function runWriter(shared: Shared, writer: Writer, before?: Promise<unknown>): Promise<Result> {

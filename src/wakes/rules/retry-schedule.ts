@@ -12,7 +12,7 @@ export interface Retry {
   readonly attempt: number
   readonly firstAt: number
   readonly now: number
-  /** The wait that the receiver asked for. */
+  /** The wait that the receiver requested. */
   readonly requestedMs?: number
   readonly retryForSeconds?: number | undefined
   /** In [0, 1). */

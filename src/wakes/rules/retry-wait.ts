@@ -1,6 +1,6 @@
 import { retryWaitMaxMs } from '../channel.ts'
 
-/** A run waits this long itself. A longer wait (a receiver asked for it) is left to the store, and the run ends. */
+/** A run waits this long itself. A longer wait (a receiver requested it) is left to the store, and the run ends. */
 const sleepMaxMs = 10_000
 
 export type RetryWait =

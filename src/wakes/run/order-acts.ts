@@ -32,7 +32,7 @@ export class OrderActs {
     return this.#keep(unfinished, attempts).finally(() => slot?.pass())
   }
 
-  /** Keeps an emission that may be open for long; of a replay, which is asked for again by its own row, only the record. */
+  /** Keeps an emission that may be open for long; of a replay, which is repeated by its own row, only the record. */
   async #keep(unfinished: Unfinished, attempts: readonly Attempt[]): Promise<boolean> {
     const { context, subscription, lease } = this.run
     const { emission } = unfinished

@@ -28,7 +28,7 @@ export async function announceWaiting(tx: Transaction, id: string, dueAt: number
   if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) === 0) await tx.run(announceLater, { id, now: tx.now })
 }
 
-/** Ends what `announceWaiting` has asked for. */
+/** Ends what `announceWaiting` has requested. */
 export async function announceNothing(tx: Transaction, id: string): Promise<void> {
   await tx.run(announceNone, { id })
 }

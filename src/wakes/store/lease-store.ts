@@ -133,7 +133,7 @@ export async function requeueLease(tx: Transaction, lease: LeaseKey, dueAt: numb
 
 /**
  * Corrects due times after the clock was set back: brings forward whatever is due later than any window or lease allows. This
- * includes long waits that a receiver asked for: their run looks at the delivery early, and waits on. Returns how many changed.
+ * includes long waits that a receiver requested: their run looks at the delivery early, and waits on. Returns how many changed.
  */
 export function pullForward(db: Database): Promise<number> {
   return db.transaction((tx) => tx.run(shortenWaits, { now: tx.now, leasedUntil: tx.now + leaseMs }))

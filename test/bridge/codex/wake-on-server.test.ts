@@ -51,7 +51,7 @@ test.each(['waitingOnApproval', 'waitingOnUserInput'])('a conversation that is %
   expect(server.answersOfClients).toEqual([])
 })
 
-test('an approval that is asked for while a wake waits is not answered; after it the wake has its turn', async () => {
+test('an approval that is requested while a wake waits is not answered; after it the wake has its turn', async () => {
   const { thread, server, adapter } = await openOffice()
   thread.answers = false
   thread.prompt('work')
@@ -197,7 +197,7 @@ test('an answer that never comes is not a reason to send it twice', async () => 
   expect(codex.count('thread/queue/add')).toBe(1)
 })
 
-test('a server that has too much to do is asked again', async () => {
+test('a server that has too much to do gets the request again', async () => {
   const { codex, thread, adapter } = await openOffice()
   codex.faults.overloaded = 2
   expect(await handOver(adapter, thread.id).ended).toMatchObject({ step: 'turn_started' })

@@ -93,7 +93,7 @@ test('a terminal whose hook says that it asks its user gets nothing until the ho
   expect(thread.texts).toEqual([early.wake.text, 'work'])
 })
 
-test('a question that is asked while the wake is in the queue: it stays there, and its sender learns why', async () => {
+test('a question that comes up while the wake is in the queue: it stays there, and its sender learns why', async () => {
   const { codex, thread, adapter, hooked } = openOffice()
   codex.openTerminal(thread)
   thread.answers = false

@@ -82,7 +82,7 @@ test('it answers a bridge that asks whether it lives, and tells it what became o
   await using server = await desk.open({ clock })
   await clientOf(server)
   const wake = wakeOf()
-  for (let asked = 0; asked < 5; asked++) {
+  for (let n = 0; n < 5; n++) {
     clock.advance(localLimits.pingMs)
     // Its answer is read before its later lines.
     const { id } = wakeOf()

@@ -268,7 +268,7 @@ describe('who attaches', () => {
     expect(server.attached('copilot')).toEqual([])
   })
 
-  test('is asked whether it lives, and dropped when it hangs', async () => {
+  test('gets a probe, and is dropped when it hangs', async () => {
     using desk = makeDesk()
     const clock = new FakeClock()
     await using server = await desk.open({ clock })

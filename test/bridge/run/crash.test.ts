@@ -76,7 +76,7 @@ test.each(['after the act', 'before the act'])(
     await using bridge = await startBridge({ gateway, agents: [donna], rows: [harness.row()], home: home.path })
     const { eventId } = await bridge.step('turn_started')
     expect(actsIn(acts)).toEqual([eventId])
-    expect(harness.asked).toEqual([eventId])
+    expect(harness.sought).toEqual([eventId])
     const unread = async () =>
       (await gateway.call('GET', '/v1/wake-subscriptions', undefined, donna)).body.subscriptions
     const [{ subscriptionId }] = await unread()

@@ -15,8 +15,8 @@ export class FakeHarness {
   sessions: HarnessSession[] = []
   /** The wakes that began a turn. */
   readonly turns: OutgoingWake[] = []
-  /** The wakes that the bridge has asked about after a restart. */
-  readonly asked: string[] = []
+  /** The wakes that the bridge has looked for after a restart. */
+  readonly sought: string[] = []
   /** What becomes of a wake (default: a turn where the harness is idle). */
   onWake: (session: HarnessSession, wake: OutgoingWake, tools: WakeTools) => Promise<WakeEnd>
   found: Awaited<ReturnType<Adapter['find']>> = 'unknown'
@@ -62,7 +62,7 @@ export class FakeHarness {
       },
       wake: (session, wake, tools) => this.onWake(session, wake, tools),
       find: async (_session, wakeId) => {
-        this.asked.push(wakeId)
+        this.sought.push(wakeId)
         return this.found
       },
       ...(this.onTakeBack ? { takeBack: async (_session, wakeId) => this.onTakeBack!(wakeId) } : {}),

@@ -4,7 +4,7 @@ import type { GatewayClient } from '../../../src/client/gateway-client.ts'
 
 const never = new AbortController().signal
 
-/** A gateway with this mail, the newest first, and what it was asked. */
+/** A gateway with this mail, the newest first, and the requests that it got. */
 function inboxOf(writers: readonly string[]) {
   const pages: (string | undefined)[] = []
   const call = async (_route: string, { query }: { query: { pageToken?: string; limit: number } }) => {
@@ -34,7 +34,7 @@ test('who writes two hundred messages hides nobody in the digest of them', async
   expect(pages).toEqual([undefined, '100', '200'])
 })
 
-test('a gateway whose inbox has no end is asked a bounded number of times', async () => {
+test('a gateway whose inbox has no end gets a bounded number of requests', async () => {
   const { gateway, pages } = inboxOf(Array(100_000).fill('@ben'))
   expect(await sendersOf(gateway, digest({ refs, refsTruncated: true }), never)).toEqual(['@ben'])
   expect(pages).toHaveLength(10)

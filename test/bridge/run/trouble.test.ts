@@ -144,7 +144,7 @@ describe('a bridge in trouble', () => {
     harness.set({ cwd: workplace(home), state: 'active' })
     await untilOutcomes(gateway, donna, ['delivered'])
     expect(harness.turns).toEqual([])
-    expect(harness.asked.length).toBeGreaterThan(1)
+    expect(harness.sought.length).toBeGreaterThan(1)
   })
 
   test('an adapter that fails costs its own wake: unknown after the act, failed before it', async () => {

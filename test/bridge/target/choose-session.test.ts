@@ -226,14 +226,14 @@ test('whatever runs, what is chosen was allowed, and does not depend on the orde
   )
   fc.assert(
     fc.property(any, ([sessions, known, harnesses]) => {
-      const asked = target({ sessions, known, harnesses })
-      const choice = chooseSession(asked)
-      const reversed = chooseSession({ ...asked, sessions: sessions.toReversed() })
+      const wanted = target({ sessions, known, harnesses })
+      const choice = chooseSession(wanted)
+      const reversed = chooseSession({ ...wanted, sessions: sessions.toReversed() })
       expect(reversed.kind).toBe(choice.kind)
       if (choice.kind !== 'one') return
       const { harness, cwd, process } = choice.session
       expect(harnesses).toContain(harness)
-      expect(isWithin(cwd!, asked.directories)).toBe(true)
+      expect(isWithin(cwd!, wanted.directories)).toBe(true)
       // A known process is never mistaken for another one.
       const isOther = known?.pid !== undefined && process !== undefined && process.pid !== known.pid
       expect(isOther && harness !== 'exec').toBe(false)

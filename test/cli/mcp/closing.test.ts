@@ -21,8 +21,8 @@ test('a connection with a stream of events and many calls ends while the gateway
 })
 
 test('a gateway that takes requests and never answers does not keep the process', async () => {
-  let asked = 0
-  const server = createServer(() => void asked++)
+  let requests = 0
+  const server = createServer(() => void requests++)
   server.listen(0, '127.0.0.1')
   await until(
     () => server.listening,
@@ -32,7 +32,7 @@ test('a gateway that takes requests and never answers does not keep the process'
   const { client, close } = await startMcpPair('legacy', { url, key: 'k' }, 'claude-code')
   const call = client.callTool(whoami).catch(() => undefined)
   await until(
-    () => asked,
+    () => requests,
     (count) => count > 0,
   )
   await close()

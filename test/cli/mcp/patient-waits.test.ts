@@ -32,31 +32,31 @@ const plain = { method: 'GET', path: '/v1/inbox' } as const
 /** Plays steps one after another: an answer, an error, or an empty answer that took so many ms. */
 function played(steps: readonly (ApiAnswer | Error | number)[]) {
   const clock = quickClock()
-  const asked: string[] = []
+  const waits: string[] = []
   const left = [...steps]
   const call = withPatientWaits(async ({ query }) => {
-    asked.push(query?.waitSeconds ?? '-')
+    waits.push(query?.waitSeconds ?? '-')
     const step = left.shift() ?? away()
     if (step instanceof Error) throw step
     if (typeof step !== 'number') return step
     clock.spend(step)
     return answer()
   }, clock)
-  return { call, asked, clock }
+  return { call, waits, clock }
 }
 
 // S2-14
 test('a wait goes on after a gateway that stopped, was away, and came back', async () => {
-  const { call, asked } = played([answer(), 3_000, answer({}, 503), away(), away(), answer(mail)])
+  const { call, waits } = played([answer(), 3_000, answer({}, 503), away(), away(), answer(mail)])
   await call(plain)
   expect((await call(wait)).body).toEqual(mail)
-  expect(asked).toEqual(['-', '20', '16', '15', '14', '13'])
+  expect(waits).toEqual(['-', '20', '16', '15', '14', '13'])
 })
 
 test('a wait that is over without mail is answered as it is', async () => {
-  const { call, asked } = played([20_000])
+  const { call, waits } = played([20_000])
   expect((await call(wait)).body).toEqual({})
-  expect(asked).toEqual(['20'])
+  expect(waits).toEqual(['20'])
 })
 
 test('a gateway that never was there, and one that stays away, are said', async () => {

@@ -76,17 +76,17 @@ test('a wrong key, an absent gateway and no key at all leave the profiles as the
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('set HOME or XDG_CONFIG_HOME') })
 })
 
-test('a terminal is asked for the key, which is not shown', async () => {
+test('a terminal is prompted for the key, which is not shown', async () => {
   await using gateway = await startGateway()
   using home = dataDirectory()
   const donna = await gateway.addAgent('donna')
-  const asked: string[] = []
+  const prompts: string[] = []
   const askSecret = async (prompt: string) => {
-    asked.push(prompt)
+    prompts.push(prompt)
     return `${donna.key}\n`
   }
   const { code, stdout, stderr } = await run(['login', '--url', gateway.url], { HOME: home.path }, { askSecret })
-  expect([code, asked]).toEqual([0, ['Key: ']])
+  expect([code, prompts]).toEqual([0, ['Key: ']])
   expect(stdout + stderr).not.toContain(donna.key)
 })
 

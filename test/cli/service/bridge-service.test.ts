@@ -6,16 +6,17 @@ import { type Home, makeHome } from '../install/homes.ts'
 const unit = '.config/systemd/user/rouse-bridge.service'
 
 /** A home directory with a program that stands for systemctl: it notes its words. */
-function makeUser(exit = 0): Home & { readonly asked: () => string[] } {
+function makeUser(exit = 0): Home & { readonly commands: () => string[] } {
   const home = makeHome({ PATH: '' })
   const program = home.write(
     'bin/systemctl',
-    `#!/bin/sh\necho "$@" >> "$HOME/asked"\necho "no bus" >&2\nexit ${exit}\n`,
+    `#!/bin/sh\necho "$@" >> "$HOME/commands"\necho "no bus" >&2\nexit ${exit}\n`,
   )
   chmodSync(program, 0o755)
   Object.assign(home.env, { PATH: `${dirname(program)}${delimiter}/usr/bin${delimiter}/bin` })
-  const asked = () => (existsSync(home.at('asked')) ? readFileSync(home.at('asked'), 'utf8').trim().split('\n') : [])
-  return Object.assign(home, { asked })
+  const commands = () =>
+    existsSync(home.at('commands')) ? readFileSync(home.at('commands'), 'utf8').trim().split('\n') : []
+  return Object.assign(home, { commands })
 }
 
 describe.runIf(process.platform === 'linux')('the bridge as a service of systemd', () => {
@@ -24,14 +25,14 @@ describe.runIf(process.platform === 'linux')('the bridge as a service of systemd
     const dry = await home.rouse('install', '--bridge', '--dry-run')
     expect(dry.stdout).toContain(`+++ ${home.at(unit)}`)
     expect(dry.stderr).toContain('It would run: systemctl --user restart rouse-bridge.service')
-    expect([existsSync(home.at(unit)), home.asked()]).toEqual([false, []])
+    expect([existsSync(home.at(unit)), home.commands()]).toEqual([false, []])
 
     const installed = await home.rouse('install', '--bridge', '--json')
     expect(installed.code).toBe(0)
     expect(JSON.parse(installed.stdout).service).toMatchObject({ manager: 'systemd', action: 'written', told: true })
     expect(home.read(unit)).toMatch(/^ExecStart=.*main\.[jt]s" "bridge"$/m)
     expect(home.read(unit)).not.toContain('rk_secret')
-    expect(home.asked()).toEqual([
+    expect(home.commands()).toEqual([
       '--user daemon-reload',
       '--user enable rouse-bridge.service',
       '--user restart rouse-bridge.service',
@@ -40,7 +41,7 @@ describe.runIf(process.platform === 'linux')('the bridge as a service of systemd
 
     const removed = await home.rouse('uninstall', '--bridge', '--json')
     expect(JSON.parse(removed.stdout).service).toMatchObject({ action: 'removed', told: true })
-    expect(home.asked().slice(-2)).toEqual(['--user disable --now rouse-bridge.service', '--user daemon-reload'])
+    expect(home.commands().slice(-2)).toEqual(['--user disable --now rouse-bridge.service', '--user daemon-reload'])
     expect(existsSync(home.at('.config/systemd'))).toBe(false)
     expect((await home.rouse('uninstall', '--bridge')).stdout).toContain('has written no service')
   })
@@ -74,7 +75,7 @@ describe.runIf(process.platform === 'linux')('the bridge as a service of systemd
     home.write(unit, '[Service]\nExecStart=/bin/true\n')
     const { code, stderr } = await home.rouse('install', '--bridge')
     expect([code, stderr]).toEqual([2, expect.stringContaining('is not what rouse install wrote')])
-    expect(home.asked()).toEqual([])
+    expect(home.commands()).toEqual([])
   })
 
   test('one that its user has changed since is stopped and stays', async () => {

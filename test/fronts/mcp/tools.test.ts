@@ -107,8 +107,13 @@ describe('tasks', () => {
     const open = await donna.run('list_tasks', { state: 'submitted' })
     expect(open.data.tasks).toContainEqual(expect.objectContaining({ id: taskId, state: 'submitted' }))
     expect((await bob.run('list_tasks', { role: 'originator' })).data.tasks).toMatchObject([{ id: taskId }])
-    const asked = await donna.run('move_task', { taskId, to: 'input-required', expectedVersion: 1, message: 'Which?' })
-    expect(asked.data).toMatchObject({ state: 'input-required', version: 2, statusMessage: { text: 'Which?' } })
+    const question = await donna.run('move_task', {
+      taskId,
+      to: 'input-required',
+      expectedVersion: 1,
+      message: 'Which?',
+    })
+    expect(question.data).toMatchObject({ state: 'input-required', version: 2, statusMessage: { text: 'Which?' } })
     await bob.run('send_task', { to: '@donna', taskId, text: 'The new one' })
     const { data } = await donna.run('get_task', { taskId })
     expect(data.history.map(({ text }: { text: string }) => text)).toContain('The new one')

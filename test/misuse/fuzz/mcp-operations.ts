@@ -61,7 +61,7 @@ const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
   ['manage_wake_subscription', { action: 'update', subscriptionId: ':subscription', status: 'active' }],
 ]
 
-/** What is asked of MCP, in both eras of the protocol. */
+/** The requests to MCP, in both eras of the protocol. */
 export const mcpOperations: readonly Operation[] = [
   ...calls.flatMap(([name, input]) => [
     modern('tools/call', { name, arguments: input }),

@@ -9,7 +9,7 @@ export interface World {
   readonly mallory: ProcessAgent
   /** Ids of mallory's own things, by the word that stands for them in a path. */
   readonly own: Readonly<Record<string, string>>
-  /** Ids of what belongs to others: they may be asked for, and nothing may be revealed of them. */
+  /** Ids of what belongs to others: they may be requested, and nothing may be revealed of them. */
   readonly strangers: readonly string[]
   /** A text that stands in everything private of the others. */
   readonly canary: string

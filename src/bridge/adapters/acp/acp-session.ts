@@ -7,7 +7,7 @@ interface OwnTurn {
   hasBegun: boolean
   /** Version 2: the agent has put the message into its history. */
   isInHistory: boolean
-  /** The editor has asked for its end. */
+  /** The editor has requested its end. */
   isCancelled: boolean
 }
 

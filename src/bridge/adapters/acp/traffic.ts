@@ -35,7 +35,7 @@ const requestCancelled = -32_800
 export class AcpTraffic {
   readonly sessions = new Map<string, AcpSession>()
   readonly #events: TrafficEvents
-  /** What the editor has asked, until its answer. */
+  /** What the editor has requested, until its answer. */
   readonly #requests = new Map<string, Rpc>()
   #version = 1
 

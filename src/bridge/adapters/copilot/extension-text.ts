@@ -37,9 +37,9 @@ on('assistant.turn_start', ({ turnId: id }) => {
   for (const [wakeId, known] of wakes) if (known.step === 'delivered') prove(wakeId, 'turn_started', 'assistant.turn_start')
 })
 on('session.idle', () => become('idle'))
-for (const asked of ['permission', 'user_input', 'elicitation']) {
-  on(asked + '.requested', () => become('waitingOnApproval'))
-  on(asked + '.completed', () => become('active'))
+for (const question of ['permission', 'user_input', 'elicitation']) {
+  on(question + '.requested', () => become('waitingOnApproval'))
+  on(question + '.completed', () => become('active'))
 }
 on('user.message', ({ content }) => {
   become('active')

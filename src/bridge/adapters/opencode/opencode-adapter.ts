@@ -102,12 +102,12 @@ export class OpenCodeAdapter implements Adapter {
   async #byPort(plugins: readonly HarnessSession[], signal: AbortSignal): Promise<Conversations> {
     const { servers, remarks } = await findServers(this.#context, signal)
     const others = servers.filter(({ pid }) => !plugins.some(({ process }) => process?.pid === pid))
-    const asked = await Promise.all(others.map((server) => this.#conversationsOf(server, signal)))
+    const answers = await Promise.all(others.map((server) => this.#conversationsOf(server, signal)))
     const version = servers[0]?.version
     return {
       ...(version === undefined ? {} : { version }),
-      sessions: asked.flatMap((one) => (typeof one === 'string' ? [] : one)),
-      remarks: [...remarks, ...asked.filter((one) => typeof one === 'string')],
+      sessions: answers.flatMap((one) => (typeof one === 'string' ? [] : one)),
+      remarks: [...remarks, ...answers.filter((one) => typeof one === 'string')],
     }
   }
 
@@ -124,10 +124,10 @@ export class OpenCodeAdapter implements Adapter {
     const service = await findService(this.#context.env, process.getuid?.(), signal).catch(() => undefined)
     if (service === undefined) return { sessions: [], remarks: [] }
     if (typeof service === 'string') return { sessions: [], remarks: [service] }
-    const asked = this.#context.directories.map((directory) =>
+    const answers = this.#context.directories.map((directory) =>
       serviceSessions(service, directory, signal).catch(() => `OpenCode 2 cannot be asked about ${directory}.`),
     )
-    const all = await Promise.all(asked)
+    const all = await Promise.all(answers)
     return {
       version: service.version,
       sessions: all.flatMap((one) => (typeof one === 'string' ? [] : one)),

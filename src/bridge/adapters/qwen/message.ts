@@ -11,7 +11,7 @@ const receiptMsMax = 5_000
 const turnMsMax = 5_000
 const reasonMax = 300
 /** The user of the session looks at a message before its model does. */
-const askedFirst = 'waiting_on_approval'
+const waitsForUser = 'waiting_on_approval'
 const silent = 'no receipt came: it was lost, or the token is no longer one of `qwen sessions controllers list`'
 
 /**
@@ -39,7 +39,7 @@ export async function followMessage(
       end()
       return
     }
-    if (after === 'held') tools.report(after, reasonOf(receipt), askedFirst)
+    if (after === 'held') tools.report(after, reasonOf(receipt), waitsForUser)
     else tools.report(after, reasonOf(receipt))
     if (after === 'delivered') timer = setTimeout(end, turnMsMax)
   }
@@ -66,7 +66,7 @@ function endOf(state: MessageState, last: Receipt | undefined, isStopping: boole
   if (state === 'delivered') return { step: 'delivered', detail }
   if (state === 'held') {
     const why = isStopping ? 'it waits for the user of the session' : detail
-    return { step: 'held', detail: why, reason: askedFirst }
+    return { step: 'held', detail: why, reason: waitsForUser }
   }
   return { step: state, detail }
 }

@@ -9,7 +9,7 @@ const wakeExtension = 'dev.rouse/wake'
 
 const offered = { version: '1.0', supportedEvents: [...wakeEventTypes] }
 
-/** Whether a client has asked for wakes as notifications. Pure. Source: S1-28. */
+/** Whether a client has requested wakes as notifications. Pure. Source: S1-28. */
 export function wantsWakes({ capabilities }: InitializeParams): boolean {
   const { experimental, extensions } = capabilities
   return isDeclared(experimental?.[wakeSubstrate]) || isDeclared(extensions?.[wakeExtension])
@@ -19,7 +19,7 @@ function isDeclared(setting: unknown): boolean {
   return typeof setting === 'object' && setting !== null
 }
 
-/** Returns what a session offers beside tools, resources and prompts. Wakes are confirmed to clients that asked for them. Pure. */
+/** Returns what a session offers beside tools, resources and prompts. Wakes are confirmed to clients that requested them. Pure. */
 export function sessionCapabilities(initialize: InitializeParams): ServerCapabilities {
   const wakes = wantsWakes(initialize)
   return {

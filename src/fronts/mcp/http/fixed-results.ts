@@ -25,7 +25,7 @@ interface FixedResults {
 const known = new Map<string, Promise<FixedResults>>()
 
 /**
- * Returns the result of an `initialize` request, as the SDK's server gives it. Such results are asked of it once: to build a server for
+ * Returns the result of an `initialize` request, as the SDK's server gives it. Such results are requested from it once: to build a server for
  * each message costs as much as several requests.
  */
 export async function initializeResult(initialize: InitializeParams, identity: string): Promise<JsonObject> {
@@ -45,8 +45,8 @@ function resultsFor(initialize: InitializeParams): Promise<FixedResults> {
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : 'unknown'
   const wakes = wantsWakes(initialize)
   const key = `${version} ${wakes}`
-  const asked = known.get(key)
-  if (asked) return asked
+  const cached = known.get(key)
+  if (cached) return cached
   const asking = askServer(version, wakes)
   known.set(key, asking)
   // A failure is not the result: the next request asks again.

@@ -89,12 +89,12 @@ async function answer(
 async function serve(
   context: McpFrontContext,
   post: Post,
-  asked: Pick<Exchanged, 'initialize' | 'session' | 'message'>,
+  exchanged: Pick<Exchanged, 'initialize' | 'session' | 'message'>,
 ): Promise<void> {
   const { caller, res } = post
   const { unsent } = context
-  const isStreamed = asked.session !== undefined && wantsProgress([asked.message])
-  const sent = await exchange(context, post, { ...asked, isStreamed }, async (answered, ends) => {
+  const isStreamed = exchanged.session !== undefined && wantsProgress([exchanged.message])
+  const sent = await exchange(context, post, { ...exchanged, isStreamed }, async (answered, ends) => {
     await sendAnswer(answered, { res, caller, ...ends, unsent })
     return true
   })

@@ -93,7 +93,7 @@ export class WakeLink implements AsyncDisposable {
   }
 }
 
-/** Whether the wakes of an agent go to a session: its client asked for them, its key may fetch them, its level lets them through. */
+/** Whether the wakes of an agent go to a session: its client requested them, its key may fetch them, its level lets them through. */
 function takesWakes(session: McpSession, { kind, scopes }: Caller): boolean {
   return kind === 'agent' && scopes.includes('work') && wantsWakes(session.initialize) && isLogged(session, 'info')
 }

@@ -37,12 +37,12 @@ export const waitForMessages = tool({
       answers.some(({ body }) => Array.isArray(body.pendingSignals) && body.pendingSignals.length > 0)
     for (;;) {
       const step = Math.min(stepSeconds, timeoutSeconds - waited())
-      const asked = waited()
+      const before = waited()
       await rest('GET /v1/inbox', { query: { waitSeconds: step } })
       signal.throwIfAborted()
       if (hasMail()) return { arrived: true, waitedSeconds: waited() }
       // A gateway that stops answers early.
-      const isEarly = waited() - asked < step - 1
+      const isEarly = waited() - before < step - 1
       if (isEarly || waited() >= timeoutSeconds) return { arrived: false, waitedSeconds: waited() }
       progress({ progress: waited(), total: timeoutSeconds, message: 'No mail yet' })
     }

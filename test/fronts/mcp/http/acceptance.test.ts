@@ -28,14 +28,14 @@ test('a review goes from Lola to Donna and back with tools alone: one is woken, 
   expect(subscribed.isError, subscribed.text).toBe(false)
   await lolaRuns('whoami')
 
-  const asked = await lolaRuns('send_message', {
+  const question = await lolaRuns('send_message', {
     to: '@donna',
     subject: 'Please review SPEC-034',
     signalType: 'ReviewRequested',
     payload: { spec_id: 'SPEC-034', instructions: 'Look at the gaps.' },
   })
   const [wake] = await receiver.waitFor(1)
-  expect(wake!.body).toMatchObject({ eventType: 'wake/sent_to_me', payload: { messageId: asked.data.messageId } })
+  expect(wake!.body).toMatchObject({ eventType: 'wake/sent_to_me', payload: { messageId: question.data.messageId } })
 
   const [mail] = (await donnaRuns('read_inbox', { signalType: 'ReviewRequested' })).data.messages
   expect(mail).toMatchObject({ from: '@lola', payload: { spec_id: 'SPEC-034' } })
@@ -49,7 +49,7 @@ test('a review goes from Lola to Donna and back with tools alone: one is woken, 
 
   const next = await lolaRuns('who')
   expect(next.data.pendingSignals).toMatchObject([
-    { signal_type: 'ReviewCompleted', from: '@donna', in_reply_to: asked.data.messageId, payload: { gaps: [] } },
+    { signal_type: 'ReviewCompleted', from: '@donna', in_reply_to: question.data.messageId, payload: { gaps: [] } },
   ])
   const [{ signal_id: reviewId }] = next.data.pendingSignals
   const thanks = { inReplyTo: reviewId, signalType: 'Acknowledgment', payload: { message: 'Thank you' } }

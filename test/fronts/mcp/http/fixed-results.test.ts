@@ -27,10 +27,10 @@ test.each([
   const [client, served] = InMemoryTransport.createLinkedPair()
   await server.connect(served)
   await client.start()
-  const ask = (method: string, asked: object = {}) =>
+  const ask = (method: string, fields: object = {}) =>
     new Promise<{ result: unknown }>((resolve) => {
       client.onmessage = (answer: JSONRPCMessage) => resolve(answer as never)
-      void client.send({ jsonrpc: '2.0', id: 1, method, params: { ...asked } })
+      void client.send({ jsonrpc: '2.0', id: 1, method, params: { ...fields } })
     })
   expect(await initializeResult(params, '@donna')).toEqual((await ask('initialize', params)).result)
   for (const method of ['ping', 'tools/list', 'prompts/list', 'resources/templates/list']) {
@@ -45,7 +45,7 @@ test('a method whose result is not the same for everybody has no fixed one', asy
   }
 })
 
-test('a list that is asked for as a stream has the same result', async () => {
+test('a list that is requested as a stream has the same result', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)

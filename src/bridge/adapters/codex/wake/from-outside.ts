@@ -3,7 +3,7 @@ import type { Turn } from '../app-server.ts'
 import type { Writers } from '../writers.ts'
 import type { Seen } from './seen.ts'
 
-/** What can be known of a thread whose process cannot be asked. */
+/** What can be known of a thread whose process cannot be queried. */
 export interface Outside {
   /** Who has the threads of its home open; undefined: it cannot be determined. */
   readonly writers: Writers | undefined

@@ -13,10 +13,10 @@ import { labelOf } from './seen.ts'
 import { ServerWay } from './server-way.ts'
 import { StoredWay } from './stored-way.ts'
 import {
-  cannotBeAsked,
   closed,
   closedOrBusy,
   notAlone,
+  outcomeUnknown,
   refused,
   unreachable,
   type WakeTimes,
@@ -65,7 +65,7 @@ export async function handOver(
     if (tools.signal.aborted) attemptsLeft--
     await anyOf(tools.signal, [], Math.min(reconnectMs * 2 ** failures, reconnectMaxMs))
   }
-  return cannotBeAsked
+  return outcomeUnknown
 }
 
 /** One wake on its way, over however many connections. */

@@ -85,7 +85,7 @@ export const lost: WakeEnd = {
   detail: 'it has left the queue of Codex, and is in no turn',
 }
 
-export const cannotBeAsked: WakeEnd = {
+export const outcomeUnknown: WakeEnd = {
   step: 'unknown',
   detail: 'it was handed over, and Codex cannot be asked what became of it',
 }

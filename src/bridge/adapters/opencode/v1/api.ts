@@ -27,7 +27,7 @@ export type V1Message = z.infer<typeof message>['info']
 const health = z.object({ healthy: z.literal(true), version: z.string() })
 const place = z.object({ directory: z.string() })
 const statuses = z.record(z.string(), z.object({ type: z.string() }))
-const asked = z.array(z.object({ sessionID: z.string() }))
+const questionList = z.array(z.object({ sessionID: z.string() }))
 
 /** OpenCode answered a request with an error or in an unexpected form. */
 export class V1Refusal extends Error {
@@ -74,7 +74,7 @@ export function v1Api(server: ServerAddress) {
     },
     /** The conversations that wait for an approval or an answer of the user; those of subagents have ids of their own. */
     asking: async (signal: AbortSignal) => {
-      const lists = ['/permission', '/question'].map((path) => getIfThere(path, asked, signal))
+      const lists = ['/permission', '/question'].map((path) => getIfThere(path, questionList, signal))
       return new Set((await Promise.all(lists)).flatMap((list) => list ?? []).map(({ sessionID }) => sessionID))
     },
     message: async (sessionId: string, id: string, signal: AbortSignal): Promise<V1Message | undefined> =>

@@ -21,7 +21,7 @@ interface FoundServers {
   readonly remarks: readonly string[]
 }
 
-/** The processes of OpenCode 1 that can be called now. Each is asked whether it is OpenCode. */
+/** The processes of OpenCode 1 that can be called now. Each has to confirm that it is OpenCode. */
 export async function findServers(context: AdapterContext, signal: AbortSignal): Promise<FoundServers> {
   let authorization: string | undefined
   let port: number | undefined
@@ -32,12 +32,12 @@ export async function findServers(context: AdapterContext, signal: AbortSignal):
     return { servers: [], remarks: [(error as Error).message] }
   }
   const listeners = (await findListeners({ port })).slice(0, serversMax)
-  const asked = await Promise.all(listeners.map((listener) => ask(listener, authorization, port, signal)))
+  const answers = await Promise.all(listeners.map((listener) => ask(listener, authorization, port, signal)))
   const isMissing = port !== undefined && !listeners.some((listener) => listener.port === port)
   const missing = isMissing ? [`No process of yours listens on opencode.port ${port}.`] : []
   return {
-    servers: asked.flatMap((one) => (typeof one === 'object' ? [one] : [])),
-    remarks: [...missing, ...asked.flatMap((one) => (typeof one === 'string' ? [one] : []))],
+    servers: answers.flatMap((one) => (typeof one === 'object' ? [one] : [])),
+    remarks: [...missing, ...answers.flatMap((one) => (typeof one === 'string' ? [one] : []))],
   }
 }
 
