@@ -65,7 +65,7 @@ export class RequestQueue {
     this.#hasConnection = true
     if (this.#isLooking) return
     this.#isLooking = true
-    this.#queue.hold()
+    this.#queue.pause()
     this.#lookForMore()
   }
 
@@ -77,7 +77,7 @@ export class RequestQueue {
       setImmediate(() => {
         if (this.#hasConnection) return this.#lookForMore()
         this.#isLooking = false
-        this.#queue.release()
+        this.#queue.resume()
       }),
     )
   }

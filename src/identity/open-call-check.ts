@@ -3,7 +3,7 @@ import { openLimits } from '../gateway-limits.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
 import { findLiveOperatorKeys } from '../registry/callers/operator-key-store.ts'
-import type { Holder, OpenCalls } from './open-calls.ts'
+import type { OpenCaller, OpenCalls } from './open-calls.ts'
 
 const everyMs = openLimits.keyCheck.max * 1_000
 
@@ -57,28 +57,28 @@ export class OpenCallCheck implements AsyncDisposable {
   }
 
   async #check(): Promise<void> {
-    const held = this.#openCalls.keys()
+    const callers = this.#openCalls.keys()
     const now = this.#core.clock.now()
-    const expired = held
+    const expired = callers
       .filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt <= now)
       .map(({ keyId }) => keyId)
     const dead = [
       ...expired,
-      ...(await this.#deadAmong(held.filter(isAgentKey), findLiveKeys)),
-      ...(await this.#deadAmong(held.filter(isOperatorKey), findLiveOperatorKeys)),
+      ...(await this.#deadAmong(callers.filter(isAgentKey), findLiveKeys)),
+      ...(await this.#deadAmong(callers.filter(isOperatorKey), findLiveOperatorKeys)),
     ]
     if (dead.length > 0) this.#openCalls.end(dead)
   }
 
-  async #deadAmong(held: readonly Holder[], findLive: typeof findLiveKeys): Promise<string[]> {
-    if (held.length === 0) return []
-    const keyIds = held.map(({ keyId }) => keyId)
+  async #deadAmong(callers: readonly OpenCaller[], findLive: typeof findLiveKeys): Promise<string[]> {
+    if (callers.length === 0) return []
+    const keyIds = callers.map(({ keyId }) => keyId)
     const live = new Set(await findLive(this.#core.db, keyIds))
     return keyIds.filter((keyId) => !live.has(keyId))
   }
 }
 
 /** Stored keys have a ULID as their id. The admin key and tokens are not stored. */
-const isStored = ({ keyId }: Holder): boolean => /^[0-9A-Z]{26}$/.test(keyId)
-const isAgentKey = (holder: Holder): boolean => holder.kind === 'agent' && isStored(holder)
-const isOperatorKey = (holder: Holder): boolean => holder.kind === 'operator' && isStored(holder)
+const isStored = ({ keyId }: OpenCaller): boolean => /^[0-9A-Z]{26}$/.test(keyId)
+const isAgentKey = (caller: OpenCaller): boolean => caller.kind === 'agent' && isStored(caller)
+const isOperatorKey = (caller: OpenCaller): boolean => caller.kind === 'operator' && isStored(caller)

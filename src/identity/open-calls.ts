@@ -12,14 +12,14 @@ export interface OpenCall extends Disposable {
 }
 
 /** The caller of an open call. */
-export type Holder = Pick<Caller, 'kind' | 'id' | 'keyId' | 'expiresAt' | 'limits'>
+export type OpenCaller = Pick<Caller, 'kind' | 'id' | 'keyId' | 'expiresAt' | 'limits'>
 
 /** How many revoked ids are remembered, for requests that were authenticated before and open their stream after the revocation. */
 const endedMax = 10_000
 
 /** The open streams and calls of this gateway, by key and by agent. */
 export class OpenCalls {
-  readonly #held = new Map<string, Held>()
+  readonly #calls = new Map<string, CallsOfOne>()
   readonly #ended = new Set<string>()
 
   /**
@@ -27,13 +27,13 @@ export class OpenCalls {
    * them. Without a kind it only ends with its key: it does not wait, or what waits in it counts itself. Errors: `unauthenticated`
    * when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are open.
    */
-  hold(holder: Holder, kind?: OpenCallKind): OpenCall {
-    const { keyId, id } = holder
+  open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
+    const { keyId, id } = caller
     if (this.#ended.has(keyId) || this.#ended.has(id)) throw revoked()
-    const byKey = this.#heldBy(keyId, holder)
+    const byKey = this.#callsOf(keyId, caller)
     // All operators have the same id, but each key is a separate caller.
-    const byAgent = holder.kind === 'operator' ? undefined : this.#heldBy(id, holder)
-    const full = kind && fullness(limitFor(holder, kind), byKey[kind], byAgent?.[kind])
+    const byAgent = caller.kind === 'operator' ? undefined : this.#callsOf(id, caller)
+    const full = kind && fullness(limitFor(caller, kind), byKey[kind], byAgent?.[kind])
     if (kind && full) {
       this.#dropIdle(keyId, byKey)
       if (byAgent) this.#dropIdle(id, byAgent)
@@ -58,7 +58,7 @@ export class OpenCalls {
   /** Ends the open calls of these keys and agents. They may open new ones. */
   interrupt(ids: readonly string[]): void {
     for (const id of ids) {
-      for (const controller of [...(this.#held.get(id)?.controllers ?? [])]) controller.abort('revoked')
+      for (const controller of [...(this.#calls.get(id)?.controllers ?? [])]) controller.abort('revoked')
     }
   }
 
@@ -67,7 +67,7 @@ export class OpenCalls {
     for (const id of ids) {
       this.#ended.delete(id)
       this.#ended.add(id)
-      for (const controller of [...(this.#held.get(id)?.controllers ?? [])]) controller.abort('revoked')
+      for (const controller of [...(this.#calls.get(id)?.controllers ?? [])]) controller.abort('revoked')
     }
     for (const id of this.#ended) {
       if (this.#ended.size <= endedMax) break
@@ -76,26 +76,26 @@ export class OpenCalls {
   }
 
   /** The keys with open calls. */
-  keys(): Holder[] {
-    return [...this.#held].filter(([id, { holder }]) => id === holder.keyId).map(([, { holder }]) => holder)
+  keys(): OpenCaller[] {
+    return [...this.#calls].filter(([id, { caller }]) => id === caller.keyId).map(([, { caller }]) => caller)
   }
 
-  #heldBy(id: string, holder: Holder): Held {
-    const known = this.#held.get(id)
+  #callsOf(id: string, caller: OpenCaller): CallsOfOne {
+    const known = this.#calls.get(id)
     if (known) return known
-    const held: Held = { holder, controllers: new Set(), streams: 0, blockingCalls: 0 }
-    this.#held.set(id, held)
-    return held
+    const calls: CallsOfOne = { caller, controllers: new Set(), streams: 0, blockingCalls: 0 }
+    this.#calls.set(id, calls)
+    return calls
   }
 
-  #dropIdle(id: string, held: Held): void {
-    if (held.controllers.size === 0 && this.#held.get(id) === held) this.#held.delete(id)
+  #dropIdle(id: string, calls: CallsOfOne): void {
+    if (calls.controllers.size === 0 && this.#calls.get(id) === calls) this.#calls.delete(id)
   }
 }
 
 /** The open calls of one key or one agent. */
-interface Held extends Record<OpenCallKind, number> {
-  readonly holder: Holder
+interface CallsOfOne extends Record<OpenCallKind, number> {
+  readonly caller: OpenCaller
   readonly controllers: Set<AbortController>
 }
 
@@ -111,14 +111,14 @@ function fullness(
   return byAgent !== undefined && byAgent >= ofAgent ? { whose: 'agent', max: ofAgent } : undefined
 }
 
-function add(held: Held, controller: AbortController, kind: OpenCallKind | undefined): void {
-  held.controllers.add(controller)
-  if (kind) held[kind] += 1
+function add(calls: CallsOfOne, controller: AbortController, kind: OpenCallKind | undefined): void {
+  calls.controllers.add(controller)
+  if (kind) calls[kind] += 1
 }
 
-function remove(held: Held, controller: AbortController, kind: OpenCallKind | undefined): void {
-  held.controllers.delete(controller)
-  if (kind) held[kind] -= 1
+function remove(calls: CallsOfOne, controller: AbortController, kind: OpenCallKind | undefined): void {
+  calls.controllers.delete(controller)
+  if (kind) calls[kind] -= 1
 }
 
 /** The error of an open call whose key was revoked, or whose agent was removed. */

@@ -42,20 +42,20 @@ export class FairQueue {
   #modestAt = Number.NEGATIVE_INFINITY
   #cancelLook: (() => void) | undefined
   #soon: NodeJS.Immediate | undefined
-  #isHeld = false
+  #isPaused = false
 
   constructor(clock: Clock, bounds: FairBounds) {
     this.#clock = clock
     this.#bounds = bounds
   }
 
-  /** From now on heavy callers wait, whatever the other callers do, until `release`. They wait no longer than `patienceMs`. */
-  hold(): void {
-    this.#isHeld = true
+  /** From now on heavy callers wait, whatever the other callers do, until `resume`. They wait no longer than `patienceMs`. */
+  pause(): void {
+    this.#isPaused = true
   }
 
-  release(): void {
-    this.#isHeld = false
+  resume(): void {
+    this.#isPaused = false
     if (this.#queue.size > 0) this.#admitSoon()
   }
 
@@ -125,7 +125,7 @@ export class FairQueue {
   }
 
   #hasSlot(member: Member, now: number): boolean {
-    if (this.#modestInside > 0 || this.#isHeld) return false
+    if (this.#modestInside > 0 || this.#isPaused) return false
     return member.inside < this.#bounds.atOnce || now - this.#modestAt >= this.#bounds.pauseMs
   }
 

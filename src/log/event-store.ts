@@ -191,7 +191,7 @@ export async function logBounds(db: Reader, projectId: string): Promise<{ head: 
   return row
 }
 
-const hold = takingLog(
+const lockedHead = takingLog(
   statement<{ projectId: string }, { head: number }>(
     sql`select log_head as "head" from project where id = ${p('projectId')} ${forUpdate}`,
   ),
@@ -202,5 +202,5 @@ const hold = takingLog(
  * log is complete, and later writers see what it has changed. Returns the newest logId.
  */
 export async function lockLog(tx: Transaction, projectId: string): Promise<number> {
-  return (await tx.get(hold, { projectId }))?.head ?? 0
+  return (await tx.get(lockedHead, { projectId }))?.head ?? 0
 }

@@ -30,7 +30,7 @@ class Requests {
 }
 
 /** A fifth request of mallory waits for a connection, and for nothing else. */
-function heldByConnection(): Requests {
+function pausedByConnection(): Requests {
   const requests = new Requests()
   requests.begin('donna 0')
   for (let count = 0; count < 5; count++) requests.begin(`mallory ${count}`)
@@ -116,7 +116,7 @@ test('a request whose client goes away while it waits never begins, and those af
 })
 
 test('while connections arrive, one after the other, only a credential with many requests waits for them', async () => {
-  const requests = heldByConnection()
+  const requests = pausedByConnection()
   for (let count = 0; count < 10; count++) {
     requests.queue.noteConnection()
     requests.begin(`carol${count} 0`)
@@ -130,7 +130,7 @@ test('while connections arrive, one after the other, only a credential with many
 })
 
 test('connections that do not end delay nothing beyond its patience', async () => {
-  const requests = heldByConnection()
+  const requests = pausedByConnection()
   await iteration()
   expect(requests.begun).toHaveLength(5)
   requests.queue.noteConnection()

@@ -117,7 +117,7 @@ describe('a request for a WebSocket', () => {
     expect(await connection.answered('"unknown"')).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  test('behind a request that has no answer yet costs only its connection', async () => {
+  test('after a request that has no answer yet costs only its connection', async () => {
     using connection = await connectRaw(gateway.url)
     const events = get('/v1/events', { ...bearer(), Accept: 'text/event-stream' })
     connection.socket.write(events + get(stream(), { ...handshake, ...bearer() }))

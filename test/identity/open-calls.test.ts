@@ -13,43 +13,43 @@ const second = { ...donna, keyId: 'key-2' }
 
 test('a key and an agent have a limit of open calls of each kind, and one that ends frees a place', () => {
   const calls = new OpenCalls()
-  const first = calls.hold(donna, 'streams')
-  calls.hold(donna, 'streams')
-  expect(() => calls.hold(donna, 'streams')).toThrow(expect.objectContaining({ code: 'limit-exceeded', status: 429 }))
-  calls.hold(second, 'streams')
-  expect(() => calls.hold(second, 'streams')).toThrow(/This agent has 3 open streams.*raise streams for the project/)
-  calls.hold(second, 'blockingCalls')
-  expect(() => calls.hold(donna, 'blockingCalls')).toThrow(/This agent has 1 open calls that wait.*returnImmediately/)
+  const first = calls.open(donna, 'streams')
+  calls.open(donna, 'streams')
+  expect(() => calls.open(donna, 'streams')).toThrow(expect.objectContaining({ code: 'limit-exceeded', status: 429 }))
+  calls.open(second, 'streams')
+  expect(() => calls.open(second, 'streams')).toThrow(/This agent has 3 open streams.*raise streams for the project/)
+  calls.open(second, 'blockingCalls')
+  expect(() => calls.open(donna, 'blockingCalls')).toThrow(/This agent has 1 open calls that wait.*returnImmediately/)
   first[Symbol.dispose]()
   first[Symbol.dispose]()
-  calls.hold(donna, 'streams')
-  expect(() => calls.hold(donna, 'streams')).toThrow(/This key has 2 open streams/)
+  calls.open(donna, 'streams')
+  expect(() => calls.open(donna, 'streams')).toThrow(/This key has 2 open streams/)
 })
 
 test('the calls of a key end with it, those of an agent with the agent, and no more begin', () => {
   const calls = new OpenCalls()
-  const [one, other] = [calls.hold(donna, 'streams'), calls.hold(second, 'blockingCalls')]
+  const [one, other] = [calls.open(donna, 'streams'), calls.open(second, 'blockingCalls')]
   calls.end(['key-1', 'unknown'])
   expect([one.signal.aborted, other.signal.aborted]).toEqual([true, false])
-  expect(() => calls.hold(donna, 'streams')).toThrow(/revoked/)
+  expect(() => calls.open(donna, 'streams')).toThrow(/revoked/)
   calls.end([donna.id])
   expect(other.signal.aborted).toBe(true)
-  expect(() => calls.hold({ ...donna, keyId: 'key-3' }, 'streams')).toThrow(/removed/)
+  expect(() => calls.open({ ...donna, keyId: 'key-3' }, 'streams')).toThrow(/removed/)
 })
 
 test('operators have the same id and limits of their own, each by its key', () => {
   const calls = new OpenCalls()
   const operators = ['a', 'b', 'c'].map((keyId) => ({ kind: 'operator', id: 'operator', keyId, limits }) as const)
-  for (const operator of operators) calls.hold(operator, 'streams')
-  for (const operator of operators) calls.hold(operator, 'streams')
-  expect(() => calls.hold(operators[0]!, 'streams')).toThrow(/This key has 2/)
+  for (const operator of operators) calls.open(operator, 'streams')
+  for (const operator of operators) calls.open(operator, 'streams')
+  expect(() => calls.open(operators[0]!, 'streams')).toThrow(/This key has 2/)
 })
 
 test('ended calls leave nothing in memory', () => {
   const calls = new OpenCalls()
-  const held = [calls.hold(donna, 'streams'), calls.hold(second, 'streams')]
+  const opened = [calls.open(donna, 'streams'), calls.open(second, 'streams')]
   expect(calls.keys().map(({ keyId }) => keyId)).toEqual(['key-1', 'key-2'])
-  for (const call of held) call[Symbol.dispose]()
+  for (const call of opened) call[Symbol.dispose]()
   expect(calls.keys()).toEqual([])
 })
 

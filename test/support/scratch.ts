@@ -16,7 +16,7 @@ export default function setup(): void {
   chmodSync(scratch, 0o755)
   process.env.ROUSE_TEST_SCRATCH = scratch
   process.env.TMPDIR = scratch
-  // Behind everybody's teardown: a server may have its data there.
+  // After everybody's teardown: a server may have its data there.
   process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('./harness.mjs', import.meta.url))
 
-/** Starts the harness in a process of its own, which works the tasks of the agent behind the key until it is disposed. */
+/** Starts the harness in a process of its own, which works the tasks of the agent that has the key until it is disposed. */
 export async function spawnHarness(gateway: { url: string }, agent: { key: string }): Promise<AsyncDisposable> {
   const child = spawn(process.execPath, [script], {
     env: { GATEWAY_URL: gateway.url, GATEWAY_KEY: agent.key },

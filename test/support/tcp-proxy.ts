@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
   /** Lets what holds these bytes through to the server, and cuts the line before its answer. */
-  cutBehind(bytes: string): void
+  cutAfter(bytes: string): void
   /** Cuts every line that there is; new ones are as good as before. */
   cutAll(): void
   /** From now on new lines are refused. */
@@ -52,7 +52,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as { port: number }).port,
-    cutBehind(bytes) {
+    cutAfter(bytes) {
       cut = bytes
     },
     cutAll() {

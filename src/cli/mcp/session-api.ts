@@ -15,7 +15,7 @@ export function createSessionApi(api: HttpApi, session: AgentSession, unshown: U
     if (refusal) return { answer: refusal, mayRepeat: false }
     if (id === undefined) return { answer: await api(request, signal), mayRepeat: false }
     const answer = await api({ ...request, headers: { ...request.headers, [headerOfSession]: id } }, signal)
-    const returnMail = unshown.hold(mcp?.id, id, answer.body.pendingSignals)
+    const returnMail = unshown.note(mcp?.id, id, answer.body.pendingSignals)
     const mayRepeat = isAboutSession(request, answer) && session.note(id, answer)
     return { answer: returnMail ? { ...answer, returnMail } : answer, mayRepeat }
   }

@@ -2,7 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server'
 import { isJsonObject } from '../../lib/json.ts'
 import type { HttpApi } from './http-api.ts'
 
-interface Held {
+interface UnshownAnswer {
   readonly sessionId: string
   readonly messageIds: readonly string[]
 }
@@ -18,7 +18,7 @@ const callMax = 100
 export class UnshownMail implements AsyncDisposable {
   readonly #api: HttpApi
   readonly #debug: (text: string) => void
-  readonly #held = new Map<RequestId | undefined, Set<Held>>()
+  readonly #unwritten = new Map<RequestId | undefined, Set<UnshownAnswer>>()
   readonly #returning = new Set<Promise<void>>()
 
   constructor(api: HttpApi, debug: (text: string) => void) {
@@ -27,13 +27,13 @@ export class UnshownMail implements AsyncDisposable {
   }
 
   /** Notes the mail in an answer to a request of the client. Returns what returns it; undefined: the answer has none. */
-  hold(request: RequestId | undefined, sessionId: string, pendingSignals: unknown): (() => void) | undefined {
+  note(request: RequestId | undefined, sessionId: string, pendingSignals: unknown): (() => void) | undefined {
     const signals = Array.isArray(pendingSignals) ? pendingSignals.filter(isJsonObject) : []
     const messageIds = signals.map((signal) => signal.signal_id).filter((id) => typeof id === 'string')
     if (messageIds.length === 0) return undefined
     const one = { sessionId, messageIds }
-    const others = this.#held.get(request) ?? new Set()
-    this.#held.set(request, others.add(one))
+    const others = this.#unwritten.get(request) ?? new Set()
+    this.#unwritten.set(request, others.add(one))
     return () => {
       if (others.delete(one)) this.#return(one)
     }
@@ -41,17 +41,17 @@ export class UnshownMail implements AsyncDisposable {
 
   /** Notes that the result of a request is written. */
   written(request: RequestId): void {
-    this.#held.delete(request)
+    this.#unwritten.delete(request)
   }
 
   /** Returns what is not written, and resolves when the gateway has it, after a second and a half at the latest. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const all of this.#held.values()) for (const one of all) this.#return(one)
-    this.#held.clear()
+    for (const all of this.#unwritten.values()) for (const one of all) this.#return(one)
+    this.#unwritten.clear()
     await Promise.all(this.#returning)
   }
 
-  #return({ sessionId, messageIds }: Held): void {
+  #return({ sessionId, messageIds }: UnshownAnswer): void {
     const body = { sessionId, messageIds: messageIds.slice(0, callMax) }
     const request = { method: 'POST', path: '/v1/inbox/returns', body } as const
     const returning = this.#api(request, AbortSignal.timeout(returnMaxMs))

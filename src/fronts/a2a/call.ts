@@ -56,7 +56,7 @@ export abstract class A2aCall {
   /** What the operation threw, for a transport with a form of its own for it. */
   failure: unknown
   protected readonly context: CallContext
-  #held: OpenCall | undefined
+  #openCall: OpenCall | undefined
   #signal: AbortSignal | undefined
   #loaded = () => {}
 
@@ -74,15 +74,15 @@ export abstract class A2aCall {
   }
 
   /** Counts the call as open until the returned object is disposed. Errors: `limit-exceeded`, `unauthenticated`. */
-  hold(kind: OpenCallKind): Disposable {
-    const held = this.context.openCalls.hold(this.caller, kind)
-    this.#held = held
-    return held
+  open(kind: OpenCallKind): Disposable {
+    const opened = this.context.openCalls.open(this.caller, kind)
+    this.#openCall = opened
+    return opened
   }
 
   /** Whether the key was revoked, or its agent removed, while the call was open. */
   get isRevoked(): boolean {
-    return this.#held?.signal.aborted ?? false
+    return this.#openCall?.signal.aborted ?? false
   }
 
   /** Errors: `unauthenticated` when the key was revoked, or its agent removed, while the call was open. */
@@ -96,7 +96,7 @@ export abstract class A2aCall {
    */
   get signal(): AbortSignal {
     const { stopping } = this.context
-    this.#signal ??= this.untilClosed(this.#held ? [stopping, this.#held.signal] : [stopping])
+    this.#signal ??= this.untilClosed(this.#openCall ? [stopping, this.#openCall.signal] : [stopping])
     return this.#signal
   }
 
@@ -120,7 +120,7 @@ export abstract class A2aCall {
   abstract taken(): Promise<void>
 
   protected get revokedSignal(): AbortSignal {
-    return this.#held!.signal
+    return this.#openCall!.signal
   }
 
   /** A signal that aborts when the client disconnects, or when one of `others` aborts. */

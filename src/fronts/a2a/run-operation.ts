@@ -48,7 +48,7 @@ export async function* streamOperation<T>(
 ): AsyncGenerator<T, void, undefined> {
   const call = authorisedCall(called)
   try {
-    using _held = call.hold('streams')
+    using _openCall = call.open('streams')
     call.beginStream()
     for await (const event of events(call)) {
       if (call.signal.aborted) break

@@ -34,7 +34,7 @@ export async function answerSend(
   const historyLength = historyLimit(params.configuration?.historyLength)
   const waits = isBlocking(params, requestedVersion)
   // First of all, so that a call that may not wait is refused before anything is sent.
-  using _held = waits ? call.hold('blockingCalls') : undefined
+  using _openCall = waits ? call.open('blockingCalls') : undefined
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
   if (!waits) {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../lib/json.ts'
 
 /**
- * JSON as indented lines, `name: value`, for a model that reads text. A text of several lines follows its name, each line behind a
+ * JSON as indented lines, `name: value`, for a model that reads text. A text of several lines follows its name, each line after a
  * bar; a name, or a text in a list, that could be read as more than that is quoted. So nothing that others write can pass for a field
  * of the gateway. What is null is left out. Pure.
  */

@@ -29,10 +29,10 @@ export async function waitForMail(
 ): Promise<PendingSignal[]> {
   requireTaker(caller)
   if (!(await mail.findSession(mail.db, caller.id))) throw withoutSession(caller)
-  using held = openCalls.hold(caller, 'blockingCalls')
-  const signal = untilGone(stopping, held.signal)
+  using openCall = openCalls.open(caller, 'blockingCalls')
+  const signal = untilGone(stopping, openCall.signal)
   await awaitMail({ ...mail, notifier, clock }, { id: caller.id, projectId: caller.projectId }, { timeoutMs, signal })
-  if (held.signal.aborted) throw revoked()
+  if (openCall.signal.aborted) throw revoked()
   return signal.aborted ? [] : takePiggyback(mail, caller.id)
 }
 

@@ -1,7 +1,7 @@
 import { operatorId } from '../../registry/agents/identity.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { closeArrivalWindow, countArrival } from './arrival-store.ts'
-import { blockExchange, countTurn, readBlockedUntil } from './exchange-store.ts'
+import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
 import { costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
 import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal, type Sender } from './refusals.ts'
 import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
@@ -45,9 +45,9 @@ async function checkExchange(
   // All broadcasts to one project count as one exchange, whichever agent sends them.
   const [first, second] = [senderId, peer.id].sort() as [string, string]
   const pair: [string, string] = peer.id.startsWith('*') ? ['*', peer.id] : [first, second]
-  const turns = await countTurn(tx, pair, senderId, stormWindowMs)
-  if (turns !== undefined && turns <= stormTurns) return undefined
-  const isFirst = turns !== undefined
+  const answers = await countAnswer(tx, pair, senderId, stormWindowMs)
+  if (answers !== undefined && answers <= stormTurns) return undefined
+  const isFirst = answers !== undefined
   const until = isFirst ? tx.now + stormWindowMs : await readBlockedUntil(tx, pair)
   if (isFirst) await blockExchange(tx, pair, until)
   const refusal = exchangeRefusal(sending, peer, stormTurns, until - tx.now)

@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 
-interface Turn {
+interface SentMessage {
   firstId: string
   secondId: string
   senderId: string
@@ -9,9 +9,9 @@ interface Turn {
   windowStart: number
 }
 
-// A turn counts only when the sender changes. Messages in a row from one sender are limited by its rate.
-const addTurn = statement<
-  Turn,
+// A message counts as an answer only when the sender changes. Messages in a row from one sender are limited by its rate.
+const addAnswer = statement<
+  SentMessage,
   { turns: number }
 >(sql`insert into exchange (first_id, second_id, last_sender, turns, window_at)
   values (${p('firstId')}, ${p('secondId')}, ${p('senderId')}, 0, ${p('now')})
@@ -29,15 +29,15 @@ const block = statement<{ firstId: string; secondId: string; until: number }>(
   sql`update exchange set blocked_until = ${p('until')}, turns = 0 where first_id = ${p('firstId')} and second_id = ${p('secondId')}`,
 )
 
-/** Counts a turn between two agents. Returns the turns in this window; undefined when the exchange is blocked. */
-export async function countTurn(
+/** Counts an answer between two agents. Returns the answers in this window; undefined when the exchange is blocked. */
+export async function countAnswer(
   tx: Transaction,
   pair: readonly [string, string],
   senderId: string,
   windowMs: number,
 ): Promise<number | undefined> {
   const [firstId, secondId] = pair
-  return (await tx.get(addTurn, { firstId, secondId, senderId, now: tx.now, windowStart: tx.now - windowMs }))?.turns
+  return (await tx.get(addAnswer, { firstId, secondId, senderId, now: tx.now, windowStart: tx.now - windowMs }))?.turns
 }
 
 /** Returns until when the exchange of two agents is blocked, ms since the epoch; 0: it never was. */
@@ -45,7 +45,7 @@ export async function readBlockedUntil(db: Reader, [firstId, secondId]: readonly
   return (await db.get(blockedUntil, { firstId, secondId }))?.blockedUntil ?? 0
 }
 
-/** Blocks the exchange of two agents and resets its turns. */
+/** Blocks the exchange of two agents and resets its count. */
 export async function blockExchange(
   tx: Transaction,
   [firstId, secondId]: readonly [string, string],

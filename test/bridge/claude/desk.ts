@@ -59,7 +59,7 @@ interface SessionOptions {
   readonly version?: string
   readonly isHeadless?: boolean
   /** Its transcript is not written before the act `write`. */
-  readonly isBehind?: boolean
+  readonly isLate?: boolean
 }
 
 interface Place {
@@ -71,9 +71,9 @@ interface Place {
 
 async function openSession(
   place: Place,
-  { mode = 'default', version = '2.1.330', isHeadless, isBehind }: SessionOptions,
+  { mode = 'default', version = '2.1.330', isHeadless, isLate }: SessionOptions,
 ) {
-  const fake = { main, program: rouseWords().join(' '), mode, version, isBehind }
+  const fake = { main, program: rouseWords().join(' '), mode, version, isLate }
   const child = fork(join(import.meta.dirname, 'fake-claude.mjs'), {
     cwd: place.project,
     env: {

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 const { CLAUDE_CONFIG_DIR: config, FAKE_CLAUDE, FAKE_HEADLESS, FAKE_SOCKETS, ...ownEnv } = process.env
-const { main, program, mode, version, isBehind } = JSON.parse(FAKE_CLAUDE)
+const { main, program, mode, version, isLate } = JSON.parse(FAKE_CLAUDE)
 const record = join(config, 'sessions', `${process.pid}.json`)
 const socketPath = join(FAKE_SOCKETS, `${process.pid}.sock`)
 const transcripts = join(config, 'projects', process.cwd().replace(/[^A-Za-z0-9]/g, '-'))
@@ -40,7 +40,7 @@ function setStatus(next) {
 }
 
 /** What its transcript does not have yet; undefined: it is written at once. */
-let unwritten = isBehind ? [] : undefined
+let unwritten = isLate ? [] : undefined
 
 function write(entry) {
   if (unwritten) unwritten.push(entry)

@@ -9,7 +9,7 @@ describe('a session with the plugin', () => {
   test('that is idle begins a turn with a wake, and its hook proves it', async () => {
     await using desk = await openDesk('--bridge')
     await using bridge = await desk.startBridge()
-    const session = await desk.open({ isBehind: true })
+    const session = await desk.open({ isLate: true })
     const adapter = desk.adapterOf(bridge)
     const target = await found(adapter, isReachable)
     expect(target).toMatchObject({ state: 'idle', cwd: desk.project, process: { pid: session.pid } })

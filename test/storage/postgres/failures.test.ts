@@ -69,7 +69,7 @@ test('a connection that breaks during the commit is reported as uncertain, and t
   let runs = 0
   let hooks = 0
   await put('warm')
-  proxy.cutBehind('commit\u0000')
+  proxy.cutAfter('commit\u0000')
   const write = db.transaction(async (tx) => {
     runs++
     tx.onCommit(() => hooks++)

@@ -34,7 +34,7 @@ export interface Exchanged {
 
 /** What ends an exchange. */
 interface Ends {
-  readonly held: OpenCall
+  readonly openCall: OpenCall
   /** Aborts when the client is gone, or its key has ended. */
   readonly signal: AbortSignal
 }
@@ -51,8 +51,8 @@ export async function exchange<Sent>(
   send: (answer: globalThis.Response, ends: Ends) => Promise<Sent>,
 ): Promise<Sent | undefined> {
   const { caller, address, req, res } = post
-  using held = context.openCalls.hold(caller)
-  const signal = untilGone(res, held.signal)
+  using openCall = context.openCalls.open(caller)
+  const signal = untilGone(res, openCall.signal)
   const surface = surfaceOfName(String(initialize.clientInfo?.name ?? ''))
   const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)
   await using server = await openSessionServer(context, { caller, call, initialize, session, message, isStreamed })
@@ -65,8 +65,8 @@ export async function exchange<Sent>(
   using _flight = session && context.mcp.inFlight.add(session.id, { notify })
   const ended = AbortSignal.any([signal, cancelled.signal])
   const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), ended)
-  if (answered) return await send(answered, { held, signal: ended })
-  return signal.aborted ? undefined : await send(cancelledAnswer(message), { held, signal })
+  if (answered) return await send(answered, { openCall, signal: ended })
+  return signal.aborted ? undefined : await send(cancelledAnswer(message), { openCall, signal })
 }
 
 function isCancellation({ method, params }: JSONRPCNotification, message: JSONRPCMessage): boolean {

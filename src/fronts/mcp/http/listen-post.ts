@@ -34,8 +34,8 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const { caller, address, req, res } = post
   const filter = listenedIn(post)
   if (filter) authorise(listenOperation, caller)
-  using held = context.openCalls.hold(caller, filter ? 'streams' : undefined)
-  const signal = filter ? untilClosed(req, res, held.signal) : untilGone(res, held.signal)
+  using openCall = context.openCalls.open(caller, filter ? 'streams' : undefined)
+  const signal = filter ? untilClosed(req, res, openCall.signal) : untilGone(res, openCall.signal)
   const stopping = filter ? AbortSignal.any([signal, context.stopping]) : signal
   const after = filter ? await context.mcp.feed.head(caller) : 0
   const surface = surfaceOfName(nameOfClient(post))
@@ -62,7 +62,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   try {
     const answered = await handler.fetch(webRequest(req, signal), { parsedBody: req.body })
     if (signal.aborted) return void res.destroy()
-    await sendAnswer(answered, { res, caller, held, signal, unsent: context.unsent })
+    await sendAnswer(answered, { res, caller, openCall, signal, unsent: context.unsent })
   } finally {
     stopping.removeEventListener('abort', end)
     end()

@@ -8,7 +8,7 @@ import type { Unsent } from '../../unsent.ts'
 interface Sending {
   readonly res: ExpressResponse
   readonly caller: Caller
-  readonly held: Pick<OpenCall, 'signal'>
+  readonly openCall: Pick<OpenCall, 'signal'>
   readonly unsent: Unsent
   /** Aborts when the client is gone, or nothing more may be sent. */
   readonly signal: AbortSignal
@@ -29,9 +29,9 @@ export async function sendAnswer(answer: Response, sending: Sending): Promise<vo
 }
 
 async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): Promise<void> {
-  const { res, caller, held, unsent, signal } = sending
+  const { res, caller, openCall, unsent, signal } = sending
   const farewell = (): object => problemBody(revoked(), '/mcp')
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
+  const stream = new EventStream(res, { keyId: caller.keyId, revoked: openCall.signal, farewell }, unsent)
   const reader = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', cancel, { once: true })

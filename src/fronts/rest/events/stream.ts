@@ -36,13 +36,13 @@ export async function streamEvents(
 ): Promise<void> {
   const { db, notifier, stopping, openCalls, unsent } = context
   const from = lastEventId(req) ?? since
-  using held = openCalls.hold(caller, 'streams')
+  using openCall = openCalls.open(caller, 'streams')
   const after = from ?? (await logBounds(db, caller.projectId)).head
   if (from !== undefined) await requireKept(db, caller, from)
-  const signal = untilClosed(req, res, stopping, held.signal)
-  if (held.signal.aborted) throw revoked()
+  const signal = untilClosed(req, res, stopping, openCall.signal)
+  if (openCall.signal.aborted) throw revoked()
   const farewell = (): object => problemBody(revoked(), '/v1/events')
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: held.signal, farewell }, unsent)
+  const stream = new EventStream(res, { keyId: caller.keyId, revoked: openCall.signal, farewell }, unsent)
   res.writeHead(200, streamHeaders)
   res.flushHeaders()
   const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }

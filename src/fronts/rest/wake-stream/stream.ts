@@ -42,13 +42,13 @@ export async function streamWakes(
   const { wakeStreams, stopping, openCalls, unsent, publicUrl } = context
   const isSocket = upgradeOf(req) !== undefined
   if (isSocket) requireUpgradable(req, publicUrl)
-  using held = openCalls.hold(caller, 'streams')
+  using openCall = openCalls.open(caller, 'streams')
   const left = new AbortController()
-  const signal = untilClosed(req, res, stopping, held.signal, left.signal)
-  if (held.signal.aborted) throw revoked()
+  const signal = untilClosed(req, res, stopping, openCall.signal, left.signal)
+  if (openCall.signal.aborted) throw revoked()
   const reader = {
     keyId: caller.keyId,
-    revoked: held.signal,
+    revoked: openCall.signal,
     farewell: () => problemBody(revoked(), path),
     leave: () => left.abort(),
   }

@@ -209,7 +209,7 @@ class Conversation {
       idleAt = isIdle ? idleAt || Date.now() : 0
       if (progress === 'waits' && !isIdle && !saidHeld) {
         saidHeld = true
-        this.#report(id, messageID, 'held', 'behind a turn')
+        this.#report(id, messageID, 'held', 'waits for the running turn')
       }
       if (progress === 'waits' && !(idleAt && Date.now() - idleAt >= idleMaxMs)) return
       if (progress === 'absent' && Date.now() - startedAt < absentMaxMs) return
