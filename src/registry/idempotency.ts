@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { Turnstile } from '../lib/turnstile.ts'
+import { KeyedSemaphore } from '../lib/keyed-semaphore.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
 import { findResult, insertResult, removeResults } from './idempotency-store.ts'
 
@@ -20,7 +20,7 @@ const keptMs = 24 * 60 * 60 * 1000
  * PostgreSQL all writers of its group would run again.
  */
 export class RepeatedRequests {
-  readonly #keys = new Turnstile()
+  readonly #keys = new KeyedSemaphore()
 
   /** Runs the work of a request when no other one with its key runs. How many wait is bounded: they are requests of one caller. */
   async run<T>(callerId: string, scope: string, { key }: Idempotency, work: () => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 import { companyLimits, refusalLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { FairQueue, type Member } from '../../lib/fair-queue.ts'
+import { KeyedSemaphore, type Leave } from '../../lib/keyed-semaphore.ts'
 import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
-import { type Leave, Turnstile } from '../../lib/turnstile.ts'
 import { MiB } from '../../limits.ts'
 import { agentRates, allowanceOf, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
@@ -32,8 +32,8 @@ export class Shares {
   /** The last two callers that are not the same. */
   #latest = { id: '', at: Number.NEGATIVE_INFINITY }
   #before = this.#latest
-  readonly #agents = new Turnstile()
-  readonly #projects = new Turnstile()
+  readonly #agents = new KeyedSemaphore()
+  readonly #projects = new KeyedSemaphore()
   readonly #queue: FairQueue
   readonly #spacing: LargeSpacing
 

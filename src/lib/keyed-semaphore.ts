@@ -8,8 +8,8 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
-/** Lets so many of each key in at a time; more wait in line, first come, first served. */
-export class Turnstile {
+/** A semaphore for each key: so many are inside at a time; more wait in line, first come, first served. */
+export class KeyedSemaphore {
   readonly #lines = new Map<string, Line>()
 
   /**
