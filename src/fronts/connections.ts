@@ -10,7 +10,7 @@ const logEveryMs = 60_000
 export class Connections {
   readonly #bounds: ConnectionBounds
   readonly #log: Logger
-  readonly #held = new Map<string, number>()
+  readonly #open = new Map<string, number>()
   readonly #loggedAt = new Map<string, number>()
 
   constructor(bounds: ConnectionBounds, log: Logger) {
@@ -55,17 +55,17 @@ export class Connections {
     const { connectionsPerAddress } = this.#bounds
     if (connectionsPerAddress === 0 || socket.remoteAddress === undefined) return true
     const network = networkOf(socket.remoteAddress)
-    const held = this.#held.get(network) ?? 0
-    if (held >= connectionsPerAddress) {
+    const open = this.#open.get(network) ?? 0
+    if (open >= connectionsPerAddress) {
       socket.destroy()
       this.#logRefusal('connectionsPerAddress', network)
       return false
     }
-    this.#held.set(network, held + 1)
+    this.#open.set(network, open + 1)
     socket.once('close', () => {
-      const left = (this.#held.get(network) ?? 1) - 1
-      if (left === 0) this.#held.delete(network)
-      else this.#held.set(network, left)
+      const left = (this.#open.get(network) ?? 1) - 1
+      if (left === 0) this.#open.delete(network)
+      else this.#open.set(network, left)
     })
     return true
   }

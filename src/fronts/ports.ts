@@ -43,9 +43,13 @@ interface Ports extends AsyncDisposable {
 
 /** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
 export async function openPorts(config: PortsConfig, { clock, log, bounds: given }: World): Promise<Ports> {
-  const { http, grpc, connections: held } = config
+  const { http, grpc, connections } = config
   requireUsableAddress(config)
-  const bounds = connectionBounds({ connections: held.max, connectionsPerAddress: held.perAddress, ...given })
+  const bounds = connectionBounds({
+    connections: connections.max,
+    connectionsPerAddress: connections.perAddress,
+    ...given,
+  })
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
   const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options }

@@ -14,32 +14,32 @@ export async function refuseToken(
   token: string,
 ): Promise<void> {
   const { db, tokens } = context
-  const held = tokens && (await callerOfToken(db, tokens, token))
-  if (!held?.expiresAt) {
+  const bearer = tokens && (await callerOfToken(db, tokens, token))
+  if (!bearer?.expiresAt) {
     throw new Problem('invalid-request', {
       field: 'token',
       detail: 'token: is not a token that this gateway accepts. There is nothing to revoke.',
     })
   }
-  requireHeld(caller, held)
-  const { keyId, expiresAt } = held
+  requireOwn(caller, bearer)
+  const { keyId, expiresAt } = bearer
   await db.transaction(async (tx) => {
     await revokeToken(tx, keyId, expiresAt)
-    const key = held.kind === 'agent' ? { keyId, agentId: held.id } : { keyId }
+    const key = bearer.kind === 'agent' ? { keyId, agentId: bearer.id } : { keyId }
     await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity })
   })
 }
 
-function requireHeld(caller: Caller, held: Caller): void {
-  if (caller.keyId === held.keyId) return
+function requireOwn(caller: Caller, bearer: Caller): void {
+  if (caller.keyId === bearer.keyId) return
   if (!caller.scopes.includes('manage')) {
     throw new Problem('forbidden', {
       detail: 'A key without the scope manage can revoke only itself. Use a key that has the scope.',
     })
   }
   if (caller.role === 'admin') return
-  if (held.kind === 'agent' && caller.projectId === held.projectId) {
-    requireSelf(caller, held.id, 'revoke this token')
+  if (bearer.kind === 'agent' && caller.projectId === bearer.projectId) {
+    requireSelf(caller, bearer.id, 'revoke this token')
     return
   }
   throw new Problem('forbidden', {

@@ -29,8 +29,8 @@ export function observedTransport(
       await inner.start()
     },
     async send(message, options) {
-      const held = observeSent(message)
-      if (held) await held
+      const wait = observeSent(message)
+      if (wait) await wait
       await inner.send(message, options)
       if (!('method' in message) && message.id !== undefined) onWritten(message.id)
     },

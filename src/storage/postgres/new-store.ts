@@ -60,14 +60,14 @@ export class NewStore implements AsyncDisposable {
         cause: error,
       })
     }
-    const held: string[] = []
+    const filled: string[] = []
     for (const { name } of tables) {
       const rows = await this.count(name)
-      if (rows > 0) held.push(`${name} (${rows})`)
+      if (rows > 0) filled.push(`${name} (${rows})`)
     }
-    if (held.length === 0) return
+    if (filled.length === 0) return
     throw new Error(
-      `The target already has data: ${held.join(', ')}. Nothing was copied. Use an empty database: createdb --encoding UTF8 --template template0 <name>`,
+      `The target already has data: ${filled.join(', ')}. Nothing was copied. Use an empty database: createdb --encoding UTF8 --template template0 <name>`,
     )
   }
 

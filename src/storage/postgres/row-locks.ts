@@ -2,7 +2,7 @@ import type { AtWork } from './at-work.ts'
 
 /** Row locks between the writers of one transaction: the database sees one transaction, so its own locks do not separate them. */
 export class RowLocks<Holder> {
-  readonly #holders = new Map<string, { holder: Holder; waiting: (() => void)[] }>()
+  readonly #locks = new Map<string, { holder: Holder; waiting: (() => void)[] }>()
   readonly #atWork: Pick<AtWork, 'start' | 'stop'>
 
   /** `atWork` counts a waiting writer as stopped. */
@@ -13,14 +13,14 @@ export class RowLocks<Holder> {
   /** Locks the row and resolves when it is locked. Returns undefined if another writer has locked it and `mayWait` is false. */
   async take(row: string, holder: Holder, mayWait: boolean): Promise<'taken' | undefined> {
     for (;;) {
-      const held = this.#holders.get(row)
-      if (!held) {
-        this.#holders.set(row, { holder, waiting: [] })
+      const lock = this.#locks.get(row)
+      if (!lock) {
+        this.#locks.set(row, { holder, waiting: [] })
         return 'taken'
       }
-      if (held.holder === holder) return 'taken'
+      if (lock.holder === holder) return 'taken'
       if (!mayWait) return undefined
-      const freed = new Promise<void>((resolve) => held.waiting.push(resolve))
+      const freed = new Promise<void>((resolve) => lock.waiting.push(resolve))
       this.#atWork.stop()
       await freed
       this.#atWork.start()
@@ -29,10 +29,10 @@ export class RowLocks<Holder> {
 
   /** Unlocks all rows of the holder. */
   release(holder: Holder): void {
-    for (const [row, held] of this.#holders) {
-      if (held.holder !== holder) continue
-      this.#holders.delete(row)
-      for (const resume of held.waiting) resume()
+    for (const [row, lock] of this.#locks) {
+      if (lock.holder !== holder) continue
+      this.#locks.delete(row)
+      for (const resume of lock.waiting) resume()
     }
   }
 }
