@@ -89,7 +89,7 @@ export function reuseSessions(database: URL): void {
 
   prototype.end = function () {
     const session = sessions.get(this)
-    if (!session || !session.socket.writable) {
+    if (!session?.socket.writable) {
       end.call(this)
       return
     }
