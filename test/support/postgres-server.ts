@@ -36,7 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Its data need not outlive it, and nobody copies it. */
 const settings = [
   'listen_addresses=127.0.0.1',
-  'max_connections=200',
+  'max_connections=400',
   'fsync=off',
   'full_page_writes=off',
   'wal_level=minimal',

@@ -25,8 +25,8 @@ interface Session {
   readonly statements: Record<string, string>
 }
 
-/** More are closed: the server has a limited number for all workers. */
-const idleMax = 10
+/** More are closed: a server that was given has a limited number for all workers. */
+const idleMax = process.env.ROUSE_TEST_DATABASE_URL ? 8 : 24
 /** `DISCARD ALL` without the prepared statements: the next gateway has the same ones, and preparing them is half the cost of a session. */
 const resetQuery = message(
   'Q',
