@@ -1,7 +1,7 @@
 // Durable accept → sign → POST → record, beside what others would use for it.
 //   node bench/delivery.mjs [--reps 5] [--events 20000] [--only rouse,bullmq-always] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
-import { engines } from './lib/engines.mjs'
+import { chosenEngines, engines } from './lib/engines.mjs'
 import { invalidity, measure as measureEngine } from './lib/measure.mjs'
 import { ratios, summary } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
@@ -39,7 +39,7 @@ const moreGateways = ['', '-confined'].flatMap((share) =>
 
 export async function measure(options) {
   const { reps, events, warmUp, inFlight, only, profile } = options
-  const chosen = only ? only.split(',') : Object.keys(engines)
+  const chosen = chosenEngines(only || Object.keys(engines).join(','))
   const runs = Object.fromEntries(chosen.map((name) => [name, []]))
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const name of chosen) {

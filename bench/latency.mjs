@@ -2,7 +2,7 @@
 // webhook arrives. Engines run in a process of their own and are driven from within it, not over HTTP.
 //   node bench/latency.mjs [--reps 5] [--seconds 8] [--rates 100,500] [--only rouse,bullmq-always] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
-import { engines } from './lib/engines.mjs'
+import { chosenEngines, engines } from './lib/engines.mjs'
 import { invalidity, measure as measureEngine } from './lib/measure.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
@@ -18,7 +18,7 @@ const inFlight = 100
 const bars = { 100: { p50: { atMost: 5 }, p99: { atMost: 20 } } }
 
 export async function measure({ reps, seconds, warmUp, warmUpSeconds, rates, only }) {
-  const names = only.split(',')
+  const names = chosenEngines(only)
   const runs = {}
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const rate of rates.split(',').map(Number)) {

@@ -55,6 +55,14 @@ export const engines = {
   },
 }
 
+/** The names of a list with commas. One that is unknown is refused before anything is measured. */
+export function chosenEngines(list) {
+  const names = list.split(',')
+  const unknown = names.filter((name) => !Object.hasOwn(engines, name))
+  if (unknown.length === 0) return names
+  throw new Error(`--only: no such engine: ${unknown.join(', ')}. There are: ${Object.keys(engines).join(', ')}.`)
+}
+
 /** A queue twice: used as its documentation shows, and with bulk inserts that code of ours makes possible. */
 function queue(name, title, file, service, serviceSettings = {}, lacks = undefined) {
   const module = `../peers/${file}.mjs`
