@@ -32,6 +32,7 @@ export async function fillStore(dataDir, tasks) {
 
 /** Adds agents until there are `count`, each with a subscription to `url` whose cursor is at the log head. */
 export async function addSubscriptions(dataDir, count, url) {
+  liftAgentLimit(join(dataDir, 'rouse.db'))
   const rouse = await openRouse(dataDir, { dispatch: false })
   const known = await rouse.query('select id, handle, project_id as "projectId" from agent')
   const subscribed = new Set((await rouse.query('select agent_id as id from subscription')).map(({ id }) => id))
@@ -45,6 +46,14 @@ export async function addSubscriptions(dataDir, count, url) {
     await Promise.all(group)
   }
   await rouse.close()
+}
+
+/** A project has room for 2,000 agents by default. A build from before the limits of projects has no such column. */
+function liftAgentLimit(file) {
+  const db = new Sqlite(file)
+  if (db.pragma('table_info(project)').some(({ name }) => name === 'limits'))
+    db.prepare(`update project set limits = '{"agents":0}'`).run()
+  db.close()
 }
 
 /** Returns some of the new tasks' ids, for reading them back. */
