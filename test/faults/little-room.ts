@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProcessGateway } from '../support/process-gateway.ts'
@@ -23,18 +23,21 @@ export function limitedFileSize(): LittleRoom | undefined {
     dataDir,
     outlivesProcess: false,
     fill(gateway) {
-      const sizes = readdirSync(dataDir).map((name) => statSync(join(dataDir, name)).size)
-      limit(gateway, String(Math.max(...sizes) + 100_000))
+      // Not by the log, which is larger: it is used again while the store can grow.
+      limit(gateway, String(statSync(join(dataDir, 'rouse.db')).size + 100_000))
     },
     free: (gateway) => limit(gateway, 'unlimited'),
     [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true }),
   }
 }
 
-/** A file system of a few megabytes, filled to the last byte: writes fail with ENOSPC. For root, on Linux. */
+/**
+ * A small file system, filled to the last byte: writes fail with ENOSPC. For root, on Linux. It has room for the write-ahead log, which
+ * grows to 32 MB before it is used again, and for the store.
+ */
 export function smallFileSystem(): LittleRoom | undefined {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-room-'))
-  if (!works('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', dataDir])) {
+  if (!works('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=0700', 'tmpfs', dataDir])) {
     rmSync(dataDir, { recursive: true })
     return undefined
   }
@@ -44,7 +47,7 @@ export function smallFileSystem(): LittleRoom | undefined {
     outlivesProcess: true,
     fill() {
       try {
-        for (let i = 0; i < 10_000; i++) writeFileSync(ballast, Buffer.alloc(4096), { flag: 'a' })
+        for (let i = 0; i < 20_000; i++) writeFileSync(ballast, Buffer.alloc(4096), { flag: 'a' })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return
         throw error

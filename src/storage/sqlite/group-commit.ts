@@ -4,7 +4,9 @@ import { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
 import type { Connection } from './connection.ts'
+import { openTransaction } from './open-transaction.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
+import { WalRoom } from './wal-room.ts'
 
 /** The most writers that share a commit: bounds how long the first of them waits for the last. */
 const groupMax = 512
@@ -44,6 +46,7 @@ export class GroupCommit {
   readonly #connection: Connection
   readonly #disk: Flushable
   readonly #clock: Clock
+  readonly #room: WalRoom
   readonly #queue: Writer[] = []
   // Prepared, because they run for many writers.
   readonly #savepoint: () => void
@@ -60,6 +63,7 @@ export class GroupCommit {
   constructor(connection: Connection, disk: Flushable, clock: Clock) {
     this.#connection = connection
     this.#disk = disk
+    this.#room = new WalRoom(connection.raw, clock)
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
     this.#release = connection.control('RELEASE writer')
@@ -98,8 +102,21 @@ export class GroupCommit {
   }
 
   async #commitGroup(): Promise<void> {
-    const raw = this.#connection.raw
     const group = this.#queue.splice(0, groupMax)
+    try {
+      await this.#runGroup(group).catch((error) => {
+        if (!this.#room.makeAfter(error)) throw error
+        return this.#runGroup(group)
+      })
+    } catch (error) {
+      const problem = storageProblem(error)
+      for (const writer of group) writer.reject(problem)
+    }
+  }
+
+  /** Runs the writers, and those that arrive meanwhile, in one transaction. Throws when all of it is rolled back. */
+  async #runGroup(group: Writer[]): Promise<void> {
+    const raw = this.#connection.raw
     const settled: Settled[] = []
     const hooks: (() => void)[] = []
     let run = this.#separateGroups > 0 ? this.#runSeparately : this.#runWriter
@@ -127,9 +144,7 @@ export class GroupCommit {
       raw.exec('COMMIT')
     } catch (error) {
       rollBack(raw)
-      const problem = storageProblem(error)
-      for (const writer of group) writer.reject(problem)
-      return
+      throw error
     }
     this.#flushing = this.#flush(settled, hooks)
   }
@@ -171,41 +186,17 @@ export class GroupCommit {
     const left = new BeforeCommitWork()
     for (const result of settled) if ('closings' in result) left.join(result.closings)
     if (left.isEmpty) return []
-    const { tx, hooks, end } = this.#open()
+    const { tx, hooks, end } = openTransaction(this.#connection, this.#clock.now())
     await (await left.run(tx)).answered
     end()
     return hooks
-  }
-
-  #open() {
-    const connection = this.#connection
-    const hooks: (() => void)[] = []
-    const closings = new BeforeCommitWork()
-    let over = false
-    // Work that its writer did not await would end up in the next writer's savepoint, or in none.
-    const open = (): Connection => {
-      if (over) throw new Error('A transaction was used after its end: something in it was not awaited.')
-      return connection
-    }
-    const tx: Transaction = {
-      now: this.#clock.now(),
-      all: async (statement, params) => open().all(statement, params),
-      get: async (statement, params) => open().get(statement, params),
-      run: async (statement, params) => open().run(statement, params),
-      onCommit: (work) => hooks.push(work),
-      beforeCommit: (closing, item) => closings.add(closing, item),
-    }
-    const end = (): void => {
-      over = true
-    }
-    return { tx, hooks, closings, end }
   }
 
   /** Returns undefined when the writer failed and may have left changes. Throws only when the whole group is lost. */
   async #runWriter(writer: Writer): Promise<Settled | undefined> {
     const connection = this.#connection
     const changesBefore = connection.changes
-    const { tx, hooks, closings, end } = this.#open()
+    const { tx, hooks, closings, end } = openTransaction(connection, this.#clock.now())
     try {
       const value = await writer.work(tx)
       end()
@@ -219,7 +210,7 @@ export class GroupCommit {
 
   /** Undoes what a writer that fails has changed, and nothing else. Throws only when the whole group is lost. */
   async #runSeparately(writer: Writer): Promise<Settled> {
-    const { tx, hooks, closings, end } = this.#open()
+    const { tx, hooks, closings, end } = openTransaction(this.#connection, this.#clock.now())
     this.#savepoint()
     try {
       const value = await writer.work(tx)

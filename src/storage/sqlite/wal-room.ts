@@ -1,0 +1,38 @@
+import type { Database } from 'better-sqlite3'
+import type { Clock } from '../../lib/clock.ts'
+import { isSqliteError } from './storage-problem.ts'
+
+/** Moving megabytes takes tens of milliseconds, which a gateway whose disk stays full must not spend on every request. */
+const pauseMs = 1_000
+
+/**
+ * Room in the write-ahead log when its file cannot grow: the disk is full. A checkpoint moves the log's content into the database
+ * file, and the next commit writes from the log's start again. It succeeds while the database file has free pages, or little to
+ * add. Without it the log would only be reused at 32 MB, a size that a full disk never lets it reach.
+ */
+export class WalRoom {
+  readonly #writer: Database
+  readonly #clock: Clock
+  #triedAt = Number.NEGATIVE_INFINITY
+
+  constructor(writer: Database, clock: Clock) {
+    this.#writer = writer
+    this.#clock = clock
+  }
+
+  /** Whether the log has room again after a commit that failed with this error, so that the commit is worth another try. */
+  makeAfter(error: unknown): boolean {
+    // SQLITE_IOERR_WRITE: a quota, or a limit of the file's size.
+    if (!isSqliteError(error) || !/^SQLITE_(FULL|IOERR_WRITE)$/.test(error.code)) return false
+    const now = this.#clock.now()
+    if (Math.abs(now - this.#triedAt) < pauseMs) return false
+    this.#triedAt = now
+    try {
+      // Never waits: a reader in another process keeps what it needs.
+      this.#writer.pragma('wal_checkpoint(PASSIVE)')
+      return true
+    } catch {
+      return false
+    }
+  }
+}

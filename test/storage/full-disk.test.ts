@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Connection } from '../../src/storage/sqlite/connection.ts'
+import { GroupCommit } from '../../src/storage/sqlite/group-commit.ts'
+import { WalFile } from '../../src/storage/sqlite/wal-file.ts'
+import { p, sql, statement } from '../../src/storage/statement.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const change = statement<{ body: Buffer }>(sql`update note set body = ${p('body')}`)
+const add = statement<{ body: Buffer }>(sql`insert into note (body) values (${p('body')})`)
+const pageBytes = 4_096
+
+/** Files of this process may not grow beyond so many bytes: a write that does fails, as on a full disk or beyond a quota. */
+const limitFiles = (bytes: number | 'unlimited') =>
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
+
+function openStore() {
+  const directory = dataDirectory()
+  const path = `${directory.path}/test.db`
+  const writer = new Connection(path, { readonly: false })
+  writer.raw.exec('create table note (body blob)')
+  const wal = new WalFile(path)
+  const clock = new FakeClock()
+  const commits = new GroupCommit(writer, wal, clock)
+  onTestFinished(async () => {
+    limitFiles('unlimited')
+    await commits.close()
+    wal.close()
+    writer.close()
+    directory[Symbol.dispose]()
+  })
+  const checkpoints = vi.spyOn(writer.raw, 'pragma')
+  const sizes = () => ({ store: statSync(path).size, wal: statSync(`${path}-wal`).size })
+  const write = (text: typeof change, pages: number) =>
+    commits.transaction((tx) => tx.run(text, { body: randomBytes(pages * pageBytes) }))
+  return { write, sizes, clock, checkpoints: () => checkpoints.mock.calls.length }
+}
+
+// Such a limit is a matter of Linux.
+const canLimit = spawnSync('prlimit', ['--version']).status === 0
+
+test.runIf(canLimit)(
+  'on a full disk the room of the write-ahead log is used again, and nobody is refused',
+  async () => {
+    const { write, sizes, checkpoints } = openStore()
+    await write(add, 10)
+    for (let i = 0; i < 10; i++) await write(change, 10)
+    const full = sizes()
+    limitFiles(full.wal)
+    for (let i = 0; i < 8; i++) await write(change, 10)
+    expect(sizes().wal).toBe(full.wal)
+    expect(checkpoints()).toBe(1)
+  },
+)
+
+test.runIf(canLimit)(
+  'a disk that stays full refuses writes, with one checkpoint a second, until it has room',
+  async () => {
+    const { write, sizes, clock, checkpoints } = openStore()
+    await write(add, 10)
+    limitFiles(sizes().wal)
+    const refused = { code: 'storage-unavailable', message: expect.stringContaining('Free space on the disk') }
+    for (let i = 0; i < 3; i++) await expect(write(add, 100)).rejects.toMatchObject(refused)
+    expect(checkpoints()).toBe(1)
+    await clock.advance(1_000)
+    await expect(write(add, 100)).rejects.toMatchObject(refused)
+    expect(checkpoints()).toBe(2)
+    limitFiles('unlimited')
+    expect(await write(add, 100)).toBe(1)
+    expect(await write(change, 1)).toBe(2)
+  },
+)
