@@ -8,7 +8,7 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
-/** A semaphore for each key: so many are inside at a time; more wait in line, first come, first served. */
+/** A semaphore for each key. It has a limited number of places; callers that find none wait in the order in which they came. */
 export class KeyedSemaphore {
   readonly #lines = new Map<string, Line>()
 

@@ -3,7 +3,7 @@ import { KeyedSemaphore, type Leave } from '../../src/lib/keyed-semaphore.ts'
 
 const room = { inside: 2, waiting: 2 }
 
-test('so many are inside, so many wait in their order, and more are refused', async () => {
+test('a caller gets a place, waits in line for one, or is refused when the line is full', async () => {
   const semaphore = new KeyedSemaphore()
   const first = semaphore.enter('a', room) as Leave
   const second = semaphore.enter('a', room) as Leave

@@ -31,7 +31,7 @@ test('who comes later does not overtake who waits', async () => {
   expect(went).toEqual(['waited', 'late'])
 })
 
-test('an iteration without callers leaves nothing behind', async () => {
+test('every iteration has its slots again, also when nobody waited for one', async () => {
   const slots = new LoopSlots(2)
   for (let round = 0; round < 5; round++) {
     expect(slots.take()).toBe(undefined)

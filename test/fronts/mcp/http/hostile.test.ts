@@ -48,7 +48,7 @@ test('a listen request names so many resources', async () => {
   expect((await post(gateway, donna, listen([`rouse://${'x'.repeat(3_000)}`]), headers)).status).toBe(400)
 })
 
-test('a client whose session is gone gets an error, and begins anew', async () => {
+test('a client whose session is gone gets an error, and can open a new session', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   await using one = await connectOld(gateway, donna)
