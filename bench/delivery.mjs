@@ -23,9 +23,9 @@ const bars = [
 
 /** The same on PostgreSQL: one gateway beside the queues there, more beside one. */
 const postgresBars = [
-  { against: ['pg-boss'], name: 'pg-boss', bar: { atLeast: 3 } },
+  { against: ['pg-boss'], name: 'pg-boss', bar: { atLeast: 4 } },
   { against: ['pg-boss-bulk'], name: 'pg-boss, adds joined in bulk' },
-  { against: ['graphile-worker'], name: 'graphile-worker', bar: { atLeast: 3 } },
+  { against: ['graphile-worker'], name: 'graphile-worker', bar: { atLeast: 5 } },
   { against: ['graphile-worker-bulk'], name: 'graphile-worker, adds joined in bulk' },
 ]
 const moreGateways = ['', '-confined'].flatMap((share) =>
