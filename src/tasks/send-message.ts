@@ -61,7 +61,7 @@ function storeMessage(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<SentMessage> {
-  const { message, metadata, idempotency } = input
+  const { message, metadata } = input
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
     if (repeat) return { task: repeat }
@@ -71,7 +71,6 @@ function storeMessage(
     const { task, text } = await receive(tx, context, { ...input, caller, agent })
     const bytes = rowBytes + Buffer.byteLength(text) + bytesOf(taskId ? undefined : metadata)
     context.usage.add(tx, caller, bytes)
-    if (idempotency) await keepResult(tx, caller.id, agent.id, idempotency, task.id)
     return taskId === undefined ? { task, startedBy: text } : { task }
   })
 }
@@ -114,6 +113,8 @@ async function receive(
   const stamped = stampMessage(sending.message, task)
   const message = encode(stamped, 'message')
   requireRoomForMessage(task, message)
+  // The first write: if another gateway has just used the key, only this request runs again.
+  if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
   const { event: mail } = await context.recordMail(tx, {
     sender: caller,
     recipientId: recipient.id,

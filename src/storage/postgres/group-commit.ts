@@ -2,9 +2,18 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Collision, type Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
+import { RowsLock } from './advisory-lock.ts'
 import { Gate } from './gate.ts'
-import { Group, groupMax } from './group.ts'
-import { isCollision, isConnectionLost, isOutage, isSlow, storageProblem, uncertain } from './storage-problem.ts'
+import { Group, groupMax, type Locks } from './group.ts'
+import {
+  isCollision,
+  isConnectionLost,
+  isDeadlock,
+  isOutage,
+  isSlow,
+  storageProblem,
+  uncertain,
+} from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Queue, Result, Writer } from './writer.ts'
 
@@ -36,7 +45,7 @@ export class GroupCommit {
   readonly #queue: Writer[] = []
   /** Writers that failed together with others. */
   readonly #alone: Writer[] = []
-  readonly #gate = new Gate(patienceMs)
+  readonly #locks: Locks
   /** Called when a writer arrives, by groups that still accept some. */
   readonly #listening = new Set<() => void>()
   #closed = false
@@ -44,6 +53,7 @@ export class GroupCommit {
   constructor(connections: readonly WriteConnection[], clock: Clock) {
     this.#lanes = connections.map((connection) => ({ connection, draining: undefined }))
     this.#clock = clock
+    this.#locks = { gate: new Gate(patienceMs), rowsLock: new RowsLock(clock) }
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -90,7 +100,7 @@ export class GroupCommit {
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
-    const group = new Group(connection, this.#gate, queue, this.#clock.now())
+    const group = new Group(connection, this.#locks, queue, this.#clock.now())
     try {
       this.#settle(connection, group, await group.run(writers))
     } finally {
@@ -112,6 +122,7 @@ export class GroupCommit {
       return
     }
     if (isConnectionLost(outcome.cause)) connection.discard()
+    if (isDeadlock(outcome.cause)) this.#locks.rowsLock.deadlocked()
     this.#runAgain(group.writers, outcome)
   }
 

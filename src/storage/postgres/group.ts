@@ -1,6 +1,7 @@
 import { BeforeCommitWork } from '../before-commit.ts'
 import type { Pipelined, Transaction } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
+import type { RowsLock } from './advisory-lock.ts'
 import { AtWork } from './at-work.ts'
 import type { Gate } from './gate.ts'
 import { PlaceInLine } from './place-in-line.ts'
@@ -12,6 +13,12 @@ import type { Loss, Queue, Result, Writer } from './writer.ts'
 
 /** The most writers that share a commit. It bounds how long the first one waits, and how many rows are locked meanwhile. */
 export const groupMax = 128
+
+/** What the groups of one gateway wait for before they lock rows: for each other, then for other gateways. */
+export interface Locks {
+  readonly gate: Gate
+  readonly rowsLock: RowsLock
+}
 
 /**
  * Writers that share one transaction and run at the same time, so that their statements are sent together. There are no
@@ -27,6 +34,8 @@ export class Group implements Shared {
   readonly locks = new RowLocks<object>(this.atWork)
   readonly #queue: Queue
   readonly #place: PlaceInLine
+  readonly #rowsLock: RowsLock
+  #hasRowsLock = false
   readonly #writers: Writer[] = []
   readonly #running: Promise<Result>[] = []
   /** Resolves when the group accepts no more writers. */
@@ -38,9 +47,10 @@ export class Group implements Shared {
   #loss: Loss | undefined
 
   /** The group accepts writers from `queue` while it waits at the `gate`. */
-  constructor(connection: WriteConnection, gate: Gate, queue: Queue, now: number) {
+  constructor(connection: WriteConnection, { gate, rowsLock }: Locks, queue: Queue, now: number) {
     this.connection = connection
     this.now = now
+    this.#rowsLock = rowsLock
     this.#queue = queue
     this.#place = new PlaceInLine(gate)
     this.#over = new Promise((resolve) => {
@@ -89,7 +99,17 @@ export class Group implements Shared {
   enterLine(): Promise<void> | undefined {
     const entered = this.#place.enter()
     if (entered) this.#accepting ??= this.#acceptUntil(entered)
+    if (!this.#hasRowsLock) {
+      this.#hasRowsLock = true
+      if (entered) void entered.then(() => this.#lockRows())
+      else this.#lockRows()
+    }
     return entered
+  }
+
+  /** Sends the lock before any statement that locks rows, which is sent only after the group has entered. */
+  #lockRows(): void {
+    if (!this.#loss) this.connection.query(this.#rowsLock.query).catch((error) => this.lose(error, undefined))
   }
 
   #start(writers: readonly Writer[]): void {

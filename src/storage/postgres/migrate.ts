@@ -1,10 +1,8 @@
 import pg from 'pg'
 import { pendingMigrations } from '../migrations.ts'
+import { lockSpaces } from './advisory-lock.ts'
 import { connectionOptions } from './connection-options.ts'
 import type { WriteConnection } from './write-connection.ts'
-
-/** The first number of the advisory lock. Nothing else on the database may use it; it is the gateway's default port. */
-const lockSpace = 4520
 
 const versionSql = 'select coalesce(max(version), 0) as version from schema_migration'
 const undefinedTable = '42P01'
@@ -32,7 +30,7 @@ export async function migrate(url: string, now: number): Promise<void> {
   await client.connect()
   try {
     await requireUnicode(client)
-    await client.query('select pg_advisory_lock($1, hashtext(current_schema()))', [lockSpace])
+    await client.query('select pg_advisory_lock($1, hashtext(current_schema()))', [lockSpaces.migration])
     await client.query(`create table if not exists schema_migration
       (version bigint primary key, name text not null, applied_at bigint not null)`)
     const { rows } = await client.query(versionSql)

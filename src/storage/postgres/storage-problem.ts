@@ -78,6 +78,10 @@ export function isCollision(error: unknown): boolean {
   return error instanceof Collision || ['40001', '40P01', '23505'].includes(codeOf(error) ?? '')
 }
 
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === '40P01'
+}
+
 /** Whether a commit that failed with this error was certainly rolled back. */
 export function isCertain(error: unknown): boolean {
   return ['40', '23', '25'].includes(codeOf(error)?.slice(0, 2) ?? '')

@@ -175,6 +175,40 @@ test('a writer that waits for a row of one that waits for the log gets it', asyn
   expect([holder, next].map(({ runs }) => runs())).toEqual([1, 1])
 })
 
+/** Each gateway changes two rows, in opposite orders, and the second one only after the other has changed its first or waits. */
+function crosswise() {
+  const order = [
+    ['a', 'b'],
+    ['b', 'a'],
+  ] as const
+  const [hasA, hasB] = [point(), point()]
+  return order.map(([own, others], index) =>
+    counted(async (tx) => {
+      await tx.run(add, { id: own })
+      const [mine, theirs] = index === 0 ? [hasA, hasB] : [hasB, hasA]
+      mine.reach()
+      await Promise.race([theirs.reached, lookForWaits()])
+      await tx.run(add, { id: others })
+    }),
+  )
+}
+
+test('two gateways have one deadlock: then the one that lost it locks rows alone', async () => {
+  const runs: number[][] = []
+  for (let round = 0; round < 4; round++) {
+    const works = crosswise()
+    await Promise.all(works.map((work, index) => gateways[index]!.transaction(work)))
+    runs.push(works.map((work) => work.runs()).sort())
+  }
+  expect(runs).toEqual([
+    [1, 2],
+    [1, 1],
+    [1, 1],
+    [1, 1],
+  ])
+  expect(await gateways[0]!.all(read, {})).toContainEqual({ id: 'a', count: 8 })
+})
+
 type Step = { readonly act: 'add'; readonly id: string } | { readonly act: 'read' | 'log' | 'append' | 'pause' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { WriteConnection } from '../../../src/storage/postgres/write-connection.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { besideStore } from '../../support/store.ts'
@@ -15,6 +16,7 @@ beforeEach(async () => {
   donna = await gateways[0].addAgent('donna')
 })
 afterEach(async () => {
+  vi.restoreAllMocks()
   await Promise.all(gateways.map((gateway) => gateway.stop()))
   directory[Symbol.dispose]()
 })
@@ -63,7 +65,8 @@ test('messages to one task through two gateways are all in its history, and none
   expect(row!.message_count).toBe(1 + sent.filter(Boolean).length)
 })
 
-test('a message that is repeated with one idempotency key through two gateways is one task', async () => {
+test('a message that is repeated with one idempotency key through two gateways is one task, and no group runs again', async () => {
+  const queries = vi.spyOn(WriteConnection.prototype, 'query')
   const tasks = await alternately(20, (gateway) =>
     gateway.send('donna', 'once', {
       headers: { 'Idempotency-Key': 'same' },
@@ -72,6 +75,7 @@ test('a message that is repeated with one idempotency key through two gateways i
   )
   expect(new Set(tasks.map(({ id }) => id)).size).toBe(1)
   expect(await besideStore(directory.path, 'select count(*) as kept from task')).toEqual([{ kept: 1 }])
+  expect(queries.mock.calls.filter(([query]) => query === 'rollback')).toEqual([])
 })
 
 test('a handle that is registered through two gateways belongs to one agent', async () => {
