@@ -102,13 +102,13 @@ export async function startWorld(): Promise<World> {
     asDonna: (method, path, body) => must(gateway.call(method, path, body, { key: donna.key })),
     async heads() {
       const heads: Record<string, number> = {}
-      for (const project of projects) heads[project] = (await readLog(gateway, project, '')).lastLogId
+      for (const project of projects) heads[project] = (await readLog(gateway, project, 'limit=1')).lastLogId
       return heads
     },
     async changesSince(heads) {
       const changes: string[] = []
       for (const project of projects) {
-        const { events } = await readLog(gateway, project, `&since=${heads[project]}`)
+        const { events } = await readLog(gateway, project, `limit=1000&since=${heads[project]}`)
         for (const { type, actor } of events)
           if (!isEngine(actor, type)) changes.push(`${project}: ${type} by ${actor}`)
       }
@@ -130,7 +130,7 @@ const projects = ['default', 'elsewhere']
 
 async function readLog(gateway: TestGateway, project: string, query: string) {
   const headers = { 'Rouse-Project': project }
-  return (await gateway.call('GET', `/v1/events?limit=1000${query}`, undefined, { headers })).body
+  return (await gateway.call('GET', `/v1/events?${query}`, undefined, { headers })).body
 }
 
 export async function must(answer: Promise<Answer>): Promise<JsonObject> {

@@ -554,6 +554,8 @@ async function overA2a(
 
 /** Neither the answer's status nor its JSON-RPC code says that the gateway failed. */
 function expectNoFailure({ status, body }: Pick<Answer, 'status' | 'body'>): void {
+  // Thousands of answers: the words for a failure are made only for one.
+  if (status < 500 && status !== 429 && body?.error?.code !== -32603) return
   expect(status, JSON.stringify(body)).not.toBe(429)
   expect([status < 500, body?.error?.code === -32603], JSON.stringify(body)?.slice(0, 500)).toEqual([true, false])
 }

@@ -80,7 +80,7 @@ export async function startGateway(
   const { url, grpcTarget } = await app.start()
 
   const call: TestGateway['call'] = async (method, path, body, { key = app.adminKey, headers = {} } = {}) => {
-    const { status, text, ...answer } = await ask(
+    const answer = await ask(
       url + path,
       method,
       {
@@ -90,9 +90,12 @@ export async function startGateway(
       },
       body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
     )
+    const { status, text } = answer
     return {
       status,
-      headers: answer.headers,
+      get headers() {
+        return answer.headers
+      },
       body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
     }
   }

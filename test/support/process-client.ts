@@ -44,7 +44,9 @@ export function connectClient(url: string, adminKey: string): ProcessClient {
     const answer = await ask(url + path, method, { ...headers, ...type }, text, AbortSignal.timeout(requestMaxMs))
     return {
       status: answer.status,
-      headers: answer.headers,
+      get headers() {
+        return answer.headers
+      },
       body: answer.text === '' ? undefined : JSON.parse(answer.text),
     }
   }

@@ -23,8 +23,22 @@ export async function ask(
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   })
-  const lines = Object.entries(answer.headers).flatMap(([name, value = []]) =>
+  const text = await answer.body.text()
+  let made: Headers | undefined
+  return {
+    status: answer.statusCode,
+    /** Made for those who look at them: most do not. */
+    get headers() {
+      made ??= headersOf(answer.headers)
+      return made
+    },
+    text,
+  }
+}
+
+function headersOf(answered: Record<string, string | string[] | undefined>): Headers {
+  const lines = Object.entries(answered).flatMap(([name, value = []]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   )
-  return { status: answer.statusCode, headers: new Headers(lines), text: await answer.body.text() }
+  return new Headers(lines)
 }
