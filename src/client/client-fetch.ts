@@ -9,6 +9,8 @@ interface FetchInit {
   body?: string
   signal?: AbortSignal
   redirect?: 'error'
+  /** The answer may begin later than Node.js waits, or be silent for longer: five minutes. */
+  patient?: boolean
 }
 
 export interface FetchResponse {
@@ -20,14 +22,14 @@ export interface FetchResponse {
   text(): Promise<string>
 }
 
-// A blocking send and a live stream outlast undici's own five minutes; the caller sets its own limit.
 let patientAgent: Agent | undefined
 
-export const clientFetch: Fetch = async (url, init) => {
-  // Loaded with the first request: a command that sends none starts sooner.
-  const { Agent, fetch } = await import('undici')
+/** Node's own `fetch` is there at once. Loading undici takes longer than most commands. */
+export const clientFetch: Fetch = async (url, { patient = false, ...init }) => {
+  if (!patient) return fetch(url, init) as Promise<FetchResponse>
+  const { Agent, fetch: fetchFrom } = await import('undici')
   patientAgent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 })
-  return fetch(url, { ...init, dispatcher: patientAgent })
+  return fetchFrom(url, { ...init, dispatcher: patientAgent })
 }
 
 /** Calls this machine and accepts any certificate: it is for the gateway's public name. For requests without a key. */

@@ -73,7 +73,8 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
       const [method = '', path = ''] = route.split(' ')
       return (await request(method, filled(path, params), options)) as AnswerOf<Name>
     },
-    open: (path, options = {}) => send(client, 'GET', path, options, options.signal ?? client.signal),
+    open: (path, options = {}) =>
+      send(client, 'GET', path, { ...options, timeoutMs: 0 }, options.signal ?? client.signal),
   }
 }
 
@@ -132,6 +133,7 @@ async function send(
       signal,
       // A redirect would send the key to an address that the caller did not name.
       redirect: 'error',
+      patient: options.timeoutMs === 0,
     })
   } catch (error) {
     throw asFailure(error, client, signal)

@@ -8,10 +8,10 @@ import type { BridgeStatus } from '../../src/bridge/run/status.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { atTestEnd } from '../support/ends.ts'
 import { startGateway } from '../support/gateway.ts'
+import { runRouse } from '../support/process-gateway.ts'
 import { buildWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 
-// Of the bundle the first bridge may be there before the second client looks for one.
 async function connect(env: Record<string, string>): Promise<Client> {
   const args = [...buildWords(), 'mcp', '--bridge']
   const client = new Client({ name: 'a-client', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } })
@@ -52,7 +52,8 @@ test.runIf(process.platform === 'linux')(
     })
     await Promise.all(clients.map((client) => client.close()))
     const log = () => readFileSync(at('.local/state/rouse/bridge.log'), 'utf8')
-    await until(log, (text) => text.includes('Another bridge of this user'))
+    await using another = runRouse(['bridge'], env, buildWords())
+    expect((await another.exited).stderr).toContain('Another bridge of this user')
     expect(log()).toContain('@donna: connected')
     expect(log()).not.toContain(key)
     expect(((await askStatus(env)) as BridgeStatus).pid).toBe(pid)

@@ -57,11 +57,11 @@ test.runIf(canLimit)(
 )
 
 test.runIf(canLimit)(
-  'a disk that stays full refuses writes, with one checkpoint a second, until it has room',
+  'while the store cannot grow either, writes are refused, with one checkpoint a second',
   async () => {
     const { write, sizes, clock, checkpoints } = openStore()
     await write(add, 10)
-    limitFiles(sizes().wal)
+    limitFiles(sizes().store)
     const refused = { code: 'storage-unavailable', message: expect.stringContaining('Free space on the disk') }
     for (let i = 0; i < 3; i++) await expect(write(add, 100)).rejects.toMatchObject(refused)
     expect(checkpoints()).toBe(1)

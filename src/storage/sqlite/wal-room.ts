@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../lib/clock.ts'
 import { isSqliteError } from './storage-problem.ts'
 
-/** Moving megabytes takes tens of milliseconds, which a gateway whose disk stays full must not spend on every request. */
+/** After a checkpoint that failed. It takes tens of milliseconds, which a gateway whose disk stays full must not spend on every request. */
 const pauseMs = 1_000
 
 /**
@@ -13,7 +13,7 @@ const pauseMs = 1_000
 export class WalRoom {
   readonly #writer: Database
   readonly #clock: Clock
-  #triedAt = Number.NEGATIVE_INFINITY
+  #failedAt = Number.NEGATIVE_INFINITY
 
   constructor(writer: Database, clock: Clock) {
     this.#writer = writer
@@ -24,14 +24,13 @@ export class WalRoom {
   makeAfter(error: unknown): boolean {
     // SQLITE_IOERR_WRITE: a quota, or a limit of the file's size.
     if (!isSqliteError(error) || !/^SQLITE_(FULL|IOERR_WRITE)$/.test(error.code)) return false
-    const now = this.#clock.now()
-    if (Math.abs(now - this.#triedAt) < pauseMs) return false
-    this.#triedAt = now
+    if (Math.abs(this.#clock.now() - this.#failedAt) < pauseMs) return false
     try {
       // Never waits: a reader in another process keeps what it needs.
       this.#writer.pragma('wal_checkpoint(PASSIVE)')
       return true
     } catch {
+      this.#failedAt = this.#clock.now()
       return false
     }
   }

@@ -13,7 +13,7 @@ let program: readonly string[] | undefined
 
 /**
  * What `node` is started with to run `rouse`: the flags, and the program. It is a bundle of the build where that is up to date, else the
- * sources: it does the same and starts at a third of the cost.
+ * sources: it does the same, and a gateway starts at half the cost.
  * @param flags of Node. Under others than the default the bundle starts more slowly.
  */
 export function rouseWords(flags: readonly string[] = shortRun): string[] {
