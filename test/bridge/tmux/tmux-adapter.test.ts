@@ -101,12 +101,8 @@ describe.skipIf(!hasTmux)('tmux', () => {
   test('a draft that the program shows too late stays as it was: the line is deleted', async () => {
     const terminal = await openTerminal()
     const { adapter, session } = await adapterFor(terminal)
-    const { tools } = attempt({
-      handingOver: async () => {
-        await terminal.order({ mode: 'idle', readsAfter: '[Rouse ' })
-        terminal.type('hello 1')
-      },
-    })
+    await terminal.order({ mode: 'idle', readsAfter: '[Rouse ' })
+    const { tools } = attempt({ handingOver: async () => terminal.type('hello 1') })
     expect(await adapter.wake(session, aWake(), tools)).toMatchObject({
       step: 'held',
       detail: expect.stringContaining('began to type'),
