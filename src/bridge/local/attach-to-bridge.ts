@@ -36,6 +36,8 @@ export class BridgeAttachment {
   #client: Omit<MessageOf<'attach'>, 'type'>
   #socket: Socket | undefined
   #isAttached = false
+  /** The bridge reads what is said from now on after the `attach`. */
+  #hasSaidAttach = false
 
   constructor(options: AttachOptions) {
     this.#options = options
@@ -53,12 +55,12 @@ export class BridgeAttachment {
   change(changes: Omit<MessageOf<'change'>, 'type'>): void {
     const merged = Object.entries({ ...this.#client, ...changes }).filter(([, value]) => value !== null)
     this.#client = Object.fromEntries(merged) as Omit<MessageOf<'attach'>, 'type'>
-    if (this.#isAttached) this.#say({ type: 'change', ...changes })
+    if (this.#hasSaidAttach) this.#say({ type: 'change', ...changes })
   }
 
   /** Says what became of a wake, where a bridge runs. */
   report(report: Omit<MessageOf<'report'>, 'type'>): void {
-    if (this.#isAttached) this.#say({ type: 'report', ...report })
+    if (this.#hasSaidAttach) this.#say({ type: 'report', ...report })
   }
 
   async #run(): Promise<void> {
@@ -90,7 +92,10 @@ export class BridgeAttachment {
       }
       listenOn()
       signal.addEventListener('abort', end, { once: true })
-      socket.on('connect', () => socket.write(lineOf({ type: 'attach', ...this.#client })))
+      socket.on('connect', () => {
+        socket.write(lineOf({ type: 'attach', ...this.#client }))
+        this.#hasSaidAttach = true
+      })
       // Its close follows.
       socket.on('error', () => {})
       socket.on('data', (chunk) => {
@@ -108,7 +113,7 @@ export class BridgeAttachment {
       socket.on('close', () => {
         cancelSilence()
         signal.removeEventListener('abort', end)
-        this.#isAttached = false
+        this.#isAttached = this.#hasSaidAttach = false
         resolve(wasAttached)
       })
       this.#socket = socket

@@ -1,3 +1,6 @@
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import type { OutgoingWake } from '../../../src/bridge/adapter.ts'
 import { BridgeAttachment } from '../../../src/bridge/local/attach-to-bridge.ts'
@@ -46,6 +49,37 @@ test('a client finds a bridge that starts later, and the next one, with what it 
   client.attachment.change({ state: 'active', activeTurnId: 't1' })
   await using second = await desk.open()
   expect(await clientOf(second)).toMatchObject({ conversationId: 'c2', state: 'active', activeTurnId: 't1' })
+})
+
+test('what changes before the bridge has answered is said after the attach', async () => {
+  using desk = makeDesk()
+  mkdirSync(dirname(desk.socketPath), { recursive: true, mode: 0o700 })
+  let read = ''
+  const slow = createServer((socket) => socket.setEncoding('utf8').on('data', (text) => (read += text)))
+  await new Promise<void>((listening) => slow.listen(desk.socketPath, listening))
+  {
+    await using client = attach(desk)
+    await until(
+      () => read,
+      (text) => text.includes('"attach"'),
+    )
+    client.attachment.change({ state: 'active' })
+    client.attachment.report({ wakeId: wakeOf().id, step: 'seen', proof: 'test' })
+    await until(
+      () => read,
+      (text) => text.includes('"report"'),
+    )
+  }
+  await new Promise((closed) => slow.close(closed))
+  const said = read
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(said).toMatchObject([
+    { type: 'attach' },
+    { type: 'change', state: 'active' },
+    { type: 'report', step: 'seen' },
+  ])
 })
 
 test('a wake is taken once, also where another bridge sends it again', async () => {
