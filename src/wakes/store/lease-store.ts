@@ -21,6 +21,9 @@ const notExcluded = sql`agent_id not in (${sql.join(
   Array.from({ length: excludedMax }, (_, index) => p(`agent${index}`)),
   sql`, `,
 )})`
+// PostgreSQL may run a bare subquery more than once, and skip other locked rows each time: then more rows are leased than the limit.
+const once = (ids: SQL): SQL =>
+  sql`/*postgres with chosen as materialized ( */${ids}/*postgres ) select id from chosen */`
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
 // A stream is written to by the gateway that it is connected to.
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
@@ -31,7 +34,8 @@ const leaseWhere = (condition: SQL) =>
   >(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (select id from subscription where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked})
+  where id in (${once(sql`select id from subscription
+    where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked}`)})
   returning ${subscriptionColumns}`)
 const leaseAny = leaseWhere(sql`status = 'active'`)
 const leaseNotExcluded = leaseWhere(sql`status = 'active' and ${notExcluded}`)
