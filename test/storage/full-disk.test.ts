@@ -13,7 +13,7 @@ const change = statement<{ body: Buffer }>(sql`update note set body = ${p('body'
 const add = statement<{ body: Buffer }>(sql`insert into note (body) values (${p('body')})`)
 const pageBytes = 4_096
 
-/** Files of this process may not grow beyond so many bytes: a write that does fails, as on a full disk or beyond a quota. */
+/** Sets the largest size of a file that this process writes, in bytes. A write beyond it fails, as it does on a full disk. */
 const limitFiles = (bytes: number | 'unlimited') =>
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
 
