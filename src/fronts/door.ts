@@ -1,8 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Bulk } from '../registry/shares/large-spacing.ts'
+import { type Bulk, newBulk } from '../registry/shares/large-spacing.ts'
 import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
+import type { BeginReading } from '../tasks/content-within.ts'
 import { callerOf } from './auth.ts'
 
 /** What is known of a request at the door. */
@@ -25,7 +26,7 @@ export function takeShare(
   return async (req, res, next) => {
     const caller = callerOf(res)
     const bytes = Number(req.headers['content-length'] ?? 0)
-    const request = { what: pathOf(req), bytes, counted: 0, gone: () => untilGone(res) }
+    const request = newBulk({ what: pathOf(req), bytes, gone: () => untilGone(res) })
     try {
       if (!(await enter(shares, caller, res, request))) return
     } catch (refusal) {
@@ -59,13 +60,21 @@ export function requireLeft(
   }
 }
 
+/** Returns what lets content of a known size be read for the request of an answer. Errors: `rate-limited`. */
+export function readingFor(shares: Shares, res: Response): BeginReading {
+  return async (bytes) => {
+    const request = entered.get(res)?.request
+    if (request) await shares.large.beginReading(callerOf(res), request, bytes)
+  }
+}
+
 /** Names a request by the method in its body. A request with an expected large answer waits until it may begin. Errors: `rate-limited`. */
 export function nameRequest(shares: Shares, nameOf: (req: Request, res: Response) => string): RequestHandler {
   return async (req, res, next) => {
     const request = entered.get(res)?.request
     if (request?.what === undefined && request) {
       const named = { ...request, what: nameOf(req, res) }
-      if (!(await shares.beginNamed(callerOf(res), named))) return
+      if (!(await shares.large.beginNamed(callerOf(res), named))) return
       // Only after the wait: a refusal is small, and says nothing about the size of the refused request.
       Object.assign(request, named)
     }

@@ -32,6 +32,17 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
   from task_chunk where task_id = ${p('taskId')} and seq in (${seqs})`,
 )
 
+/** Called with the size of a large content, in bytes, before it is read. It may wait, or refuse with a problem. */
+export type BeginReading = (bytes: number) => Promise<void>
+
+interface ContentQuery {
+  /** How many of the newest messages are wanted. */
+  readonly historyLength: number
+  readonly artifacts: boolean
+  readonly sizeMax: number
+  readonly beginReading?: BeginReading | undefined
+}
+
 /** The part of a task's content that fits into an answer. */
 interface ContentWithin {
   readonly statusMessage: A2aMessage | null
@@ -44,13 +55,12 @@ interface ContentWithin {
 
 /**
  * Reads the status message, then the artifact chunks in their order, then the newest messages, up to `sizeMax` bytes. The sizes
- * are read first, and then only what fits, over several iterations of the event loop.
- * @param options.historyLength number of the newest messages that are wanted
+ * are read first, and then only what fits, over several iterations of the event loop. Errors: those of `beginReading`.
  */
 export async function readContentWithin(
   db: Reader,
   task: Task,
-  { historyLength, artifacts, sizeMax }: { historyLength: number; artifacts: boolean; sizeMax: number },
+  { historyLength, artifacts, sizeMax, beginReading }: ContentQuery,
 ): Promise<ContentWithin> {
   const room = new Room(sizeMax)
   const statusSeq = task.statusMessageSeq
@@ -60,6 +70,7 @@ export async function readContentWithin(
   const keptChunks = room.take(chunks)
   const messages = historyLength > 0 ? await readMessageSizes(db, task, historyLength) : []
   const keptMessages = room.take(messages)
+  await beginReading?.(room.taken)
   return {
     statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
     history: await readMessages(db, task, keptMessages),

@@ -4,7 +4,7 @@ import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
-import { readContentWithin } from './content-within.ts'
+import { type BeginReading, readContentWithin } from './content-within.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
@@ -96,6 +96,10 @@ interface DocumentOptions {
   artifacts?: boolean
   /** The project in whose words parties are named; default: the task's. Source: D19. */
   viewer?: string | undefined
+  /** The most bytes of history and artifacts in one answer; default: those of the limits. */
+  sizeMax?: number | undefined
+  /** For requests that only read. */
+  beginReading?: BeginReading | undefined
 }
 
 async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {
@@ -110,7 +114,7 @@ export type TaskContent = Omit<TaskDocument, 'originator' | 'agent' | 'assignee'
 
 /** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
-  return (await loadWithin(db, task, options, outputLimits.task.max)).content
+  return (await loadWithin(db, task, options, options.sizeMax ?? outputLimits.task.max)).content
 }
 
 /**
@@ -134,7 +138,7 @@ export async function loadTaskContents(
   tasks: readonly Task[],
   options: DocumentOptions = {},
 ): Promise<TaskContent[]> {
-  let left = outputLimits.taskPage.max
+  let left = options.sizeMax ?? outputLimits.taskPage.max
   if (tasks.reduce((size, task) => size + task.size, 0) <= largeTask) {
     return Promise.all(tasks.map((task) => loadTaskContent(db, task, options)))
   }
@@ -152,7 +156,7 @@ export async function loadTaskContents(
 async function loadWithin(
   db: Reader,
   task: Task,
-  { historyLength = historyMax, artifacts = true }: DocumentOptions,
+  { historyLength = historyMax, artifacts = true, beginReading }: DocumentOptions,
   sizeMax: number,
 ): Promise<{ content: TaskContent; size: number }> {
   const limit = Math.min(historyLength, historyMax)
@@ -162,6 +166,7 @@ async function loadWithin(
       historyLength: limit,
       artifacts,
       sizeMax,
+      beginReading,
     })
     const isWhole = omitted.messages + omitted.artifactPieces === 0
     return { content: { task, ...read, ...(isWhole ? {} : { omitted }) }, size }

@@ -1,8 +1,10 @@
+import { groupsOf, Pauses } from '../lib/pauses.ts'
 import { outputLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
+import type { BeginReading } from './content-within.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 interface Range {
@@ -16,14 +18,17 @@ interface Range {
 interface Size {
   readonly size: number
 }
+interface Numbered {
+  readonly seq: number
+}
 
 const messageSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(message)) as "size" from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const messages = statement<Range, { seq: number; message: string }>(sql`select seq, message from task_message
+const messages = statement<Range, Numbered & { message: string }>(sql`select seq, message from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const chunks = statement<Range, ChunkRow & { seq: number }>(sql`select seq, artifact_id as "artifactId", append,
+const chunks = statement<Range, ChunkRow & Numbered>(sql`select seq, artifact_id as "artifactId", append,
   last_chunk as "lastChunk", artifact from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 
@@ -31,42 +36,56 @@ interface PageQuery {
   /** `seq` of the last item of the page before; 0: from the beginning. */
   readonly after: number
   readonly limit: number
+  /** The most bytes in the page; default: as many as in an answer with one task. The first item is read whatever its size. */
+  readonly sizeMax?: number | undefined
+  readonly beginReading?: BeginReading | undefined
 }
 interface TaskPart<Item> {
-  readonly items: readonly (Item & { readonly seq: number })[]
+  readonly items: readonly (Item & Numbered)[]
   readonly more: boolean
+  /** Bytes of the items, as they are stored. */
+  readonly size: number
 }
 
-/** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. */
-export async function readMessagePage(
-  db: Reader,
-  task: Task,
-  query: PageQuery,
-): Promise<TaskPart<{ message: A2aMessage }>> {
-  const { rows, more } = await readPage(db, messageSizes, messages, { task, upTo: task.messageCount, ...query })
-  return { items: rows.map(({ seq, message }) => ({ seq, message: JSON.parse(message) as A2aMessage })), more }
+/** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. Errors: those of `beginReading`. */
+export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<{ message: A2aMessage }>> {
+  const range = { taskId: task.id, after: query.after, upTo: task.messageCount }
+  return readPage(db, messageSizes, messages, range, query, ({ seq, message }) => ({
+    seq,
+    message: JSON.parse(message),
+  }))
 }
 
-/** A page of a task's artifact chunks, in the order in which they were added. */
-export async function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
-  const { rows, more } = await readPage(db, chunkSizes, chunks, { task, upTo: task.chunkCount, ...query })
-  return { items: rows.map((row) => ({ seq: row.seq, ...chunkFromRow(row) })), more }
+/** A page of a task's artifact chunks, in the order in which they were added. Errors: those of `beginReading`. */
+export function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
+  const range = { taskId: task.id, after: query.after, upTo: task.chunkCount }
+  return readPage(db, chunkSizes, chunks, range, query, (row) => ({ seq: row.seq, ...chunkFromRow(row) }))
 }
 
-/** Reads the sizes first, and then only the items that fit into the page. The first item is read whatever its size. */
-async function readPage<Row>(
+/** Reads the sizes first, and then only the items that fit into the page, over several iterations of the event loop. */
+async function readPage<Row, Item>(
   db: Reader,
   sizes: Statement<Range, Size>,
   rows: Statement<Range, Row>,
-  { task, after, upTo, limit }: PageQuery & { task: Task; upTo: number },
-): Promise<{ rows: Row[]; more: boolean }> {
-  const range = { taskId: task.id, after, upTo }
+  range: Omit<Range, 'limit'>,
+  { limit, sizeMax = outputLimits.task.max, beginReading }: PageQuery,
+  toItem: (row: Row) => Item & Numbered,
+): Promise<TaskPart<Item>> {
   const found = await db.all(sizes, { ...range, limit: limit + 1 })
-  let taken = 0
-  const end = found.findIndex(({ size }, index) => {
-    taken += size
-    return index === limit || (index > 0 && taken > outputLimits.task.max)
-  })
-  const count = end < 0 ? found.length : end
-  return { rows: await db.all(rows, { ...range, limit: count }), more: end >= 0 }
+  const kept: Size[] = []
+  let size = 0
+  for (const one of found.slice(0, limit)) {
+    if (kept.length > 0 && size + one.size > sizeMax) break
+    size += one.size
+    kept.push(one)
+  }
+  await beginReading?.(size)
+  const pauses = new Pauses()
+  const items: (Item & Numbered)[] = []
+  for (const group of groupsOf(kept)) {
+    const read = await db.all(rows, { ...range, after: items.at(-1)?.seq ?? range.after, limit: group.length })
+    items.push(...read.map(toItem))
+    await pauses.after(group.reduce((sum, one) => sum + one.size, 0))
+  }
+  return { items, more: found.length > kept.length, size }
 }

@@ -186,6 +186,25 @@ export const attacks = {
       if (act === 4) await call(target, 'GET', '/v1/tasks?historyLength=100&includeArtifacts=true&pageSize=100')
     })
   },
+  /** Many large tasks, each read by a path of its own. */
+  reads: async (target, ready, signal) => {
+    const text = 'x'.repeat(3_000_000)
+    const tasks: string[] = []
+    while (tasks.length < 12 && !signal.aborted) {
+      const task = await send(target, text)
+      // Sent too fast they are refused.
+      if (task) tasks.push(task)
+      else await pause(1_000, signal)
+    }
+    ready()
+    await manyTimes(16, signal, async (index) => {
+      const task = tasks[index % tasks.length]
+      const path = [`/v1/tasks/${task}`, `/v1/tasks/${task}/messages`, `/agents/${target.handle}/tasks/${task}`][
+        index % 3
+      ]!
+      await call(target, 'GET', path, undefined, { 'a2a-version': '1.0' })
+    })
+  },
   /** Sessions of MCP without end, streams of theirs that nobody reads, and the largest answers of its tools. */
   tools: mcpAttack,
 } as const satisfies Record<string, Attack>

@@ -1,19 +1,15 @@
 import { expect, test } from 'vitest'
 import { companyLimits } from '../../src/gateway-limits.ts'
 import { MiB } from '../../src/limits.ts'
-import { LargeSpacing } from '../../src/registry/shares/large-spacing.ts'
+import { LargeSpacing, newBulk } from '../../src/registry/shares/large-spacing.ts'
 import { agentRates, allowanceOf } from '../../src/share-limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const large = 2 * MiB
 const allowance = allowanceOf('largeMegabytesPerMinute', agentRates.largeMegabytesPerMinute.max)
 const perMiBMs = allowance.windowMs
-const request = (bytes = 0, what = '/v1/messages', client = new AbortController()) => ({
-  what,
-  bytes,
-  counted: 0,
-  gone: () => client.signal,
-})
+const request = (bytes = 0, what = '/v1/messages', client = new AbortController()) =>
+  newBulk({ what, bytes, gone: () => client.signal })
 
 test('what is small is expected to be small, and a large body or a large last answer is not', () => {
   const spacing = new LargeSpacing(new FakeClock())

@@ -5,7 +5,6 @@ import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
-import type { Shares } from '../../registry/shares/shares.ts'
 import { authoriseA2a, recordRefusedA2a, refuseOther } from '../access/a2a-access.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { AuditContext } from '../access/rest-access.ts'
@@ -31,8 +30,6 @@ export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext
   /** Called with each authenticated caller: its session counts as alive. */
   readonly saw: (caller: Caller) => void
   readonly failedTries: FailedTries
-  /** What each agent and project may use of this gateway. */
-  readonly shares: Shares
 }
 
 /**

@@ -3,6 +3,8 @@ import type { AuditFront } from '../../audit/entry.ts'
 import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import type { Shares } from '../../registry/shares/shares.ts'
+import type { BeginReading } from '../../tasks/content-within.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { Unsent } from '../unsent.ts'
 
@@ -10,6 +12,8 @@ import type { Unsent } from '../unsent.ts'
 export interface CallContext {
   readonly openCalls: OpenCalls
   readonly unsent: Unsent
+  /** What each agent and project may use of this gateway. */
+  readonly shares: Shares
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal
 }
@@ -29,6 +33,7 @@ interface CallFacts {
   readonly idempotencyKey?: string | undefined
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
+  readonly beginReading: BeginReading
 }
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
@@ -49,6 +54,8 @@ export abstract class A2aCall {
   readonly lastEventId: number | undefined
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
   readonly pageRequest: PageRequest
+  /** For operations that only read. */
+  readonly beginReading: BeginReading
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
   /** The code of what the operation threw. */
@@ -70,6 +77,7 @@ export abstract class A2aCall {
     this.idempotencyKey = call.idempotencyKey
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
+    this.beginReading = call.beginReading
     this.context = context
   }
 

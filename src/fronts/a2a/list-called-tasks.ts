@@ -9,7 +9,7 @@ import { toA2aTask } from './task-view.ts'
 /** Returns a page of the tasks of the called agent: all of them for the agent and the operator, else those that the caller sent. */
 export async function listCalledTasks(
   db: Reader,
-  { caller, agent }: A2aCall,
+  { caller, agent, beginReading }: A2aCall,
   params: ListTasksRequest,
 ): Promise<ListTasksResponse> {
   const query = listQuery(params)
@@ -22,7 +22,7 @@ export async function listCalledTasks(
   })
   const historyLength = historyLimit(params.historyLength)
   const artifacts = params.includeArtifacts ?? false
-  const contents = await loadTaskContents(db, page.tasks, { historyLength, artifacts })
+  const contents = await loadTaskContents(db, page.tasks, { historyLength, artifacts, beginReading })
   return {
     tasks: contents.map(toA2aTask),
     nextPageToken: nextPageToken(page, contents),

@@ -76,7 +76,7 @@ class LocalCall extends A2aCall {
     context: CallContext,
     client: Client,
   ) {
-    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp' }, context)
+    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp', beginReading: async () => {} }, context)
     this.#client = client
   }
 

@@ -101,7 +101,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
           extra: { taskId: task.id },
         })
       }
-      yield* streamFromNow(this.#context, call, task.id, { isLast: isTerminal })
+      yield* streamFromNow(this.#context, call, task.id, { isLast: isTerminal, beginReading: call.beginReading })
     })
   }
 
@@ -109,7 +109,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#run('GetTask', context, params.id, async (call) => {
       const historyLength = historyLimit(params.historyLength)
       const task = await requireCalledTask(this.#context.db, call, params.id)
-      return loadA2aTask(this.#context.db, task, historyLength)
+      return loadA2aTask(this.#context.db, task, { historyLength, beginReading: call.beginReading })
     })
   }
 

@@ -40,7 +40,7 @@ export async function answerSend(
   if (!waits) {
     // Read again it would be the same, after waiting for the commit of those that came later.
     const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
-    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, historyLength)
+    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, { historyLength })
   }
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
@@ -51,7 +51,7 @@ export async function answerSend(
     call.requireHeld()
   }
   const answer = await readMessageAnswer(context.db, task)
-  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, historyLength)
+  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, { historyLength })
 }
 
 /** Sends the message of a call, and records it in the audit. */

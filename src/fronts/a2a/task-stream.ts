@@ -4,6 +4,7 @@ import { Latest } from '../../lib/latest.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
+import type { BeginReading } from '../../tasks/content-within.ts'
 import type { TaskContext } from '../../tasks/context.ts'
 import { followTask, readTaskMoment } from '../../tasks/follow-task.ts'
 import { isTerminal, type TaskState } from '../../tasks/state.ts'
@@ -15,18 +16,25 @@ type Responses = AsyncGenerator<StreamResponse, void, undefined>
 
 const pageSize = 200
 
+interface StreamOptions {
+  /** Whether the stream ends with this state. */
+  readonly isLast: (state: TaskState) => boolean
+  readonly historyLength?: number | undefined
+  readonly beginReading?: BeginReading
+}
+
 /** The current task, then every event after that moment: none is sent twice and none is missed. */
 export async function* streamFromNow(
   context: TaskContext,
   call: A2aCall,
   taskId: string,
-  { isLast, historyLength }: { isLast: (state: TaskState) => boolean; historyLength?: number | undefined },
+  { isLast, ...options }: StreamOptions,
 ): Responses {
   const moment = await readTaskMoment(context.db, taskId)
   if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
   await call.startLoading()
   call.position = moment.logId
-  yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, historyLength) } }
+  yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, options) } }
   if (isLast(moment.task.state)) return
   yield* toResponses(context, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
 }

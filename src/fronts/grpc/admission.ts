@@ -4,6 +4,7 @@ import { Problem } from '../../errors.ts'
 import { authenticate } from '../../identity/authenticate.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import { type Bulk, newBulk } from '../../registry/shares/large-spacing.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { findCalledAgent, requireMayCall } from '../a2a/called-agent.ts'
 import { type A2aOperation, grpcOperation } from '../access/a2a-operations.ts'
@@ -21,6 +22,7 @@ export interface Admission {
   readonly idempotencyKey: string | undefined
   /** Frees the place of the call among the concurrent requests. */
   readonly leave: () => void
+  readonly request: Bulk
 }
 
 /** A call on its way through the checks, with what they have found out. The audit names it if the call is refused. */
@@ -63,8 +65,8 @@ export async function admitCaller(
   context: AgentFrontContext,
   incoming: IncomingCall,
   metadata: Metadata,
-  bearer: string | undefined,
-): Promise<Pick<Admission, 'caller' | 'operation' | 'idempotencyKey' | 'leave'>> {
+  { bearer, canceled }: { readonly bearer: string | undefined; readonly canceled: AbortSignal },
+): Promise<Pick<Admission, 'caller' | 'operation' | 'idempotencyKey' | 'leave' | 'request'>> {
   const { path } = incoming
   const caller = await authenticate(context, bearer)
   context.saw(caller)
@@ -77,7 +79,8 @@ export async function admitCaller(
   if (!operation) throw new Problem('not-found', { detail: `There is no A2A operation ${path}.` })
   authorise(operation, caller)
   const key = idempotencyKey(metadataText(metadata, 'idempotency-key'))
-  return { caller, operation, idempotencyKey: key, leave: await context.shares.enter(caller) }
+  const request = newBulk({ what: path, bytes: 0, gone: () => canceled })
+  return { caller, operation, idempotencyKey: key, request, leave: await context.shares.enter(caller, request) }
 }
 
 /** The agent that a tenant names, and the caller as it acts there. Errors: `invalid-request`, `agent-not-found`, `forbidden`. */

@@ -36,9 +36,9 @@ export function admitCalls(
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
   return (method, call) => {
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
-    const gate = new CallGate(context, call, { incoming, line: lines.begin(incoming) }, (keyId) => {
+    const gate = new CallGate(context, call, { incoming, line: lines.begin(incoming) }, ({ caller, request }) => {
       onAuthenticated(call.getPeer())
-      metered.count(keyId)
+      metered.count(caller.keyId, (bytes) => context.shares.noteBytes(caller, bytes, request))
     })
     const metered = new MeteredCall(call, gate.responder, method, meter)
     return metered
@@ -51,7 +51,7 @@ type Status = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
 class CallGate {
   readonly #context: AgentFrontContext
   readonly #call: ServerInterceptingCallInterface
-  readonly #onAuthenticated: (keyId: string) => void
+  readonly #onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void
   readonly #incoming: IncomingCall
   readonly #line: CallLine
   readonly #canceled = new AbortController()
@@ -64,7 +64,7 @@ class CallGate {
     context: AgentFrontContext,
     call: ServerInterceptingCallInterface,
     { incoming, line }: { incoming: IncomingCall; line: CallLine },
-    onAuthenticated: (keyId: string) => void,
+    onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void,
   ) {
     this.#context = context
     this.#call = call
@@ -98,11 +98,14 @@ class CallGate {
     this.#forwardedFor = metadataText(metadata, 'x-forwarded-for')
     const address = this.#context.clientAddress(hostOf(this.#call.getPeer()), this.#forwardedFor)
     this.#incoming.address = address
-    const admitted = await admitCaller(this.#context, this.#incoming, metadata, this.#bearer)
+    const admitted = await admitCaller(this.#context, this.#incoming, metadata, {
+      bearer: this.#bearer,
+      canceled: this.#canceled.signal,
+    })
     this.#admitted = { metadata, address, front: 'grpc', ...admitted }
     // The client may have canceled meanwhile: then nothing else frees the place of the call.
     if (this.#isOver) return admitted.leave()
-    this.#onAuthenticated(admitted.caller.keyId)
+    this.#onAuthenticated(admitted)
     next(metadata)
   }
 

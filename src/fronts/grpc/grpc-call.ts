@@ -16,8 +16,9 @@ export class GrpcCall extends A2aCall {
   #sent = () => {}
 
   constructor(wire: Wire, context: CallContext) {
-    const { leave, ...admission } = admissionOf(wire.metadata)
-    super(admission, context)
+    const { leave, request, ...admission } = admissionOf(wire.metadata)
+    const { caller } = admission
+    super({ ...admission, beginReading: (bytes) => context.shares.large.beginReading(caller, request, bytes) }, context)
     this.metadata = wire.metadata
     this.#wire = wire
     this.#leave = leave

@@ -24,6 +24,7 @@ export class MeteredCall extends ServerInterceptingCall {
   readonly #method: Definition
   readonly #meter: Meter
   #keyId: string | undefined
+  #note: (bytes: number) => void = () => {}
 
   constructor(wire: ServerInterceptingCallInterface, responder: Responder, method: Definition, meter: Meter) {
     super(wire, responder)
@@ -32,9 +33,13 @@ export class MeteredCall extends ServerInterceptingCall {
     this.#meter = meter
   }
 
-  /** Counts the call's answers for a key. */
-  count(keyId: string): void {
+  /**
+   * Counts the call's answers for a key.
+   * @param note called with the bytes of each answer
+   */
+  count(keyId: string, note: (bytes: number) => void): void {
     this.#keyId = keyId
+    this.#note = note
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
@@ -48,6 +53,7 @@ export class MeteredCall extends ServerInterceptingCall {
       this.sendStatus(refusal(error))
       return
     }
+    this.#note(bytes.length)
     const taken = unsent.add(keyId, bytes.length)
     const stream = streamOf(this.#wire)
     stream.once('close', taken)

@@ -2,8 +2,10 @@ import type { Audit } from '../../audit/audit.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { weightOfValue } from '../../lib/weight.ts'
+import { outputLimits } from '../../limits.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
+import { newBulk } from '../../registry/shares/large-spacing.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
 import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
@@ -44,7 +46,7 @@ export function createLocalApi(context: LocalApiContext): (from: LocalCaller) =>
     }
 }
 
-/** A part waits for nothing. */
+/** Of a call that nobody can cancel. */
 const neverGone = new AbortController().signal
 
 const sendPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/message:send$/
@@ -98,6 +100,8 @@ async function answerRest(
   const { route, params } = match
   const reply = new Reply(route.status)
   const undone: (() => void)[] = []
+  const what = method === 'GET' ? path : undefined
+  const part = newBulk({ what, bytes: 0, gone: () => signal ?? neverGone })
   let leave = (): void => {}
   const call = {
     caller,
@@ -112,6 +116,10 @@ async function answerRest(
       waits?.()
       return AbortSignal.any(signal ? [signal, ...others] : others)
     },
+    reading: {
+      sizeMax: outputLimits.mcpTask.max,
+      beginReading: (bytes: number) => context.shares.large.beginReading(caller, part, bytes),
+    },
     http: undefined,
   }
   const returnMail = (): void => {
@@ -119,8 +127,7 @@ async function answerRest(
   }
   const recorded = { operation: route.operation, params, caller, reply, front: 'mcp' as const, address }
   try {
-    const part = { what: method === 'GET' ? path : undefined, bytes: 0, counted: 0, gone: () => neverGone }
-    if (part.what !== undefined) leave = await context.shares.beginPart(caller, part)
+    if (what !== undefined) leave = await context.shares.large.beginPart(caller, part)
     const view = (await callRoute(context, match, call, reply)) ?? {}
     // What was loaded has its cost, however little of it is shown.
     context.shares.noteBytes(caller, weightOfValue(view), part)

@@ -3,6 +3,7 @@ import { Problem } from '../../errors.ts'
 import { jsonInChunks } from '../../lib/json-in-chunks.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { callerOf } from '../auth.ts'
+import { readingFor } from '../door.ts'
 import { inOrder } from '../in-order.ts'
 import { jsonBody } from '../json-body.ts'
 import { notFound } from '../problem.ts'
@@ -44,6 +45,7 @@ export function answerRoutes<Context extends CallContext>(
       readBody: () => bodyOf(parseBody, req, res),
       whenUnsent: unsentOver(res),
       untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
+      reading: { beginReading: readingFor(context.shares, res) },
       http: { req, res },
     }
     const view = await callRoute(context, match, call, reply)

@@ -7,7 +7,7 @@ import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessio
 import { requireOwnSession } from '../session-header.ts'
 import { parse } from '../validate.ts'
 import type { Reply } from './reply.ts'
-import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
+import type { AnyRoute, HttpExchange, Reading, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
 
 /** A call of the REST API by a known caller, over HTTP or from within the gateway. */
@@ -22,6 +22,7 @@ interface RestCall {
   readonly readBody: () => Promise<unknown>
   readonly whenUnsent: WhenUnsent
   readonly untilGone: UntilGone
+  readonly reading: Reading
   /** undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
 }
@@ -42,7 +43,7 @@ export async function callRoute<Context extends CallContext>(
   call: RestCall,
   reply: Reply,
 ): Promise<unknown> {
-  const { caller, header, untilGone, http } = call
+  const { caller, header, untilGone, reading, http } = call
   authorise(route.operation, caller)
   if (route.rate) context.shares.spend(caller, route.rate)
   const wanted = wantedBy(header)
@@ -59,6 +60,7 @@ export async function callRoute<Context extends CallContext>(
       header,
       reply,
       untilGone,
+      reading,
       http,
     }
     const view = await route.handle(input as never, context)

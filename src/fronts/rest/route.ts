@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { agentRates } from '../../share-limits.ts'
+import type { BeginReading } from '../../tasks/content-within.ts'
 import type { Operation, RestOperation } from '../access/operation.ts'
 import type { Reply } from './reply.ts'
 
@@ -33,8 +34,17 @@ interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly reply: Reply
   /** Returns a signal that aborts when the client disconnects, or with one of the given signals. For calls that wait: they free their place. */
   readonly untilGone: UntilGone
+  /** How a task's content may be read. */
+  readonly reading: Reading
   /** For answers that are streamed. undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
+}
+
+/** How the content of tasks may be read for a call. */
+export interface Reading {
+  /** The most bytes of history and artifacts in the answer. undefined: as many as the limits allow. */
+  readonly sizeMax?: number
+  readonly beginReading: BeginReading
 }
 
 export type UntilGone = (...others: AbortSignal[]) => AbortSignal

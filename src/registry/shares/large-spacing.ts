@@ -16,10 +16,17 @@ export interface Bulk {
   what: string | undefined
   /** The announced size of the body in bytes; 0: none, or none announced. */
   readonly bytes: number
-  /** The bytes that were counted when it began. */
+  /** The bytes that were counted when it began, and since. */
   counted: number
+  /** The bytes of content that it was allowed to read. */
+  read: number
   /** Makes a signal that aborts when the client goes away. */
   readonly gone: () => AbortSignal
+}
+
+/** What is known of a request of which nothing was counted or read yet. */
+export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
+  return { ...known, counted: 0, read: 0 }
 }
 
 /**
@@ -70,6 +77,12 @@ export class LargeSpacing {
     this.#count(agentId, bytes, allowance)
     request.counted = bytes
     return true
+  }
+
+  /** Counts more of a request that has begun. */
+  countMore(agentId: string, request: Bulk, bytes: number, allowance: Allowance): void {
+    this.#count(agentId, bytes, allowance)
+    request.counted += bytes
   }
 
   /** How long it is until a large request may begin, in ms. */

@@ -2,23 +2,22 @@ import { companyLimits, refusalLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { FairQueue, type Member } from '../../lib/fair-queue.ts'
 import { KeyedSemaphore, type Leave } from '../../lib/keyed-semaphore.ts'
-import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
+import { RateMeter } from '../../lib/rate-meter.ts'
 import { MiB } from '../../limits.ts'
 import { agentRates, allowanceOf, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
-import { type Bulk, LargeSpacing } from './large-spacing.ts'
+import { Company } from './company.ts'
+import { type LargeRequest, LargeRequests } from './large-requests.ts'
+import type { Bulk } from './large-spacing.ts'
 import { tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
-/** A caller is active for this long after its last request. */
-const companyMs = 1_000
 /** The longest delay of the refusal of a large request, in ms. */
 const largeRefusalMs = 1_000
 /** Multiples of this number, modulo 1, are spread evenly, however many there are. */
 const goldenPart = 0.618
-type LargeRequest = readonly [agentId: string, request: Bulk, bytes: number, allowance: Allowance]
 const queueBounds = { few: companyLimits.few.max, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 /** What agents and projects use of this gateway: how often they act, and how much of it at a time. The operator is exempt. */
@@ -29,18 +28,17 @@ export class Shares {
   /** How many refusals of each agent are delayed now. */
   readonly #late = new Map<string, number>()
   #delays = 0
-  /** The last two callers that are not the same. */
-  #latest = { id: '', at: Number.NEGATIVE_INFINITY }
-  #before = this.#latest
+  readonly #company: Company
   readonly #agents = new KeyedSemaphore()
   readonly #projects = new KeyedSemaphore()
   readonly #queue: FairQueue
-  readonly #spacing: LargeSpacing
+  readonly large: LargeRequests
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#queue = new FairQueue(clock, queueBounds)
-    this.#spacing = new LargeSpacing(clock)
+    this.#company = new Company(clock)
+    this.large = new LargeRequests(clock, this.#company)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
       this.#meters.set(name, new RateMeter())
     }
@@ -54,42 +52,10 @@ export class Shares {
     this.#requireBytes(caller)
   }
 
-  /**
-   * Lets a part of a request that reads begin. While others send requests, it waits only for another part of the caller that reads the
-   * same: the request has begun already. Returns how to end it, also where it begins to wait for something. Errors: `rate-limited`
-   * where it is expected to be large and may not begin yet.
-   */
-  async beginPart(caller: Caller, part: Bulk): Promise<Leave> {
-    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return () => {}
-    const leave = await this.#spacing.enterAlone(caller.id, part)
-    const large = this.#largeRequest(caller, part)
-    if (!large || this.#spacing.mayBegin(...large)) return leave
-    leave()
-    const name = 'largeMegabytesPerMinute'
-    throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
-  }
-
-  /**
-   * Lets a request wait that has begun already and was named by its body: if a large answer is expected and other callers send requests,
-   * until it may begin. False: its client has disconnected. Errors: `rate-limited`.
-   */
-  async beginNamed(caller: Caller, request: Bulk): Promise<boolean> {
-    if (caller.kind === 'operator' || !this.#hasCompany(caller.id)) return true
-    // Its body was counted at the door.
-    const large = request.counted > 0 ? undefined : this.#largeRequest(caller, request)
-    if (!large || (await this.#spacing.wait(...large))) return true
-    if (request.gone().aborted) return false
-    const name = 'largeMegabytesPerMinute'
-    throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
-  }
-
   /** Notes how many bytes a request of a caller and its answer had. */
   noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
     if (caller.kind === 'operator') return
-    if (request) {
-      const large = this.#hasCompany(caller.id) ? largeAllowance(caller) : undefined
-      this.#spacing.note(caller.id, request, bytes, large)
-    }
+    if (request) this.large.note(caller, request, bytes)
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
     const allowance = allowanceOf('megabytesPerMinute', max)
@@ -139,25 +105,18 @@ export class Shares {
    * ends it, or a promise of it where the request has to wait. Errors: `rate-limited` where too many wait.
    */
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
-    const inCompany = this.#isInCompany(caller)
+    const inCompany = this.#company.note(caller.id)
     // The operator waits in no line. Others let it go first.
     if (caller.kind === 'operator') return this.#enterQueue(caller, inCompany)
     const waiting = limitFor(caller, 'requestsInLine')
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
     if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
-    const large = inCompany && request ? this.#largeRequest(caller, request) : undefined
-    if (typeof ofAgent === 'function' && (!large || this.#spacing.mayBegin(...large))) {
+    const large = inCompany && request ? this.large.expect(caller, request) : undefined
+    if (typeof ofAgent === 'function' && (!large || this.large.mayBegin(large))) {
       return this.#enterProject(caller, inCompany, ofAgent)
     }
     return this.#enterLate(caller, inCompany, ofAgent, large)
-  }
-
-  /** A request that is expected to be large, with what it counts against. Undefined: it is not, or nothing limits it. */
-  #largeRequest(caller: Caller, request: Bulk): LargeRequest | undefined {
-    const bytes = this.#spacing.expected(caller.id, request)
-    const allowance = bytes === 0 ? undefined : largeAllowance(caller)
-    return allowance && [caller.id, request, bytes, allowance]
   }
 
   #requireBytes(caller: Caller): void {
@@ -168,22 +127,6 @@ export class Shares {
     if (waitMs > 0) throw usedUp(caller, 'megabytesPerMinute', max, waitMs)
   }
 
-  /** Whether another caller is active. Notes that this one is. */
-  #isInCompany(caller: Caller): boolean {
-    const now = this.#clock.now()
-    if (this.#latest.id !== caller.id) {
-      this.#before = this.#latest
-      this.#latest = { id: caller.id, at: now }
-    } else this.#latest.at = now
-    return now - this.#before.at < companyMs
-  }
-
-  /** Whether a caller other than this one is active. */
-  #hasCompany(id: string): boolean {
-    const other = this.#latest.id === id ? this.#before : this.#latest
-    return this.#clock.now() - other.at < companyMs
-  }
-
   /** Waits in the queue of the agent, and until a large request may begin. */
   async #enterLate(
     caller: Caller,
@@ -192,12 +135,11 @@ export class Shares {
     large: LargeRequest | undefined,
   ): Promise<Leave> {
     const leave = await ofAgent
-    if (large && !(await this.#spacing.wait(...large))) {
+    if (large && !(await this.large.wait(large))) {
       // Many are refused one after the other rather than in one iteration of the event loop.
-      await sleep(this.#clock, largeRefusalMs * this.#nextDelay(), large[1].gone())
+      await sleep(this.#clock, largeRefusalMs * this.#nextDelay(), large.request.gone())
       leave()
-      const name = 'largeMegabytesPerMinute'
-      throw usedUp(caller, name, limitFor(caller, name), this.#spacing.waitMs(caller.id, large[3]))
+      throw this.large.refusal(large)
     }
     return this.#enterProject(caller, inCompany, leave)
   }
@@ -236,10 +178,4 @@ export class Shares {
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
   }
-}
-
-/** What a large request counts against. Undefined: no limit. */
-function largeAllowance(caller: Caller): Allowance | undefined {
-  const max = limitFor(caller, 'largeMegabytesPerMinute')
-  return max === 0 ? undefined : allowanceOf('largeMegabytesPerMinute', max)
 }

@@ -33,7 +33,7 @@ export const taskRoutes = [
     what: 'list tasks',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskQuery,
-    handle: async ({ caller, query, reply }, { db }: TaskContext) => {
+    handle: async ({ caller, query, reply, reading }, { db }: TaskContext) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
       const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
       if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
@@ -50,7 +50,8 @@ export const taskRoutes = [
         pageToken,
       })
       const artifacts = query.includeArtifacts === 'true'
-      const documents = await loadTaskDocuments(db, page.tasks, { historyLength, artifacts, viewer: caller.projectId })
+      const options = { historyLength, artifacts, viewer: caller.projectId, ...reading }
+      const documents = await loadTaskDocuments(db, page.tasks, options)
       reply.isLarge = documents.reduce((size, { task }) => size + task.size, 0) > largeTask
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
@@ -61,10 +62,10 @@ export const taskRoutes = [
     what: 'read a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskReadQuery,
-    handle: async ({ caller, params, query, reply }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
-      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId })
+      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId, ...reading })
       setVersion(reply, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       reply.headers['Cache-Control'] = 'no-store'
@@ -77,10 +78,11 @@ export const taskRoutes = [
     what: 'read the messages of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
-      const { items, more } = await readMessagePage(db, task, { after: pageToken, limit })
+      const { items, more, size } = await readMessagePage(db, task, { after: pageToken, limit, ...reading })
+      reply.isLarge = size > largeTask
       return {
         messages: items.map(({ message }) => message),
         nextPageToken: nextToken(items, more, ({ seq }) => String(seq)),
@@ -92,10 +94,11 @@ export const taskRoutes = [
     what: 'read the artifacts of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
-      const { items, more } = await readChunkPage(db, task, { after: pageToken, limit })
+      const { items, more, size } = await readChunkPage(db, task, { after: pageToken, limit, ...reading })
+      reply.isLarge = size > largeTask
       const pieces: ArtifactPieceView[] = items.map(({ artifact, append, lastChunk }) => ({
         artifact,
         append,

@@ -1,0 +1,114 @@
+import type { Problem } from '../../errors.ts'
+import { companyLimits } from '../../gateway-limits.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Leave } from '../../lib/keyed-semaphore.ts'
+import type { Allowance } from '../../lib/rate-meter.ts'
+import { allowanceOf } from '../../share-limits.ts'
+import type { Caller } from '../callers/caller.ts'
+import { limitFor } from './caller-limits.ts'
+import type { Company } from './company.ts'
+import { type Bulk, LargeSpacing } from './large-spacing.ts'
+import { usedUp } from './refusals.ts'
+
+const { largeBytes } = companyLimits
+const limitName = 'largeMegabytesPerMinute'
+
+/** A request that is large, or expected to be, with what it counts against. */
+export interface LargeRequest {
+  readonly caller: Caller
+  readonly request: Bulk
+  readonly bytes: number
+  readonly allowance: Allowance
+}
+
+/** Decides when large requests, parts of them and their answers may begin. The operator is exempt, and so is who is alone. */
+export class LargeRequests {
+  readonly #company: Company
+  readonly #spacing: LargeSpacing
+
+  constructor(clock: Clock, company: Company) {
+    this.#company = company
+    this.#spacing = new LargeSpacing(clock)
+  }
+
+  /** Undefined: the request is not expected to be large, or nothing limits it. */
+  expect(caller: Caller, request: Bulk): LargeRequest | undefined {
+    const bytes = this.#spacing.expected(caller.id, request)
+    const allowance = bytes === 0 ? undefined : largeAllowance(caller)
+    return allowance && { caller, request, bytes, allowance }
+  }
+
+  /** Counts a large request and lets it begin. False: it has to wait. */
+  mayBegin({ caller, request, bytes, allowance }: LargeRequest): boolean {
+    return this.#spacing.mayBegin(caller.id, request, bytes, allowance)
+  }
+
+  /** Waits until a large request may begin, and begins it. False: that would take too long, or the client has gone away. */
+  wait({ caller, request, bytes, allowance }: LargeRequest): Promise<boolean> {
+    return this.#spacing.wait(caller.id, request, bytes, allowance)
+  }
+
+  /** Returns the `rate-limited` of a request that would wait too long. */
+  refusal({ caller, allowance }: Pick<LargeRequest, 'caller' | 'allowance'>): Problem {
+    return usedUp(caller, limitName, limitFor(caller, limitName), this.#spacing.waitMs(caller.id, allowance))
+  }
+
+  /**
+   * Lets a part of a request that reads begin. While others send requests, it waits only for another part of the caller that reads the
+   * same: the request has begun already. Returns how to end it, also where it begins to wait for something. Errors: `rate-limited`
+   * where it is expected to be large and may not begin yet.
+   */
+  async beginPart(caller: Caller, part: Bulk): Promise<Leave> {
+    if (this.#isFree(caller)) return () => {}
+    const leave = await this.#spacing.enterAlone(caller.id, part)
+    const large = this.expect(caller, part)
+    if (!large || this.mayBegin(large)) return leave
+    leave()
+    throw this.refusal(large)
+  }
+
+  /**
+   * Lets a request wait that has begun already and was named by its body: if a large answer is expected and other callers send requests,
+   * until it may begin. False: its client has disconnected. Errors: `rate-limited`.
+   */
+  async beginNamed(caller: Caller, request: Bulk): Promise<boolean> {
+    if (this.#isFree(caller)) return true
+    // Its body was counted at the door.
+    const large = request.counted > 0 ? undefined : this.expect(caller, request)
+    if (!large || (await this.wait(large))) return true
+    if (request.gone().aborted) return false
+    throw this.refusal(large)
+  }
+
+  /**
+   * Lets content of a known size be read for a request that has begun. Where it is more than was counted and others send requests, the
+   * first of it waits like a large request; what follows is counted. Without this, an agent could read large content by many paths at once:
+   * the first answer of a path is not expected to be large. Errors: `rate-limited`.
+   */
+  async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
+    request.read += bytes
+    const more = request.read - request.counted
+    if (more <= largeBytes.max || this.#isFree(caller)) return
+    const allowance = largeAllowance(caller)
+    if (!allowance) return
+    const large = { caller, request, bytes: more, allowance }
+    if (request.counted > 0) this.#spacing.countMore(caller.id, request, more, allowance)
+    else if (!(await this.wait(large))) throw this.refusal(large)
+  }
+
+  /** Notes how many bytes a request and its answer had. */
+  note(caller: Caller, request: Bulk, bytes: number): void {
+    const allowance = this.#company.isAround(caller.id) ? largeAllowance(caller) : undefined
+    this.#spacing.note(caller.id, request, bytes, allowance)
+  }
+
+  #isFree(caller: Caller): boolean {
+    return caller.kind === 'operator' || !this.#company.isAround(caller.id)
+  }
+}
+
+/** What a large request counts against. Undefined: no limit. */
+function largeAllowance(caller: Caller): Allowance | undefined {
+  const max = limitFor(caller, limitName)
+  return max === 0 ? undefined : allowanceOf(limitName, max)
+}
