@@ -1,19 +1,44 @@
-/** What one iteration of the event loop works on, in bytes of JSON: a few ms. */
+/** What is worked on before a pause, in bytes of JSON: a few ms. */
 const chunkBytes = 256 * 1024
+/** How many times as long as it worked long work rests, while others have work. */
+const restPart = 4
+/** The longest rest, in ms. */
+const restMaxMs = 25
+/** An iteration of the event loop that takes longer has done work of others, in ms. */
+const emptyMs = 0.1
 
-/** Spreads long work over iterations of the event loop, so that other requests go on in between. */
+/** The rests of all long work on this thread, one after the other: together it takes no more than one would alone. */
+let resting: Promise<void> = Promise.resolve()
+
+/** Spreads long work over iterations of the event loop, so that other requests go on in between, and new connections are accepted. */
 export class Pauses {
   #done = 0
+  #since = performance.now()
 
   /**
-   * Counts work that was done. Returns a promise of the next iteration of the event loop if this one has done enough: await it.
+   * Counts work that was done. Returns a promise if that was enough: await it. It resolves when others have no work, or had several
+   * times as long for it.
    * @param bytes that were worked on
    */
   after(bytes: number): Promise<void> | undefined {
     this.#done += bytes
     if (this.#done < chunkBytes) return undefined
     this.#done = 0
-    return new Promise((resolve) => setImmediate(resolve))
+    const restMs = Math.min((performance.now() - this.#since) * restPart, restMaxMs)
+    resting = resting.then(() => letOthersWork(restMs))
+    return resting.then(() => {
+      this.#since = performance.now()
+    })
+  }
+}
+
+/** The event loop accepts one connection in each iteration, so many short iterations are needed. */
+async function letOthersWork(maxMs: number): Promise<void> {
+  const begun = performance.now()
+  for (let before = begun, now = begun; ; before = now) {
+    await new Promise((resolve) => setImmediate(resolve))
+    now = performance.now()
+    if (now - before < emptyMs || now - begun >= maxMs) return
   }
 }
 
