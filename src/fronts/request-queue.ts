@@ -83,7 +83,9 @@ export class RequestQueue {
   }
 
   #enter(request: Request): void {
-    const inCompany = this.#noteCompany(request.credential) && this.#waiting < waitingMax
+    // While connections arrive, callers that nobody knows of yet may wait for theirs to be accepted.
+    const hasCompany = this.#noteCompany(request.credential) || this.#isLooking
+    const inCompany = hasCompany && this.#waiting < waitingMax
     const entered = this.#queue.enter(request.credential, inCompany)
     if (!(entered instanceof Promise)) {
       this.#go(request, entered)

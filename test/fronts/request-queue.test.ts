@@ -129,6 +129,21 @@ test('while connections arrive, one after the other, only a credential with many
   expect(requests.begun.at(-1)).toBe('mallory 4')
 })
 
+test('a credential that seems to be alone waits for connections too: callers that nobody knows of yet may come with them', async () => {
+  const requests = new Requests()
+  requests.queue.noteConnection()
+  for (let count = 0; count < 6; count++) requests.begin(`mallory ${count}`)
+  for (let count = 0; count < 4; count++) requests.end(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(4)
+  requests.queue.noteConnection()
+  await iteration()
+  requests.begin('donna 0')
+  expect(requests.begun.slice(4)).toEqual(['donna 0'])
+  requests.end('donna 0')
+  await turnsOf(4)
+  expect(requests.begun.slice(5)).toEqual(['mallory 4'])
+})
+
 test('connections that do not end delay nothing beyond its patience', async () => {
   const requests = pausedByConnection()
   await iteration()
