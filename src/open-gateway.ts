@@ -179,9 +179,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   await cluster.start()
   engine.start()
   startSweepers()
-  ports.serve(front, async (bounds, proved) =>
-    (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, bounds, proved),
-  )
+  ports.serve(front, async (edge) => (await import('./fronts/grpc/services.ts')).createGrpcServices(a2a, edge))
 
   const resources = undo.move()
   return {

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
-import type { Clock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
@@ -22,8 +21,8 @@ export interface ListeningOptions {
   readonly connections?: Connections
   /** Uses TLS with this certificate. */
   readonly tls?: SecureContextOptions | undefined
-  /** For the queue of requests. */
-  readonly clock?: Clock
+  /** Decides when requests begin; shared by all ports. */
+  readonly queue?: RequestQueue
 }
 
 /** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
@@ -42,7 +41,7 @@ export class HttpServer implements AsyncDisposable {
   readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
 
-  constructor({ bounds = connectionBounds(), connections, tls, clock }: ListeningOptions = {}) {
+  constructor({ bounds = connectionBounds(), connections, tls, queue = new RequestQueue() }: ListeningOptions = {}) {
     const listener = new Promise<RequestListener>((resolve) => {
       this.#serve = resolve
     })
@@ -54,7 +53,6 @@ export class HttpServer implements AsyncDisposable {
       if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
-    const queue = new RequestQueue(clock)
     this.#server.on('connection', () => queue.noteConnection())
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)

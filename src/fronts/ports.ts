@@ -7,10 +7,12 @@ import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { guardEdge, ownNames } from './edge.ts'
 import { exposureWarnings } from './exposure.ts'
+import type { GrpcEdge } from './grpc/admit-calls.ts'
 import type { GrpcServices } from './grpc/services.ts'
 import { GrpcServer } from './grpc-server.ts'
 import { HttpServer } from './http-server.ts'
 import { logRequests } from './request-log.ts'
+import { RequestQueue } from './request-queue.ts'
 import { requireUsableAddress } from './usable-address.ts'
 
 interface PortsConfig {
@@ -28,7 +30,7 @@ interface World {
   readonly bounds: Partial<ConnectionBounds> | undefined
 }
 
-type LoadGrpc = (bounds: ConnectionBounds, proved: (peer: string) => void) => Promise<GrpcServices>
+type LoadGrpc = (edge: GrpcEdge) => Promise<GrpcServices>
 
 /** The ports of a gateway: HTTP, and gRPC unless it is off. */
 interface Ports extends AsyncDisposable {
@@ -52,7 +54,8 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
   })
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
-  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options }
+  const queue = new RequestQueue()
+  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, queue }
   const server = new HttpServer(options)
   const grpcServer = new GrpcServer(options)
   undo.defer(() => Promise.all([server.close(), grpcServer.close()]))
@@ -78,7 +81,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
     serve(front, loadGrpc) {
       server.messages.adopt(front)
       server.serve(logRequests(log, guardEdge(edge, front)))
-      grpcServer.serve(() => loadGrpc(bounds, (peer) => grpcServer.prove(peer)))
+      grpcServer.serve(() => loadGrpc({ bounds, queue, onAuthenticated: (peer) => grpcServer.prove(peer) }))
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   }

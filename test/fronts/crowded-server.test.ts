@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, test } from 'vitest'
 import { HttpServer } from '../../src/fronts/http-server.ts'
+import { RequestQueue } from '../../src/fronts/request-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/until.ts'
 
@@ -13,7 +14,7 @@ const secure = { cert: pem('certificate'), key: pem('key') }
 
 /** A server whose timers never fire, and what begins there. */
 async function startServer(isSecure: boolean) {
-  const server = new HttpServer({ clock: new FakeClock(), tls: isSecure ? secure : undefined })
+  const server = new HttpServer({ queue: new RequestQueue(new FakeClock()), tls: isSecure ? secure : undefined })
   const begun: string[] = []
   const open: ServerResponse[] = []
   const sockets: Socket[] = []

@@ -7,6 +7,7 @@ import { grpcOperation } from '../access/a2a-operations.ts'
 import { isRefusal } from '../access/when-to-record.ts'
 import { bearerKeyOf } from '../auth.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
+import type { RequestQueue } from '../request-queue.ts'
 import {
   type Admission,
   admitCaller,
@@ -21,25 +22,36 @@ import { type CallLine, CallLines } from './call-line.ts'
 import { refusal, sendableStatus } from './failure.ts'
 import { bytesOf, MeteredCall, type Responder } from './metered-call.ts'
 
+/** What the port decides about calls. */
+export interface GrpcEdge {
+  readonly bounds: ConnectionBounds
+  readonly queue: RequestQueue
+  /** Called with the peer (`host:port`) of each call with a valid key. */
+  readonly onAuthenticated: (peer: string) => void
+}
+
 /**
  * Admits calls of authenticated callers to agents that they may call. The key is checked before the message is read: a client
  * without one must not cost the gateway anything.
- * @param onAuthenticated called with the peer (`host:port`) of each call with a valid key
  */
 export function admitCalls(
   context: AgentFrontContext,
-  { readerStall }: Pick<ConnectionBounds, 'readerStall'>,
-  onAuthenticated: (peer: string) => void,
+  { bounds: { readerStall }, queue, onAuthenticated }: GrpcEdge,
 ): ServerInterceptor {
   const { unsent, log } = context
   const lines = new CallLines(log)
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
   return (method, call) => {
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
-    const gate = new CallGate(context, call, { incoming, line: lines.begin(incoming) }, ({ caller, request }) => {
-      onAuthenticated(call.getPeer())
-      metered.count(caller.keyId, (bytes) => context.shares.noteBytes(caller, bytes, request))
-    })
+    const gate = new CallGate(
+      context,
+      call,
+      { incoming, line: lines.begin(incoming), queue },
+      ({ caller, request }) => {
+        onAuthenticated(call.getPeer())
+        metered.count(caller.keyId, (bytes) => context.shares.noteBytes(caller, bytes, request))
+      },
+    )
     const metered = new MeteredCall(call, gate.responder, method, meter)
     return metered
   }
@@ -54,6 +66,8 @@ class CallGate {
   readonly #onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void
   readonly #incoming: IncomingCall
   readonly #line: CallLine
+  readonly #queue: RequestQueue
+  #leaveQueue = () => {}
   readonly #canceled = new AbortController()
   #bearer: string | undefined
   #forwardedFor: string | undefined
@@ -63,7 +77,7 @@ class CallGate {
   constructor(
     context: AgentFrontContext,
     call: ServerInterceptingCallInterface,
-    { incoming, line }: { incoming: IncomingCall; line: CallLine },
+    { incoming, line, queue }: { incoming: IncomingCall; line: CallLine; queue: RequestQueue },
     onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void,
   ) {
     this.#context = context
@@ -71,6 +85,7 @@ class CallGate {
     this.#onAuthenticated = onAuthenticated
     this.#incoming = incoming
     this.#line = line
+    this.#queue = queue
   }
 
   /** What the call does with its events. */
@@ -98,6 +113,8 @@ class CallGate {
     this.#forwardedFor = metadataText(metadata, 'x-forwarded-for')
     const address = this.#context.clientAddress(hostOf(this.#call.getPeer()), this.#forwardedFor)
     this.#incoming.address = address
+    await this.#waitInQueue(metadataText(metadata, 'authorization') ?? address)
+    if (this.#isOver) return
     const admitted = await admitCaller(this.#context, this.#incoming, metadata, {
       bearer: this.#bearer,
       canceled: this.#canceled.signal,
@@ -107,6 +124,17 @@ class CallGate {
     if (this.#isOver) return admitted.leave()
     this.#onAuthenticated(admitted)
     next(metadata)
+  }
+
+  /** Resolves when the call may begin, or is over. */
+  #waitInQueue(credential: string): Promise<void> {
+    return new Promise((resolve) => {
+      const leave = this.#queue.begin(credential, resolve)
+      this.#leaveQueue = () => {
+        leave()
+        resolve()
+      }
+    })
   }
 
   async #onMessage<Message extends { tenant?: string } | RefusedMessage>(
@@ -133,6 +161,7 @@ class CallGate {
 
   #end(): void {
     this.#isOver = true
+    this.#leaveQueue()
     this.#admitted?.leave()
   }
 

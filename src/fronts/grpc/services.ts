@@ -7,7 +7,7 @@ import { inputLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import { keepAliveMs } from '../sse.ts'
-import { admitCalls } from './admit-calls.ts'
+import { admitCalls, type GrpcEdge } from './admit-calls.ts'
 import { bounded } from './bounded-messages.ts'
 import { GrpcCall } from './grpc-call.ts'
 import { countingBytes } from './metered-call.ts'
@@ -35,16 +35,9 @@ export interface GrpcServices {
   end(): void
 }
 
-/**
- * The A2A services of v1.0 and v0.3 for every agent; the tenant of a call names the agent.
- * @param onAuthenticated called with the peer (`host:port`) of each call with a valid key
- */
-export function createGrpcServices(
-  context: AgentFrontContext,
-  bounds: ConnectionBounds,
-  onAuthenticated: (peer: string) => void,
-): GrpcServices {
-  const server = new Server({ ...optionsWithin(bounds), interceptors: [admitCalls(context, bounds, onAuthenticated)] })
+/** The A2A services of v1.0 and v0.3 for every agent; the tenant of a call names the agent. */
+export function createGrpcServices(context: AgentFrontContext, edge: GrpcEdge): GrpcServices {
+  const server = new Server({ ...optionsWithin(edge.bounds), interceptors: [admitCalls(context, edge)] })
   const sdkOptions = {
     requestHandler: new GrpcRequestHandler(context),
     userBuilder: async (wire: ConstructorParameters<typeof GrpcCall>[0]) => new GrpcCall(wire, context),
