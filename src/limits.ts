@@ -106,7 +106,7 @@ export const outputLimits = {
   mcpTask: limit(
     4 * MiB,
     'bytes',
-    'history and artifacts of tasks in an answer over MCP; the answer counts what it leaves out',
+    'history and artifacts of tasks in an answer at `/mcp`; the answer counts what it leaves out',
   ),
   mailPage: limit(4 * MiB, 'characters', 'mail in a page; a page that would be larger has fewer messages'),
   eventPage: limit(4 * MiB, 'characters', 'events in a page of the log; a page that would be larger has fewer events'),
