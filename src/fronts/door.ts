@@ -60,7 +60,7 @@ export function requireLeft(
   }
 }
 
-/** Returns what lets content of a known size be read for the request of an answer. Errors: `rate-limited`. */
+/** Returns the function that a request over HTTP calls before it reads content of a known size. Errors: `rate-limited`. */
 export function readingFor(shares: Shares, res: Response): BeginReading {
   return async (bytes) => {
     const request = entered.get(res)?.request

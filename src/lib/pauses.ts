@@ -7,7 +7,7 @@ const restMaxMs = 25
 /** An iteration of the event loop that takes longer has done work of others, in ms. */
 const emptyMs = 0.1
 
-/** The rests of all long work on this thread, one after the other: together it takes no more than one would alone. */
+/** The last rest that was asked for. All long work of this thread rests one after the other. */
 let resting: Promise<void> = Promise.resolve()
 
 /** Spreads long work over iterations of the event loop, so that other requests go on in between, and new connections are accepted. */
@@ -16,8 +16,8 @@ export class Pauses {
   #since = performance.now()
 
   /**
-   * Counts work that was done. Returns a promise if that was enough: await it. It resolves when others have no work, or had several
-   * times as long for it.
+   * Counts work that was done. If it is time for a pause, returns a promise to await: it resolves when others have no work, or have had
+   * four times as long for it as this slice took.
    * @param bytes that were worked on
    */
   after(bytes: number): Promise<void> | undefined {
@@ -32,7 +32,7 @@ export class Pauses {
   }
 }
 
-/** The event loop accepts one connection in each iteration, so many short iterations are needed. */
+/** Passes over many iterations of the event loop rather than waiting once: it accepts only one connection in each. */
 async function letOthersWork(maxMs: number): Promise<void> {
   const begun = performance.now()
   for (let before = begun, now = begun; ; before = now) {

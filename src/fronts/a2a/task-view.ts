@@ -34,7 +34,7 @@ export function toA2aTask(document: TaskContent): A2aTask {
 export async function loadA2aTask(
   db: Reader,
   task: Task,
-  options: { historyLength?: number | undefined; artifacts?: boolean; beginReading?: BeginReading } = {},
+  options: { historyLength?: number | undefined; beginReading?: BeginReading } = {},
 ): Promise<A2aTask> {
   return toA2aTask(await loadTaskContent(db, task, options))
 }

@@ -81,18 +81,19 @@ export class LargeRequests {
   }
 
   /**
-   * Lets content of a known size be read for a request that has begun. Where it is more than was counted and others send requests, the
-   * first of it waits like a large request; what follows is counted. Without this, an agent could read large content by many paths at once:
-   * the first answer of a path is not expected to be large. Errors: `rate-limited`.
+   * Lets a request that has begun read content of a known size. If that is more than was counted and others send requests, the first
+   * content of the request waits like a large request, and further content is only counted. Without this, an agent could read large
+   * content by many paths at once: the first answer of a path is not expected to be large. Errors: `rate-limited`.
    */
   async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
+    const isFirst = request.read === 0
     request.read += bytes
     const more = request.read - request.counted
     if (more <= largeBytes.max || this.#isFree(caller)) return
     const allowance = largeAllowance(caller)
     if (!allowance) return
     const large = { caller, request, bytes: more, allowance }
-    if (request.counted > 0) this.#spacing.countMore(caller.id, request, more, allowance)
+    if (!isFirst) this.#spacing.countMore(caller.id, request, more, allowance)
     else if (!(await this.wait(large))) throw this.refusal(large)
   }
 

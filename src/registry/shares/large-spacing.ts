@@ -16,7 +16,7 @@ export interface Bulk {
   what: string | undefined
   /** The announced size of the body in bytes; 0: none, or none announced. */
   readonly bytes: number
-  /** The bytes that were counted when it began, and since. */
+  /** The bytes that were counted so far: of its body, of the answer that was expected, of the content that it reads. */
   counted: number
   /** The bytes of content that it was allowed to read. */
   read: number
@@ -74,12 +74,11 @@ export class LargeSpacing {
   /** Counts a large request and lets it begin. False: it has to wait. */
   mayBegin(agentId: string, request: Bulk, bytes: number, allowance: Allowance): boolean {
     if (this.waitMs(agentId, allowance) > 0) return false
-    this.#count(agentId, bytes, allowance)
-    request.counted = bytes
+    this.countMore(agentId, request, bytes, allowance)
     return true
   }
 
-  /** Counts more of a request that has begun. */
+  /** Counts bytes of a request that has begun. */
   countMore(agentId: string, request: Bulk, bytes: number, allowance: Allowance): void {
     this.#count(agentId, bytes, allowance)
     request.counted += bytes
