@@ -31,7 +31,7 @@ export function limitedFileSize(): LittleRoom | undefined {
 
 /**
  * A small file system, filled to the last byte: writes fail with ENOSPC. For root, on Linux. It has room for the write-ahead log, which
- * grows to 32 MB before it is used again, and for the store.
+ * grows to some 25 MB before it is used again, and for the store.
  */
 export function smallFileSystem(): LittleRoom | undefined {
   const dataDir = mkdtempSync(join(tmpdir(), 'rouse-room-'))

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
+import type { Checkpoints } from './checkpoints/checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { openTransaction } from './open-transaction.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
@@ -46,6 +47,7 @@ export class GroupCommit {
   readonly #connection: Connection
   readonly #disk: Flushable
   readonly #clock: Clock
+  readonly #checkpoints: Checkpoints | undefined
   readonly #room: WalRoom
   readonly #queue: Writer[] = []
   // Prepared, because they run for many writers.
@@ -60,9 +62,11 @@ export class GroupCommit {
   #closed = false
   #failure: Problem | undefined
 
-  constructor(connection: Connection, disk: Flushable, clock: Clock) {
+  /** Without `checkpoints` only the connection itself makes some, when the log is large. */
+  constructor(connection: Connection, disk: Flushable, clock: Clock, checkpoints?: Checkpoints) {
     this.#connection = connection
     this.#disk = disk
+    this.#checkpoints = checkpoints
     this.#room = new WalRoom(connection.raw, clock)
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
@@ -104,7 +108,9 @@ export class GroupCommit {
   async #commitGroup(): Promise<void> {
     const group = this.#queue.splice(0, groupMax)
     try {
-      await this.#runGroup(group).catch((error) => {
+      await this.#checkpoints?.beforeGroup()
+      await this.#runGroup(group).catch(async (error) => {
+        await this.#checkpoints?.settled()
         if (!this.#room.makeAfter(error)) throw error
         return this.#runGroup(group)
       })

@@ -4,6 +4,7 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
+import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -18,6 +19,7 @@ export class SqliteDatabase implements Database {
   readonly #writer: Connection
   readonly #reader: Connection
   readonly #wal: WalFile
+  readonly #checkpoints: Checkpoints
   readonly #commits: GroupCommit
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
@@ -26,7 +28,8 @@ export class SqliteDatabase implements Database {
     this.#writer = writer
     this.#reader = new Connection(path, { readonly: true })
     this.#wal = new WalFile(path)
-    this.#commits = new GroupCommit(writer, this.#wal, clock)
+    this.#checkpoints = new Checkpoints(path, clock)
+    this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints)
     this.#unlock = unlock
   }
 
@@ -80,9 +83,11 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#commits.close()
+    await this.#checkpoints.close()
     this.#wal.close()
     this.#reader.close()
     this.#writer.close()
+    this.#checkpoints.closeFiles()
     this.#unlock()
   }
 

@@ -8,7 +8,7 @@ const pauseMs = 1_000
 /**
  * Room in the write-ahead log when its file cannot grow: the disk is full. A checkpoint moves the log's content into the database
  * file, and the next commit writes from the log's start again. It succeeds while the database file has free pages, or little to
- * add. Without it the log would only be reused at 32 MB, a size that a full disk never lets it reach.
+ * add. Without it the log would only be reused at 24 MB, a size that a full disk never lets it reach.
  */
 export class WalRoom {
   readonly #writer: Database
