@@ -6,6 +6,8 @@ import type { ThreadData } from './start-thread.ts'
 
 const { path, fd } = workerData as ThreadData
 const store = new Sqlite(path, { fileMustExist: true })
+// Forces the log to the disk before its pages are moved, and the store before the log begins again.
+store.pragma('synchronous = NORMAL')
 
 parentPort!.on('message', () => {
   try {
