@@ -1,10 +1,11 @@
 /** The size of the first step. Later steps grow while the items are small. */
 const stepMin = 16
 
-/** A page of items. `more`: items follow the last one. */
+/** A page of items. `more`: items follow the last one. `size`: of the items, and of one more if that is what did not fit. */
 interface BoundedPage<Item> {
   readonly items: Item[]
   readonly more: boolean
+  readonly size: number
 }
 
 /**
@@ -25,10 +26,10 @@ export async function readBoundedPage<Item>(
     for (const item of found) {
       size += sizeOf(item)
       const isFull = items.length === limit || (size > sizeMax && items.length > 0)
-      if (isFull) return { items, more: true }
+      if (isFull) return { items, more: true, size }
       items.push(item)
     }
-    if (found.length < wanted) return { items, more: false }
+    if (found.length < wanted) return { items, more: false, size }
     // Large items are read in small steps.
     if (size > sizeMax / 8) step = stepMin / 4
   }

@@ -32,7 +32,7 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
   from task_chunk where task_id = ${p('taskId')} and seq in (${seqs})`,
 )
 
-/** Called with the size of a large content, in bytes, before it is read. It may wait, or refuse with a problem. */
+/** Called with the size of content, in bytes, before it is read, or before an answer is made of it. It may wait, or refuse with a problem. */
 export type BeginReading = (bytes: number) => Promise<void>
 
 interface ContentQuery {

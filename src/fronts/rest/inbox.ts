@@ -25,7 +25,7 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone }, context: InboxContext) => {
+    handle: async ({ caller, query, reply, untilGone, reading }, context: InboxContext) => {
       if (query.waitSeconds !== undefined) {
         const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
         return { messages: [], nextPageToken: '', pendingSignals }
@@ -45,9 +45,10 @@ export const inboxRoutes = [
         after: query.pageToken,
         limit,
       }
-      const { mails, more, last } = await (taggedConcept === undefined
+      const { mails, more, size, last } = await (taggedConcept === undefined
         ? readInbox(db, inboxQuery)
         : readTaggedInbox(db, inboxQuery, taggedConcept))
+      await reading.beginReading(size)
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
       return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }

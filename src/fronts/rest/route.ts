@@ -34,15 +34,15 @@ interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly reply: Reply
   /** Returns a signal that aborts when the client disconnects, or with one of the given signals. For calls that wait: they free their place. */
   readonly untilGone: UntilGone
-  /** How a task's content may be read. */
+  /** How large content may be read. */
   readonly reading: Reading
   /** For answers that are streamed. undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
 }
 
-/** How the content of tasks may be read for a call. */
+/** How large content may be read for a call. */
 export interface Reading {
-  /** The most bytes of history and artifacts in the answer. undefined: as many as the limits allow. */
+  /** The most bytes of a task's history and artifacts in the answer. undefined: as many as the limits allow. */
   readonly sizeMax?: number
   readonly beginReading: BeginReading
 }

@@ -32,6 +32,8 @@ export interface InboxMail {
 export interface InboxPage {
   readonly mails: readonly InboxMail[]
   readonly more: boolean
+  /** Of the mail that was read, as `sizeOfRow` counts it. */
+  readonly size: number
   /** The messageId after which the next page begins. */
   readonly last: string | undefined
 }
@@ -46,8 +48,9 @@ export async function readInbox(db: Reader, query: InboxQuery): Promise<InboxPag
   const params = { ...given, agentId, ...(since === undefined ? {} : { since: messageIdFloor(since) }) }
   const read = (last: Row | undefined, count: number) =>
     db.all(page, { ...params, after: last?.messageId ?? begin, limit: count })
-  const { items, more } = await readBoundedPage(read, { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow })
-  return { mails: items.map(fromRow), more, last: items.at(-1)?.messageId }
+  const bounds = { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow }
+  const { items, more, size } = await readBoundedPage(read, bounds)
+  return { mails: items.map(fromRow), more, size, last: items.at(-1)?.messageId }
 }
 
 type Row = MessageRow & Recipient & { from: string | null }

@@ -65,6 +65,13 @@ async function asSeenBy(
 /** Recipients listed for each message of a page. */
 const threadRecipientsMax = 50
 
+interface MailPage {
+  readonly mails: readonly ReadMail[]
+  readonly more: boolean
+  /** Of the mail that was read, as `sizeOfMail` counts it. */
+  readonly size: number
+}
+
 /**
  * Reads a page of a thread, oldest first: the messages that the caller sent or received; for an operator all of them.
  * @param after the messageId of the last message before the page; `''` from the beginning
@@ -75,33 +82,28 @@ export async function readThreadPage(
   threadId: string,
   after: string,
   limit: number,
-): Promise<{ mails: ReadMail[]; more: boolean }> {
+): Promise<MailPage> {
   const agentId = caller.kind === 'operator' ? undefined : caller.id
   const page = { threadId, projectId: caller.projectId }
   const read = (last: MailMessage | undefined, count: number) =>
     readThread(db, { ...page, after: last?.id ?? after, limit: count }, agentId)
-  const { items, more } = await readBoundedPage(read, pageOf(limit))
+  const { items, more, size } = await readBoundedPage(read, pageOf(limit))
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {
     throw new Problem('thread-not-found', {
       detail: `There is no thread ${threadId}, or none of its messages is yours. Send the threadId of a message.`,
     })
   }
-  return { mails, more }
+  return { mails, more, size }
 }
 
 const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
 
 /** Reads the caller's sent mail before a message (`''`: from the newest), newest first, with the states of its recipients. */
-export async function readSentPage(
-  db: Reader,
-  caller: Caller,
-  before: string,
-  limit: number,
-): Promise<{ mails: ReadMail[]; more: boolean }> {
+export async function readSentPage(db: Reader, caller: Caller, before: string, limit: number): Promise<MailPage> {
   const read = (last: MailMessage | undefined, count: number) => readSent(db, caller.id, last?.id ?? before, count)
-  const { items, more } = await readBoundedPage(read, pageOf(limit))
-  return { mails: await seen(db, caller, items), more }
+  const { items, more, size } = await readBoundedPage(read, pageOf(limit))
+  return { mails: await seen(db, caller, items), more, size }
 }
 
 async function seen(db: Reader, caller: Caller, messages: readonly MailMessage[]): Promise<ReadMail[]> {

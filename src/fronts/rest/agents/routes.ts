@@ -25,14 +25,15 @@ export const agentRoutes = [
     what: 'list agents',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: agentQuery,
-    handle: async ({ caller, query }, { db, clock }: AgentReadContext) => {
+    handle: async ({ caller, query, reading }, { db, clock }: AgentReadContext) => {
       const { limit = pageLimits.listPage.max, pageToken = '' } = query
       const { projectId } = caller
       const live = new Map((await listLiveSessions(db, projectId)).map((session) => [session.agentId, session]))
       const read = (last: Agent | undefined, count: number) =>
         listAgentsAfter(db, projectId, last?.handle ?? pageToken, count)
       const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfAgent }
-      const { items, more } = await readBoundedPage(read, page)
+      const { items, more, size } = await readBoundedPage(read, page)
+      await reading.beginReading(size)
       const uses = await findLastUses(
         db,
         items.map(({ id }) => id),

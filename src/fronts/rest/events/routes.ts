@@ -23,7 +23,7 @@ export const eventRoutes = [
     what: 'read the log',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
     query: eventQuery,
-    handle: async ({ caller, query, http }, context: StreamContext): Promise<EventPageView | undefined> => {
+    handle: async ({ caller, query, http, reading }, context: StreamContext): Promise<EventPageView | undefined> => {
       const { since, limit = limitDefault } = query
       if (http && wantsStream(http.req)) {
         await streamEvents(context, caller, http, since)
@@ -35,7 +35,8 @@ export const eventRoutes = [
       const after = since ?? earliest
       const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)
       const page = { limit, sizeMax: outputLimits.eventPage.max, sizeOf: weightOf }
-      const { items: events, more } = await readBoundedPage(read, page)
+      const { items: events, more, size } = await readBoundedPage(read, page)
+      await reading.beginReading(size)
       // After the last event of a full page, else after everything that was there before the read.
       const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
       return { events: events.map(eventView), lastLogId: head, nextSince, more }
