@@ -106,8 +106,9 @@ async function run(say) {
 }
 
 /** What an operator puts into .env, from the example. Harnesses are in the boxes' network here. */
-function variables(webhookAllow) {
-  return { ...readVariables(join(repository, 'deploy/.env.example')), ROUSE_WEBHOOK_ALLOW: webhookAllow }
+function variables(network) {
+  const given = readVariables(join(repository, 'deploy/.env.example'))
+  return { ...given, ROUSE_WEBHOOK_ALLOW: network, PROXY_SUBNET: network }
 }
 
 /** The client is where the proxy's ports are published: on its localhost. */

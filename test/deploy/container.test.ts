@@ -90,6 +90,17 @@ test('the store and the bus are reached by the gateways only', () => {
   expect(block('redis')).toMatch(/requirepass .*\/run\/secrets\/redis_password/)
 })
 
+test('the gateways know the clients of the proxy by their addresses', () => {
+  const subnet = 'PROXY_SUBNET:-10.45.20.0/24'
+  expect(block('x-gateway')).toContain(`ROUSE_TRUSTED_PROXIES: \${${subnet}}\n`)
+  expect(block('outside')).toContain(`- subnet: \${${subnet}}`)
+  for (const name of ['proxy', 'x-gateway']) expect(block(name)).toMatch(/networks:\n +- outside\n/)
+  // Only what the proxy writes may be trusted, so what a client sends is replaced.
+  for (const set of ['proxy_set_header', 'grpc_set_header']) {
+    expect(read('deploy/nginx.conf')).toContain(`${set} X-Forwarded-For $remote_addr;`)
+  }
+})
+
 test('no secret is in the environment or on a command line', () => {
   expect(compose).not.toMatch(/\$\{\w*(KEY|PASSWORD|SECRET)\w*[:}]/)
   expect(example).not.toMatch(/(KEY|PASSWORD|SECRET)\w*=/)
@@ -132,6 +143,7 @@ test('the environment of the gateways is a valid configuration', () => {
     adminKeys: [secrets.of('admin_key')],
     encryptionKeys: [secrets.of('encryption_key')],
     connections: { perAddress: 0 },
+    trustedProxies: ['10.45.20.0/24'],
   })
   expect(lines.map(([name]) => name)).toEqual(expect.arrayContaining(secretVariables.map((name) => `${name}_FILE`)))
 })
