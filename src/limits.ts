@@ -25,8 +25,12 @@ export function limit(max: number, unit: Limit['unit'], what: string): Limit {
 
 /** The size and the shape of one request, the same for every project. A refusal is 400 for a shape and 413 for a size. */
 export const inputLimits = {
-  restBody: limit(4 * MiB, 'bytes', 'the body of a REST request, after decompression'),
-  a2aBody: limit(16 * MiB, 'bytes', 'the body of an A2A request over JSON-RPC, HTTP+JSON or gRPC, after decompression'),
+  restBody: limit(4 * MiB, 'bytes', 'the body of a REST request'),
+  a2aBody: limit(
+    16 * MiB,
+    'bytes',
+    'the body of an A2A request over JSON-RPC, HTTP+JSON or gRPC (there after decompression)',
+  ),
   jsonDepth: limit(64, 'levels', 'nested arrays and objects in a body'),
   contentDepth: limit(
     32,

@@ -11,12 +11,16 @@ export function jsonBody(): RequestHandler[] {
   return [requireJson(type), parseJson(inputLimits.restBody.max, type)]
 }
 
-/** Reads a body of these types as JSON, of at most so many bytes after decompression, and of a modest shape. */
+/**
+ * Reads a body of these types as JSON, of at most so many bytes, and of a modest shape. A compressed body is refused: it would
+ * count against the limits of its sender by a thousandth of what it becomes.
+ */
 export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
   const parser = express.json({
     limit: bytesMax,
     type,
     strict,
+    inflate: false,
     verify: (_req, _res, text, charset) => verify(text, charset),
   })
   return readPlainJson(bytesMax, strict, parser)

@@ -15,7 +15,7 @@ export const invalidJson = (): Problem =>
 export const unreadable = (): Problem => new Problem('invalid-request', { detail: 'The request could not be read.' })
 
 /**
- * Reads a JSON body of a known length that is neither compressed nor in another charset: at a fraction of the cost of Express's
+ * Reads a JSON body of a known length that is neither encoded nor in another charset: at a fraction of the cost of Express's
  * body parser, which gets every other body. Errors: those of `parseJson`.
  */
 export function readPlainJson(bytesMax: number, strict: boolean, otherwise: RequestHandler): RequestHandler {

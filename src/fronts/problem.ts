@@ -13,6 +13,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, instance: str
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
   if (problem.status === 503) res.setHeader('Retry-After', '1')
   if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
+  setEncodings(res, problem)
   res.statusCode = problem.status
   res.setHeader('Content-Type', body ? 'application/json' : 'application/problem+json')
   res.end(JSON.stringify(body ?? problemBody(problem, instance)))
@@ -21,6 +22,11 @@ export function sendProblem(res: ServerResponse, problem: Problem, instance: str
 /** Returns the `Retry-After` of a reached limit, in seconds. */
 export function retrySecondsOf({ extra }: Problem): string {
   return String(extra.retryAfterSeconds ?? 60)
+}
+
+/** Says how a body may be encoded, in the answer to one that is not (RFC 9110 section 12.5.3). */
+export function setEncodings(res: ServerResponse, { field }: Problem): void {
+  if (field === 'Content-Encoding') res.setHeader('Accept-Encoding', 'identity')
 }
 
 /** Returns the problem answer for anything that a handler threw. Unknown errors are logged and answered as `internal`. */
@@ -46,7 +52,7 @@ export const notFound: RequestHandler = (req) => {
   })
 }
 
-export const unsupportedCharset = 'The charset or encoding of the body is not supported. Send UTF-8.'
+export const unsupportedCharset = 'The charset of the body is not supported. Send UTF-8.'
 
 /** The problem for an error of Express's body parser. */
 export function fromBodyParser(error: unknown): Problem | undefined {
@@ -63,7 +69,16 @@ export function fromBodyParser(error: unknown): Problem | undefined {
     return new Problem('payload-too-large', {
       detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint accepts.`,
     })
+  if (type === 'encoding.unsupported') return compressed()
   if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
   if (status === 400) return unreadable()
   return undefined
+}
+
+function compressed(): Problem {
+  return new Problem('unsupported-media-type', {
+    field: 'Content-Encoding',
+    detail:
+      'Content-Encoding: this endpoint takes no compressed bodies. Send the body uncompressed, without this header.',
+  })
 }

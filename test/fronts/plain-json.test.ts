@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
 import { toProblem } from '../../src/errors.ts'
@@ -35,7 +35,7 @@ async function serveEcho(parse: RequestHandler) {
 async function post(port: number, body: string | Buffer, headers: Record<string, string> = {}) {
   const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: body as string }
   const answer = await fetch(`http://127.0.0.1:${port}/`, init)
-  return { status: answer.status, answer: await answer.json() }
+  return { status: answer.status, answer: (await answer.json()) as { code?: string; message?: string } }
 }
 
 /** The same type in other letters: such a body is read by Express's parser. */
@@ -59,9 +59,22 @@ test.each([
   }
 })
 
-test('a compressed body is decompressed', async () => {
+test.each([
+  ['gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['gzip, identity', gzipSync],
+])('a body with the encoding %s is not decompressed', async (encoding, compress) => {
   await using server = await serveEcho(parseJson(limit, type))
-  const answer = await post(server.port, gzipSync('{"a":1}'), { 'content-encoding': 'gzip' })
+  const { status, answer } = await post(server.port, compress('{"a":1}'), { 'content-encoding': encoding })
+  expect([status, answer.code]).toEqual([415, 'unsupported-media-type'])
+  expect(answer.message).toContain('Send the body uncompressed')
+})
+
+test('a body that says that it is not compressed is read', async () => {
+  await using server = await serveEcho(parseJson(limit, type))
+  const answer = await post(server.port, '{"a":1}', { 'content-encoding': 'identity' })
   expect(answer).toEqual({ status: 200, answer: { body: { a: 1 } } })
 })
 

@@ -3,7 +3,7 @@ import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { bearerKey } from '../auth.ts'
 import type { FailedTries } from '../failed-tries.ts'
-import { fromBodyParser, retrySecondsOf } from '../problem.ts'
+import { fromBodyParser, retrySecondsOf, setEncodings } from '../problem.ts'
 import { requestIdOf } from '../request-log.ts'
 import { rpcId } from './rpc-id.ts'
 
@@ -119,6 +119,7 @@ export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries:
 export function answerA2aProblem(req: Request, res: Response, problem: Problem): void {
   const isRpc = isJsonRpc(req)
   if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
+  setEncodings(res, problem)
   if (!isRpc && !isLegacy(req)) res.type('application/a2a+json')
   res.status(isRpc && isClientError(problem) ? 200 : problem.status).json(a2aErrorBody(req, problem))
 }
