@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { FakeClock } from '../support/fake-clock.ts'
+import { startCrowded } from '../support/crowded.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { until } from '../support/until.ts'
 
 const body = 'x'.repeat(30_000)
 
@@ -16,29 +15,6 @@ async function writeThread(gateway: TestGateway, count = 130): Promise<string> {
   const { messageId, threadId } = await send(undefined)
   await Promise.all(Array.from({ length: count - 1 }, () => send(messageId)))
   return threadId
-}
-
-/** A project where a large answer is followed by a long wait. `read`: mallory reads while bob is active, and gets a status. */
-async function startCrowded() {
-  const clock = new FakeClock()
-  const gateway = await startGateway({ overrides: { clock } })
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { largeMegabytesPerMinute: 1 } })
-  const mallory = await gateway.addAgent('mallory')
-  const bob = await gateway.addAgent('bob')
-  const read = async (path: string) => {
-    await gateway.call('GET', '/v1/whoami', undefined, { key: bob.key })
-    let status: number | undefined
-    void gateway.call('GET', path, undefined, { key: mallory.key }).then((answer) => (status = answer.status))
-    // The refusal of what is expected to be large comes up to a second later.
-    return until(
-      () => {
-        clock.advance(10)
-        return status
-      },
-      (given) => given !== undefined,
-    )
-  }
-  return { gateway, read, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
 }
 
 test('large threads share what their reader may read, though each has a path of its own', async () => {

@@ -151,9 +151,9 @@ describe('a bridge', () => {
     await engine.add([bridge])
     const logId = await engine.append()
     expect(await newestLiveSession(engine.db, 'agent_donna')).toBe(undefined)
-    expect((await listHeld(engine.db, 'WAKE_SUB:1', logId + 1, 10)).map(({ reason }) => reason)).toEqual([
-      'presence_unknown',
-    ])
+    expect(
+      (await listHeld(engine.db, 'WAKE_SUB:1', { from: 0, before: logId + 1, limit: 10 })).map(({ reason }) => reason),
+    ).toEqual(['presence_unknown'])
     expect((await readPending(engine.db, subscriptionOf(bridge), 0)).events).toEqual([])
     expect((await readPending(engine.db, subscriptionOf({ ...bridge, id: 'WAKE_SUB:2' }), 0)).events.length).toBe(1)
   })
@@ -193,7 +193,9 @@ test('what is held for hundreds of subscriptions is written in a few statements,
     await insertHeld(tx, heldFor('silent'))
   })
   for (const id of ids) {
-    expect((await listHeld(engine.db, id, logId + 1, 10)).map(({ reason }) => reason)).toEqual(['own_act'])
+    expect(
+      (await listHeld(engine.db, id, { from: 0, before: logId + 1, limit: 10 })).map(({ reason }) => reason),
+    ).toEqual(['own_act'])
   }
 })
 
@@ -205,7 +207,11 @@ test('is pruned like old events, in steps', async () => {
   const newest = await engine.append()
   const { signal } = new AbortController()
   expect(await pruneHeld(engine.db, noon + 1000, signal)).toBe(700)
-  expect((await listHeld(engine.db, 'WAKE_SUB:1', newest + 1, 10)).map(({ event }) => event.logId)).toEqual([newest])
+  expect(
+    (await listHeld(engine.db, 'WAKE_SUB:1', { from: 0, before: newest + 1, limit: 10 })).map(
+      ({ event }) => event.logId,
+    ),
+  ).toEqual([newest])
   expect(await pruneHeld(engine.db, noon, signal)).toBe(0)
 })
 

@@ -1,12 +1,14 @@
-import type { LogEvent } from '../../log/event.ts'
+import { outputLimits } from '../../limits.ts'
+import { type LogEvent, weightOf } from '../../log/event.ts'
 import { readTriggerEventsBefore } from '../../log/events-before.ts'
 import type { PresenceState } from '../../registry/sessions/presence.ts'
+import { LongRead } from '../../registry/shares/long-read.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { messageIdOf } from '../rules/match.ts'
 import { type NonWake, nonWakeOf } from '../rules/non-wake.ts'
-import { heldWithin, listHeld } from '../store/held-store.ts'
+import { listHeld } from '../store/held-store.ts'
 import type { FindDelivered } from './pending.ts'
 
 /** An event that a subscription listens to and did not send to its target. */
@@ -25,57 +27,94 @@ interface UnsentPage {
   readonly nextBefore: number | undefined
 }
 
-/** How many events of the log one page looks at: bounds what a page costs where nearly everything was sent. */
+interface UnsentQuery {
+  /** A logId; exclusive. */
+  readonly before: number
+  readonly limit: number
+  /** Called with the size of what was read, while it is read. It may wait, or refuse with a problem. */
+  readonly beginReading: (bytes: number) => Promise<void>
+}
+
+/** How many events of the log one page looks at, unless they are large: bounds what a page costs where nearly everything was sent. */
 const scannedMax = 1_000
+/** Events that are read in one query: few at first, and while they are large. */
+const stepMin = 25
+const stepMax = 100
+const largeStep = 256 * 1024
 
 /**
  * Lists what a subscription listens to and did not send, newest first. What presence decided, or a target without a route, was
  * recorded when the event was appended. The rest follows from the event, the cursor and the mailbox: no event writes a row for a
- * subscription that only waits, or that it is not meant to wake. Source: D27.
+ * subscription that only waits, or that it is not meant to wake. Errors: those of `beginReading`. Source: D27.
  */
 export async function listUnsent(
   db: Reader,
   subscription: WakeSubscription,
   findDelivered: FindDelivered,
-  { before, limit }: { readonly before: number; readonly limit: number },
+  { before, limit, beginReading }: UnsentQuery,
 ): Promise<UnsentPage> {
-  const { projectId, audience, trigger } = subscription
-  const scanned = await readTriggerEventsBefore(db, { projectId, audience, trigger, before, limit: scannedMax })
-  const isWhole = scanned.length < scannedMax
-  const floor = isWhole ? 0 : scanned.at(-1)!.logId
-  const [held, derived] = await Promise.all([
-    listHeld(db, subscription.id, before, limit + 1),
-    derive(db, subscription, findDelivered, scanned),
-  ])
-  const all = [...held, ...derived]
-    .filter(({ event }) => event.logId >= floor)
-    .sort((one, other) => other.event.logId - one.event.logId)
-  const items = all.slice(0, limit)
-  if (all.length > limit) return { items, nextBefore: items.at(-1)!.event.logId }
-  return { items, nextBefore: isWhole ? undefined : floor }
+  const read = new LongRead(beginReading)
+  const items: UnsentEvent[] = []
+  let end = before
+  let scanned = 0
+  for (let step = stepMin; scanned < scannedMax && read.size < outputLimits.heldPage.max; ) {
+    const { held, events, floor } = await readStep(db, subscription, end, step)
+    const derived = await derive(db, subscription, findDelivered, held, events)
+    items.push(...[...held, ...derived].sort((one, other) => other.event.logId - one.event.logId))
+    const size = sizeOf(events) + sizeOf(held.map(({ event }) => event))
+    await read.after(size)
+    if (floor === 0 || items.length > limit) {
+      await read.end()
+      const page = items.slice(0, limit)
+      return { items: page, nextBefore: items.length > limit ? page.at(-1)!.event.logId : undefined }
+    }
+    end = floor
+    scanned += Math.max(events.length, held.length)
+    step = size > largeStep ? stepMin : stepMax
+  }
+  await read.end()
+  return { items, nextBefore: end }
+}
+
+/** What one step reads: the events of the log, and those that were held, from `floor` on. `floor` 0: nothing is left. */
+interface Step {
+  readonly held: readonly UnsentEvent[]
+  readonly events: readonly LogEvent[]
+  readonly floor: number
+}
+
+async function readStep(db: Reader, subscription: WakeSubscription, before: number, limit: number): Promise<Step> {
+  const { id, projectId, audience, trigger } = subscription
+  const events = await readTriggerEventsBefore(db, { projectId, audience, trigger, before, limit })
+  const eventFloor = events.length < limit ? 0 : events.at(-1)!.logId
+  // Of an earlier trigger more may be held than the log has of the present one.
+  const held = await listHeld(db, id, { from: eventFloor, before, limit })
+  const floor = held.length < limit ? eventFloor : held.at(-1)!.event.logId
+  return { held, events: events.filter(({ logId }) => logId >= floor), floor }
 }
 
 async function derive(
   db: Reader,
   subscription: WakeSubscription,
   findDelivered: FindDelivered,
+  held: readonly UnsentEvent[],
   scanned: readonly LogEvent[],
 ): Promise<UnsentEvent[]> {
-  const [newest] = scanned
-  if (!newest) return []
-  const events = scanned.filter(({ createdAt }) => createdAt >= subscription.createdAt)
+  const recorded = new Set(held.map(({ event }) => event.logId))
+  const events = scanned.filter(({ createdAt, logId }) => createdAt >= subscription.createdAt && !recorded.has(logId))
+  if (events.length === 0) return []
   const messageIds = [...new Set(events.map(messageIdOf).filter((id) => id !== undefined))]
-  const [recorded, siblings, delivered] = await Promise.all([
-    heldWithin(db, subscription.id, scanned.at(-1)!.logId - 1, newest.logId),
+  const [siblings, delivered] = await Promise.all([
     listSubscriptions(db, subscription.agentId),
     findDelivered(subscription.agentId, messageIds),
   ])
   const unsent: UnsentEvent[] = []
   for (const event of events) {
-    if (recorded.has(event.logId)) continue
     const deliveredBy = delivered.get(messageIdOf(event) ?? '')
     const nonWake = nonWakeOf(subscription, event, { siblings, deliveredBy })
     if (nonWake) unsent.push({ ...nonWake, event, presence: null })
   }
   return unsent
 }
+
+const sizeOf = (events: readonly LogEvent[]): number => events.reduce((sum, event) => sum + weightOf(event), 0)

@@ -22,6 +22,14 @@ interface HeldRow extends Omit<LogEvent, 'data' | 'trigger'> {
   presence: PresenceState | null
 }
 
+interface HeldRange {
+  /** inclusive */
+  readonly from: number
+  /** exclusive */
+  readonly before: number
+  readonly limit: number
+}
+
 const insert = new RowsStatement(
   (value) =>
     sql.join(
@@ -32,13 +40,11 @@ const insert = new RowsStatement(
   (rows) => sql`insert into held_wake (subscription_id, log_id, project_id, action, reason, presence, created_at)
     values ${rows} on conflict (subscription_id, log_id) do nothing`,
 )
-const newestFirst = statement<
-  { subscriptionId: string; before: number; limit: number },
-  HeldRow
->(sql`select e.project_id as "projectId",
+const newestFirst = statement<HeldRange & { subscriptionId: string }, HeldRow>(sql`select e.project_id as "projectId",
     e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
-  where h.subscription_id = ${p('subscriptionId')} and h.log_id < ${p('before')} and ${lateFilter(sql`h.released = 0`)}
+  where h.subscription_id = ${p('subscriptionId')} and h.log_id >= ${p('from')} and h.log_id < ${p('before')}
+    and ${lateFilter(sql`h.released = 0`)}
   order by h.log_id desc ${limited}`)
 const within = statement<{ subscriptionId: string; after: number; upTo: number }, { logId: number }>(
   sql`select log_id as "logId" from held_wake
@@ -79,9 +85,9 @@ export function insertHeld(tx: Transaction, held: readonly Held[]): Promise<void
   )
 }
 
-/** Returns the held events of a subscription before a logId, newest first. What was released since is not among them. */
-export async function listHeld(db: Reader, subscriptionId: string, before: number, limit: number): Promise<HeldWake[]> {
-  return (await db.all(newestFirst, { subscriptionId, before, limit })).map(({ action, reason, presence, ...row }) => ({
+/** Returns held events of a subscription, by logId, newest first. What was released since is not among them. */
+export async function listHeld(db: Reader, subscriptionId: string, range: HeldRange): Promise<HeldWake[]> {
+  return (await db.all(newestFirst, { subscriptionId, ...range })).map(({ action, reason, presence, ...row }) => ({
     event: { ...row, trigger: eventTypes[row.type as EventType] ?? null, data: JSON.parse(row.data) as JsonObject },
     action,
     reason,

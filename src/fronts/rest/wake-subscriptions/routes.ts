@@ -164,10 +164,13 @@ export const wakeSubscriptionRoutes = [
     what: 'read what was held',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: heldQuery,
-    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+    handle: async (
+      { caller, params, query, reading: { beginReading } },
+      { subscriptions: { db } }: SubscriptionFrontContext,
+    ) => {
       const subscription = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken: before = Number.MAX_SAFE_INTEGER } = query
-      const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit })
+      const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit, beginReading })
       return { held: page.items.map(heldView), nextPageToken: String(page.nextBefore ?? '') }
     },
   }),
