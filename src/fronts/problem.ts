@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { Problem, toProblem } from '../errors.ts'
+import { inputLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
@@ -65,10 +66,7 @@ export function fromBodyParser(error: unknown): Problem | undefined {
   }
   if (cause instanceof Problem) return cause
   if (type === 'entity.parse.failed') return invalidJson()
-  if (type === 'entity.too.large')
-    return new Problem('payload-too-large', {
-      detail: `The body is larger than the ${limit ?? 'few'} bytes that this endpoint accepts.`,
-    })
+  if (type === 'entity.too.large') return tooLarge(limit)
   if (type === 'encoding.unsupported') return compressed()
   if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
   if (status === 400) return unreadable()
@@ -80,5 +78,13 @@ function compressed(): Problem {
     field: 'Content-Encoding',
     detail:
       'Content-Encoding: this endpoint takes no compressed bodies. Send the body uncompressed, without this header.',
+  })
+}
+
+function tooLarge(max: number | undefined): Problem {
+  const name = (['restBody', 'a2aBody'] as const).find((name) => inputLimits[name].max === max)
+  return new Problem('payload-too-large', {
+    detail: `The body is larger than the ${max ?? 'few'} bytes that this endpoint accepts. Send less, or send a URL.`,
+    extra: { ...(name && { limit: name }), ...(max !== undefined && { max }) },
   })
 }

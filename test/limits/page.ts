@@ -23,9 +23,9 @@ the remedy.
 | 429 \`limit-exceeded\`                           | the number is reached: \`limit\` is its name, \`max\` its value. Remove one, or ask the operator               |
 | 429 \`quota-exceeded\`                           | too much is stored: \`limit\`, \`limitName\`. Reading, answering and deleting still work                       |
 
-JSON-RPC has the same fields in the \`ErrorInfo\` of its error: reason \`RATE_LIMITED\` for a rate and for the storm breakers of mail, otherwise
-\`LIMIT_EXCEEDED\` or \`QUOTA_EXCEEDED\`, with \`code\`, \`limitName\` and \`retryAfterSeconds\` as metadata; HTTP+JSON answers 429; gRPC
-\`RESOURCE_EXHAUSTED\` with the same details and \`grpc-retry-pushback-ms\`.
+A2A has the same fields in the \`ErrorInfo\` of its error, the same over JSON-RPC, HTTP+JSON and gRPC: reason \`RATE_LIMITED\` for a rate and for the
+storm breakers of mail, otherwise the code in capital letters (\`LIMIT_EXCEEDED\`), with \`code\`, \`field\`, \`limitName\`, \`max\` and
+\`retryAfterSeconds\` as metadata. HTTP+JSON answers 429; gRPC \`RESOURCE_EXHAUSTED\` with \`grpc-retry-pushback-ms\`.
 
 The operator sets the limits marked "per project": \`PATCH /v1/projects/{project} {"limits": {"streams": 200, "keys": null}}\` or
 \`rouse project limits <project> --set streams=200 --reset keys\`. A number applies from each caller's next request on, on every gateway; 0 is no

@@ -5,6 +5,7 @@ import { bearerKey } from '../auth.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { fromBodyParser, retrySecondsOf, setEncodings } from '../problem.ts'
 import { requestIdOf } from '../request-log.ts'
+import { metadataOf, reasonOf } from './error-info.ts'
 import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
@@ -40,8 +41,7 @@ export interface RpcError {
   readonly code: number
   readonly message: string
   readonly reason: string
-  /** Further fields of the ErrorInfo. */
-  readonly info?: object
+  readonly metadata?: Record<string, string>
 }
 
 /** Sends a JSON-RPC error with an ErrorInfo (specification §9.5). JSON-RPC errors have the HTTP status 200. */
@@ -49,8 +49,8 @@ export function sendRpcError(res: Response, id: string | number | null, error: R
   res.status(200).json(rpcError(id, error))
 }
 
-function rpcError(id: string | number | null, { code, message, reason, info }: RpcError): object {
-  const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain, ...info }]
+function rpcError(id: string | number | null, { code, message, reason, metadata }: RpcError): object {
+  const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain, ...(metadata && { metadata }) }]
   return { jsonrpc: '2.0', id, error: { code, message, data } }
 }
 
@@ -136,13 +136,13 @@ function rpcErrorBody(id: string | number | null, problem: Problem): object {
     return rpcError(null, { code: -32700, message: `Invalid JSON payload. ${message}`, reason: 'PARSE_ERROR' })
   }
   const code = isClientError(problem) ? -32600 : -32603
-  return rpcError(id, { code, message, reason: reasonOf(problem), info: limitInfo(problem) })
+  return rpcError(id, { code, message, reason: reasonOf(problem), metadata: metadataOf(problem) })
 }
 
 /** The body of a problem in HTTP+JSON v1.0. */
 export function statusErrorBody(problem: Problem): object {
   const status = rpcStatusName(problem)
-  const info = { reason: reasonOf(problem), domain, ...limitInfo(problem) }
+  const info = { reason: reasonOf(problem), domain, metadata: metadataOf(problem) }
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...info }]
   return { error: { code: problem.status, status, message: problem.message, details } }
 }
@@ -164,23 +164,4 @@ function isLegacy(req: Request): boolean {
 /** True for a request that is wrong in itself: it gets the JSON-RPC code of an invalid request. */
 function isClientError({ status }: Problem): boolean {
   return status < 500 && ![401, 403, 404, 429].includes(status)
-}
-
-/** For 429: the limit that is reached, and the seconds to wait. */
-function limitInfo(problem: Problem): { metadata?: Record<string, string> } {
-  if (problem.status !== 429) return {}
-  const { limit, limitName = limit, retryAfterSeconds } = problem.extra
-  const all = { code: problem.code, limitName, retryAfterSeconds }
-  const known = Object.entries(all).filter(([, value]) => value !== undefined)
-  return { metadata: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) }
-}
-
-/** The limits on sending share one reason; the ErrorInfo's metadata has the code. Source: D22. */
-const mailLimits: ReadonlySet<string> = new Set(['rate-limited', 'storm-breaker', 'recipient-storm'])
-
-/** The reason of a problem's google.rpc.ErrorInfo. */
-export function reasonOf(problem: Problem): string {
-  if (problem.field === 'A2A-Version') return 'VERSION_NOT_SUPPORTED'
-  if (mailLimits.has(problem.code)) return 'RATE_LIMITED'
-  return problem.code.toUpperCase().replaceAll('-', '_')
 }

@@ -8,7 +8,7 @@ import {
 } from '@a2a-js/sdk/errors'
 import { type Problem, type ProblemCode, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
-import { reasonOf } from './answer.ts'
+import { metadataOf, reasonOf } from './error-info.ts'
 
 type ErrorClass = new (options: { message: string; metadata: Record<string, string>; cause?: unknown }) => A2AError
 
@@ -53,14 +53,4 @@ export function toA2aError(error: unknown, log: Logger, operation: string): A2AE
   const canceling = operation === 'CancelTask' && problem.code === 'task-finished'
   const ErrorType = canceling ? TaskNotCancelableError : (errorClasses[problem.code] ?? RequestMalformedError)
   return new ErrorType({ message: problem.message, metadata: metadataOf(problem) })
-}
-
-/** The metadata of a problem's google.rpc.ErrorInfo, whose values are strings. */
-export function metadataOf(problem: Problem): Record<string, string> {
-  const metadata: Record<string, string> = { code: problem.code }
-  if (problem.field) metadata.field = problem.field
-  for (const [key, value] of Object.entries(problem.extra)) {
-    if (typeof value === 'string' || typeof value === 'number') metadata[key] = String(value)
-  }
-  return metadata
 }

@@ -11,8 +11,9 @@ import { type Problem, toProblem } from '../../errors.ts'
 import { wellFormed } from '../../lib/well-formed.ts'
 import { outputLimits } from '../../limits.ts'
 import type { Logger } from '../../logger.ts'
-import { reasonOf, rpcStatusName } from '../a2a/answer.ts'
-import { metadataOf, toA2aError } from '../a2a/errors.ts'
+import { rpcStatusName } from '../a2a/answer.ts'
+import { metadataOf, reasonOf } from '../a2a/error-info.ts'
+import { toA2aError } from '../a2a/errors.ts'
 import { retrySecondsOf } from '../problem.ts'
 
 /** A failure that is not one of the specification's errors, with the gRPC status that the SDK sends for it. */
