@@ -24,6 +24,11 @@ export class Pauses {
     this.#done += bytes
     if (this.#done < chunkBytes) return undefined
     this.#done = 0
+    return this.pause()
+  }
+
+  /** The same pause, after work that is not measured in bytes: a few ms of it. */
+  pause(): Promise<void> {
     const restMs = Math.min((performance.now() - this.#since) * restPart, restMaxMs)
     resting = resting.then(() => letOthersWork(restMs))
     return resting.then(() => {

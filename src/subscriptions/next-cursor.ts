@@ -1,30 +1,48 @@
 import { lockLog } from '../log/event-store.ts'
 import { isIdle, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { type HarnessTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
+import { scanPending } from '../wakes/read/scan-pending.ts'
 
 /**
  * Returns where a subscription's cursor stands after a change. `startsAtHead`: nothing from before is sent. `reselects`: it has
- * another trigger or other filters.
+ * another trigger or other filters; then `scannedTo` is what `scanPassed` returned.
  */
 export async function cursorAfter(
   tx: Transaction,
   before: WakeSubscription,
   { startsAtHead, reselects }: { readonly startsAtHead: boolean; readonly reselects: boolean },
+  scannedTo: number,
 ): Promise<number> {
   if (startsAtHead) return lockLog(tx, before.projectId)
-  return reselects ? passedBefore(tx, before) : before.cursorLogId
+  return reselects ? passedBefore(tx, before, scannedTo) : before.cursorLogId
+}
+
+/**
+ * Returns up to where a subscription sends nothing with its filters of now. Called before the transaction of a change: that may be a
+ * long part of the log.
+ * @param head of the log when the subscription was read
+ */
+export async function scanPassed(db: Reader, subscription: WakeSubscription, head: number): Promise<number> {
+  // It has looked at everything, wherever its cursor stands.
+  if (isIdle(subscription)) return head
+  let passed = subscription.cursorLogId
+  for await (const { events, scannedTo } of scanPending(db, subscription, passed)) {
+    if (events[0]) return events[0].logId - 1
+    passed = scannedTo
+  }
+  return passed
 }
 
 /**
  * How far a subscription has come with its old filters: to the first event that waits to be sent. The new filters select from
  * there; what the old ones let pass does not come back.
  */
-async function passedBefore(tx: Transaction, before: WakeSubscription): Promise<number> {
+async function passedBefore(tx: Transaction, before: WakeSubscription, scannedTo: number): Promise<number> {
   const head = await lockLog(tx, before.projectId)
   if (isIdle(before)) return head
-  let after = before.cursorLogId
+  let after = Math.max(before.cursorLogId, scannedTo)
   for (;;) {
     const page = await readPending(tx, before, after)
     if (page.events[0]) return page.events[0].logId - 1

@@ -43,6 +43,11 @@ export interface PlannedChange {
   readonly startsAtHead: boolean
 }
 
+/** Whether an update sets another trigger or other filters. */
+export function reselects({ trigger, filters }: UpdateInput): boolean {
+  return trigger !== undefined || filters !== undefined
+}
+
 /** Returns what a change means. Pure. Errors: `invalid-request` for the status, `forbidden` for a grantee that rotates the key. */
 export function planChange(caller: Caller, before: WakeSubscription, input: UpdateInput): PlannedChange {
   const { harnessTarget = before.harnessTarget } = input
@@ -55,23 +60,40 @@ export function planChange(caller: Caller, before: WakeSubscription, input: Upda
   const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
   const target = changeOfTarget(before, harnessTarget, status)
   const resumes = isOn(status) && !isOn(before.status)
-  const reselects = input.trigger !== undefined || input.filters !== undefined
   const points = metadata.url !== before.target.url || target.isOther || resumes
   const startsAtHead = isByGrant && points
-  return { harnessTarget, metadata, target, status, resumes, reselects, points, isByGrant, startsAtHead }
+  return {
+    harnessTarget,
+    metadata,
+    target,
+    status,
+    resumes,
+    reselects: reselects(input),
+    points,
+    isByGrant,
+    startsAtHead,
+  }
 }
 
 type StateAfter = Omit<DeliveryState, 'claimedToLogId' | 'windowUntil' | 'leaseOwner'> &
   Pick<WakeSubscription, 'resumeWithDigest'>
+
+/** Returns what a change continues from. A recovery continues before what failed on the way to `degraded`. */
+export function stateBefore(
+  before: WakeSubscription,
+  resumes: boolean,
+): Pick<WakeSubscription, 'cursorLogId' | 'lastEmittedLogId'> {
+  return (resumes && before.failing) || before
+}
 
 /** Returns the state of a subscription after a change. A recovery includes what failed on the way to `degraded`. Source: D5, D30. */
 export async function stateAfter(
   tx: Transaction,
   before: WakeSubscription,
   { harnessTarget, target, status, resumes, reselects, startsAtHead }: PlannedChange,
-  coalesceMs: number,
+  { coalesceMs, scannedTo }: { readonly coalesceMs: number; readonly scannedTo: number },
 ): Promise<StateAfter> {
-  const from = (resumes && before.failing) || before
+  const from = stateBefore(before, resumes)
   const cursor = { startsAtHead: startsAtHead || target.closesIdle, reselects }
   // A recovery is a new emission even where it covers what a failed one covered; so is what other filters select.
   const isNewGeneration = resumes || reselects || startsAtHead || target.opensChannel
@@ -81,7 +103,7 @@ export async function stateAfter(
     failedInARow: resumes ? 0 : before.failedInARow,
     failing: resumes || startsAtHead ? null : before.failing,
     lastEmittedLogId: from.lastEmittedLogId,
-    cursorLogId: await cursorAfter(tx, { ...before, cursorLogId: from.cursorLogId }, cursor),
+    cursorLogId: await cursorAfter(tx, { ...before, cursorLogId: from.cursorLogId }, cursor, scannedTo),
     generation: before.generation + (isNewGeneration ? 1 : 0),
     generationAt: isNewGeneration ? tx.now : before.generationAt,
     resumeWithDigest: !startsAtHead && (resumes || target.opensChannel || before.resumeWithDigest),

@@ -1,13 +1,14 @@
 import { Problem } from '../errors.ts'
+import { Pauses } from '../lib/pauses.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import type { Transaction } from '../storage/database.ts'
-import { readPending } from '../wakes/read/pending.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
-import { insertReplay, readFailedRanges } from '../wakes/store/replay-store.ts'
+import { insertReplays, readFailedRanges } from '../wakes/store/replay-store.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireOwnSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
@@ -15,6 +16,9 @@ import { requireWatermark } from './watermark.ts'
 
 /** The most events at once. For more there is resync, which needs no row for each event. */
 const replaysMax = 10_000
+
+/** Ranges that are looked up before other requests go on: a few ms. */
+const rangesPerSlice = 50
 
 /** What to send again: one delivery, a range of the log, or everything that failed since an instant (ms since the epoch). */
 type ReplayInput =
@@ -35,24 +39,45 @@ export async function replayDeliveries(
   id: string,
   input: ReplayInput,
 ): Promise<{ subscriptionId: string; eventsReplayed: number; earliestLogId?: number }> {
-  const replayed = await context.db.transaction(async (tx) => {
-    const subscription = await requireOwnSubscription(tx, caller, id)
-    if (!isOn(subscription.status)) {
-      throw new Problem(subscription.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
-        detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
-      })
-    }
-    let count = 0
-    const { ranges, ...rest } = await rangesOf(tx, subscription, input)
-    for (const range of ranges) count += await enqueue(tx, subscription, range, replaysMax - count)
-    await makeDueNow(tx, id)
-    await context.append(tx, subscription.projectId, [
-      subscriptionEvent('subscription.replayed', caller, subscription, { eventsReplayed: count }),
-    ])
-    return { eventsReplayed: count, ...rest }
+  const { db } = context
+  for (;;) {
+    const { subscription, ranges, ...rest } = await db.transaction(async (tx) => {
+      const subscription = await requireReplayable(tx, caller, id)
+      return { subscription, ...(await rangesOf(tx, subscription, input)) }
+    })
+    const logIds = await eventsIn(db, subscription, ranges)
+    const eventsReplayed = await db.transaction(async (tx) => {
+      const now = await requireReplayable(tx, caller, id)
+      return selectsAlike(subscription, now) ? requestReplays(context, tx, caller, now, logIds) : undefined
+    })
+    // undefined: another request changed the subscription meanwhile.
+    if (eventsReplayed === undefined) continue
+    context.changed(id)
+    return { subscriptionId: id, eventsReplayed, ...rest }
+  }
+}
+
+async function requestReplays(
+  context: SubscriptionContext,
+  tx: Transaction,
+  caller: Caller,
+  subscription: WakeSubscription,
+  logIds: readonly number[],
+): Promise<number> {
+  const eventsReplayed = await insertReplays(tx, subscription.id, logIds)
+  await makeDueNow(tx, subscription.id)
+  await context.append(tx, subscription.projectId, [
+    subscriptionEvent('subscription.replayed', caller, subscription, { eventsReplayed }),
+  ])
+  return eventsReplayed
+}
+
+async function requireReplayable(tx: Transaction, caller: Caller, id: string): Promise<WakeSubscription> {
+  const subscription = await requireOwnSubscription(tx, caller, id)
+  if (isOn(subscription.status)) return subscription
+  throw new Problem(subscription.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
+    detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
   })
-  context.changed(id)
-  return { subscriptionId: id, ...replayed }
 }
 
 interface Range {
@@ -71,7 +96,8 @@ interface Requested {
 async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: ReplayInput): Promise<Requested> {
   const { id, projectId } = subscription
   if ('failedSince' in input) {
-    const ranges = await readFailedRanges(tx, id, input.failedSince)
+    const ranges = await readFailedRanges(tx, id, input.failedSince, replaysMax + 1)
+    if (ranges.length > replaysMax) throw tooMany()
     const { prunedTo } = await logBounds(tx, projectId)
     return ranges.some(({ fromLogId }) => fromLogId <= prunedTo) ? { ranges, earliestLogId: prunedTo } : { ranges }
   }
@@ -90,21 +116,25 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   return { ranges: [{ ...delivery, isDecided: delivery.outcome !== 'pending' }] }
 }
 
-async function enqueue(tx: Transaction, subscription: WakeSubscription, range: Range, room: number): Promise<number> {
-  let count = 0
-  let after = range.fromLogId - 1
-  // What the cursor has not passed yet will be sent without a replay.
-  const upTo = range.isDecided ? range.toLogId : Math.min(range.toLogId, subscription.cursorLogId)
-  for (let more = after < upTo; more; ) {
-    const page = await readPending(tx, subscription, after, upTo)
-    for (const { logId } of page.events) if (await insertReplay(tx, subscription.id, logId)) count++
-    if (count > room) {
-      throw new Problem('invalid-request', {
-        detail: `A replay has at most ${replaysMax} events. Send a smaller range, or use resync.`,
-      })
+/** Finds the events of the ranges that still match. Not in a transaction: a range may be the whole log. Errors: `invalid-request` for too many. */
+async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: readonly Range[]): Promise<number[]> {
+  const logIds: number[] = []
+  const pauses = new Pauses()
+  for (const [index, { fromLogId, toLogId, isDecided }] of ranges.entries()) {
+    // What the cursor has not passed yet will be sent without a replay.
+    const upTo = isDecided ? toLogId : Math.min(toLogId, subscription.cursorLogId)
+    if (fromLogId > upTo) continue
+    for await (const { events } of scanPending(db, subscription, fromLogId - 1, upTo)) {
+      for (const { logId } of events) logIds.push(logId)
+      if (logIds.length > replaysMax) throw tooMany()
     }
-    after = page.scannedTo
-    more = page.more
+    if (index % rangesPerSlice === rangesPerSlice - 1) await pauses.pause()
   }
-  return count
+  return logIds
+}
+
+function tooMany(): Problem {
+  return new Problem('invalid-request', {
+    detail: `A replay has at most ${replaysMax} events. Send a smaller range, or use resync.`,
+  })
 }

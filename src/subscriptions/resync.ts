@@ -4,8 +4,9 @@ import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import { isDeliverable } from '../registry/subscriptions/targets.ts'
-import type { Transaction } from '../storage/database.ts'
-import { readPending } from '../wakes/read/pending.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { type Pending, readPending } from '../wakes/read/pending.ts'
+import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { changeState } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import type { SubscriptionContext } from './context.ts'
@@ -24,54 +25,104 @@ export async function resyncSubscription(
   id: string,
   sinceLogId: number,
 ): Promise<{ subscriptionId: string; eventsReplayed: number; lastLogId: number }> {
-  const result = await context.db.transaction(async (tx) => {
-    await lockSubscription(tx, id)
-    const before = await requireOwnSubscription(tx, caller, id)
-    if (!isOn(before.status)) {
-      throw new Problem(before.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
-        detail: `The subscription is ${before.status}${before.reason ? ` (${before.reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
-      })
-    }
-    await requireWatermark(tx, before.projectId, sinceLogId)
-    const replay = await measureReplay(tx, before, sinceLogId)
-    // Also where the cursor stays: what is open, or was reported and not passed yet, is after it.
-    await dropUnfinished(tx, id)
-    await changeState(tx, before, {
-      ...before,
-      cursorLogId: sinceLogId,
-      // The receiver has seen this one, it says: the first emission continues from there.
-      lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
-      failing: null,
-      generation: before.generation + 1,
-      generationAt: tx.now,
-      // One digest in `leading` mode too: no quiet spell begins with what is sent again.
-      resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
-      dueAt: replay.eventsReplayed > 0 && before.status === 'active' ? tx.now : null,
+  const { db } = context
+  for (;;) {
+    const first = await db.transaction((tx) => requireResyncable(tx, caller, id, sinceLogId))
+    const replay = new Replay(sinceLogId)
+    await replay.scan(db, first)
+    const result = await db.transaction(async (tx) => {
+      const before = await requireResyncable(tx, caller, id, sinceLogId)
+      return selectsAlike(first, before) ? moveBack(context, tx, caller, before, replay) : undefined
     })
-    await context.append(tx, before.projectId, [
-      subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, ...replay }),
-    ])
-    return { subscriptionId: id, ...replay }
-  })
-  context.changed(id)
-  return result
+    // undefined: another request changed the subscription meanwhile.
+    if (result === undefined) continue
+    context.changed(id)
+    return result
+  }
 }
 
-async function measureReplay(
+async function moveBack(
+  context: SubscriptionContext,
   tx: Transaction,
-  subscription: WakeSubscription,
+  caller: Caller,
+  before: WakeSubscription,
+  replay: Replay,
+): Promise<{ subscriptionId: string; eventsReplayed: number; lastLogId: number }> {
+  const { id } = before
+  const { sinceLogId } = replay
+  await replay.scanRest(tx, before)
+  const { eventsReplayed, lastLogId } = replay
+  // Also where the cursor stays: what is open, or was reported and not passed yet, is after it.
+  await dropUnfinished(tx, id)
+  await changeState(tx, before, {
+    ...before,
+    cursorLogId: sinceLogId,
+    // The caller says that its receiver has handled this one: the first emission continues from there.
+    lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
+    failing: null,
+    generation: before.generation + 1,
+    generationAt: tx.now,
+    // One digest in `leading` mode too: no quiet spell begins with what is sent again.
+    resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
+    dueAt: eventsReplayed > 0 && before.status === 'active' ? tx.now : null,
+  })
+  await context.append(tx, before.projectId, [
+    subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, eventsReplayed, lastLogId }),
+  ])
+  return { subscriptionId: id, eventsReplayed, lastLogId }
+}
+
+/** Returns the subscription, locked until the transaction ends. */
+async function requireResyncable(
+  tx: Transaction,
+  caller: Caller,
+  id: string,
   sinceLogId: number,
-): Promise<{ eventsReplayed: number; lastLogId: number }> {
-  // A target without a channel keeps its cursor until there is one: nothing is sent again now.
-  if (!isDeliverable(subscription.harnessTarget)) return { eventsReplayed: 0, lastLogId: sinceLogId }
-  let eventsReplayed = 0
-  let lastLogId = sinceLogId
-  let after = sinceLogId
-  for (;;) {
-    const page = await readPending(tx, subscription, after)
-    eventsReplayed += page.events.length
-    lastLogId = page.events.at(-1)?.logId ?? lastLogId
-    after = page.scannedTo
-    if (!page.more) return { eventsReplayed, lastLogId }
+): Promise<WakeSubscription> {
+  await lockSubscription(tx, id)
+  const subscription = await requireOwnSubscription(tx, caller, id)
+  const { status, reason } = subscription
+  if (!isOn(status)) {
+    throw new Problem(status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
+      detail: `The subscription is ${status}${reason ? ` (${reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
+    })
+  }
+  await requireWatermark(tx, subscription.projectId, sinceLogId)
+  return subscription
+}
+
+/** What a resync sends again. Nearly all of it is counted before the transaction: the log may be long. */
+class Replay {
+  readonly sinceLogId: number
+  eventsReplayed = 0
+  lastLogId: number
+  #scannedTo: number
+
+  constructor(sinceLogId: number) {
+    this.sinceLogId = sinceLogId
+    this.lastLogId = sinceLogId
+    this.#scannedTo = sinceLogId
+  }
+
+  async scan(db: Reader, subscription: WakeSubscription): Promise<void> {
+    // A target without a channel keeps its cursor until there is one: nothing is sent again now.
+    if (!isDeliverable(subscription.harnessTarget)) return
+    for await (const page of scanPending(db, subscription, this.#scannedTo)) this.#count(page)
+  }
+
+  /** Counts what was appended since. */
+  async scanRest(tx: Transaction, subscription: WakeSubscription): Promise<void> {
+    if (!isDeliverable(subscription.harnessTarget)) return
+    for (let more = true; more; ) {
+      const page = await readPending(tx, subscription, this.#scannedTo)
+      this.#count(page)
+      more = page.more
+    }
+  }
+
+  #count({ events, scannedTo }: Pending): void {
+    this.eventsReplayed += events.length
+    this.lastLogId = events.at(-1)?.logId ?? this.lastLogId
+    this.#scannedTo = scannedTo
   }
 }

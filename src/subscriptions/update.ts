@@ -1,3 +1,4 @@
+import { lockLog } from '../log/event-store.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
@@ -5,13 +6,22 @@ import { managerOf } from '../registry/permissions/grants.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { selectsAlike } from '../wakes/read/scan-pending.ts'
 import { announceNothing } from '../wakes/store/announce-waiting.ts'
 import { changeState } from '../wakes/store/change-state.ts'
 import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
-import { type PlannedChange, planChange, stateAfter, type UpdateInput } from './planned-change.ts'
+import { scanPassed } from './next-cursor.ts'
+import {
+  type PlannedChange,
+  planChange,
+  reselects,
+  stateAfter,
+  stateBefore,
+  type UpdateInput,
+} from './planned-change.ts'
 import { requireSubscription } from './read.ts'
 import { firstKey, rotatedKeys } from './rotated-keys.ts'
 import { requireTarget, targetSettings } from './target-input.ts'
@@ -29,35 +39,92 @@ export async function updateSubscription(
   id: string,
   input: UpdateInput,
 ): Promise<{ subscription: WakeSubscription; signingKey?: string }> {
-  const result = await context.db.transaction(async (tx) => {
-    await lockSubscription(tx, id)
-    const before = await requireSubscription(tx, caller, id)
-    const plan = planChange(caller, before, input)
-    requireTarget(context, plan.harnessTarget, plan.metadata)
-    if (plan.points) await requireLiveKey(tx, caller)
-    const { signingKey, columns } = keysAfter(context, before, plan, input, tx.now)
-    const settings = targetSettings(plan.metadata)
-    const after: WakeSubscription = {
-      ...before,
-      ...settings,
-      ...columns,
-      harnessTarget: plan.harnessTarget,
-      ...(plan.points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
-      trigger: input.trigger ?? before.trigger,
-      filters: input.filters ?? before.filters,
-      ...(await stateAfter(tx, before, plan, settings.coalesceMs)),
-      updatedAt: tx.now,
-    }
-    if (plan.startsAtHead) await forgetEarlier(tx, id)
-    await changeSettings(tx, before, after)
-    await changeState(tx, before, after)
-    const agent = await identityOf(tx, before.agentId)
-    const events = changeEvents(caller, agent, before, after, input.rotateSigningKey === true)
-    await context.append(tx, after.projectId, events)
-    return { subscription: after, ...(signingKey && !plan.isByGrant ? { signingKey } : {}) }
+  for (;;) {
+    const scanned = await scanBefore(context, caller, id, input)
+    const result = await context.db.transaction(async (tx) => {
+      await lockSubscription(tx, id)
+      const before = await requireSubscription(tx, caller, id)
+      const plan = planChange(caller, before, input)
+      if (needsScan(plan) && !(scanned && isCurrent(scanned, before, plan))) return undefined
+      return change(context, tx, caller, { before, plan, input, scannedTo: scanned?.to ?? 0 })
+    })
+    // undefined: another request changed the subscription meanwhile.
+    if (result === undefined) continue
+    context.changed(id)
+    return result
+  }
+}
+
+/** How far the log was read before a change to other filters. */
+interface Scanned {
+  readonly subscription: WakeSubscription
+  readonly from: number
+  readonly to: number
+}
+
+/** Returns undefined where the change needs no look at the log. */
+async function scanBefore(
+  { db }: SubscriptionContext,
+  caller: Caller,
+  id: string,
+  input: UpdateInput,
+): Promise<Scanned | undefined> {
+  // Most changes are not such ones, and read nothing first.
+  if (!reselects(input)) return undefined
+  const { subscription, head } = await db.transaction(async (tx) => {
+    const subscription = await requireSubscription(tx, caller, id)
+    return { subscription, head: await lockLog(tx, subscription.projectId) }
   })
-  context.changed(id)
-  return result
+  const plan = planChange(caller, subscription, input)
+  if (!needsScan(plan)) return undefined
+  const from = { ...subscription, cursorLogId: stateBefore(subscription, plan.resumes).cursorLogId }
+  return { subscription, from: from.cursorLogId, to: await scanPassed(db, from, head) }
+}
+
+function needsScan({ reselects, startsAtHead }: PlannedChange): boolean {
+  return reselects && !startsAtHead
+}
+
+function isCurrent({ subscription, from }: Scanned, before: WakeSubscription, { resumes }: PlannedChange): boolean {
+  return selectsAlike(subscription, before) && stateBefore(before, resumes).cursorLogId >= from
+}
+
+interface Change {
+  readonly before: WakeSubscription
+  readonly plan: PlannedChange
+  readonly input: UpdateInput
+  readonly scannedTo: number
+}
+
+async function change(
+  context: SubscriptionContext,
+  tx: Transaction,
+  caller: Caller,
+  { before, plan, input, scannedTo }: Change,
+): Promise<{ subscription: WakeSubscription; signingKey?: string }> {
+  const { id } = before
+  requireTarget(context, plan.harnessTarget, plan.metadata)
+  if (plan.points) await requireLiveKey(tx, caller)
+  const { signingKey, columns } = keysAfter(context, before, plan, input, tx.now)
+  const settings = targetSettings(plan.metadata)
+  const after: WakeSubscription = {
+    ...before,
+    ...settings,
+    ...columns,
+    harnessTarget: plan.harnessTarget,
+    ...(plan.points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
+    trigger: input.trigger ?? before.trigger,
+    filters: input.filters ?? before.filters,
+    ...(await stateAfter(tx, before, plan, { coalesceMs: settings.coalesceMs, scannedTo })),
+    updatedAt: tx.now,
+  }
+  if (plan.startsAtHead) await forgetEarlier(tx, id)
+  await changeSettings(tx, before, after)
+  await changeState(tx, before, after)
+  const agent = await identityOf(tx, before.agentId)
+  const events = changeEvents(caller, agent, before, after, input.rotateSigningKey === true)
+  await context.append(tx, after.projectId, events)
+  return { subscription: after, ...(signingKey && !plan.isByGrant ? { signingKey } : {}) }
 }
 
 /** What was requested or begun before goes nowhere else: replays, what waits for the owner, and emissions that are open. Source: D21. */

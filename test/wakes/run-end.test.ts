@@ -8,7 +8,7 @@ import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
 import { Lease } from '../../src/wakes/store/lease.ts'
 import { leaseDue } from '../../src/wakes/store/lease-store.ts'
-import { insertReplay } from '../../src/wakes/store/replay-store.ts'
+import { insertReplays } from '../../src/wakes/store/replay-store.ts'
 import { besideStore } from '../support/store.ts'
 import { messageSent } from './builders.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
@@ -60,7 +60,7 @@ test('a run during which a replay was requested is released, due at once', async
   await using engine = await openEngine(async () => arrived)
   const { subscription, lease } = await leaseOne(engine)
   passFirst(lease)
-  await engine.db.transaction((tx) => insertReplay(tx, id, 1))
+  await engine.db.transaction((tx) => insertReplays(tx, id, [1]))
   const dueAt = engine.clock.now()
   expect(await recorderOf(engine).recorder.end(lease, subscription)).toEqual({ end: 'released', dueAt })
   expect(await stored(engine)).toMatchObject({ leaseOwner: null, dueAt })

@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowsStatement } from '../../storage/rows.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 
 /** One event to send again. `requestedAt` makes its emission a new one, and the same one for every retry. */
@@ -7,9 +8,12 @@ export interface Replay {
   readonly requestedAt: number
 }
 
-const insert = statement<{ subscriptionId: string; logId: number; now: number }>(sql`insert into replay
-    (subscription_id, log_id, requested_at) values (${p('subscriptionId')}, ${p('logId')}, ${p('now')})
-  on conflict (subscription_id, log_id) do nothing`)
+const insert = new RowsStatement<{ logId: number }>(
+  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}`,
+  3,
+  (rows) => sql`insert into replay (subscription_id, log_id, requested_at) values ${rows}
+  on conflict (subscription_id, log_id) do nothing returning log_id as "logId"`,
+)
 const oldest = statement<{ subscriptionId: string; limit: number }, Replay>(
   sql`select log_id as "logId", requested_at as "requestedAt" from replay
     where subscription_id = ${p('subscriptionId')} order by log_id ${limited}`,
@@ -18,14 +22,19 @@ const remove = statement<{ subscriptionId: string; upTo: number }>(
   sql`delete from replay where subscription_id = ${p('subscriptionId')} and log_id <= ${p('upTo')}`,
 )
 const failedSince = statement<
-  { subscriptionId: string; since: number },
+  { subscriptionId: string; since: number; limit: number },
   { fromLogId: number; toLogId: number }
 >(sql`select from_log_id as "fromLogId", to_log_id as "toLogId" from delivery
-  where subscription_id = ${p('subscriptionId')} and outcome = 'failed' and updated_at >= ${p('since')} order by event_id`)
+  where subscription_id = ${p('subscriptionId')} and outcome = 'failed' and updated_at >= ${p('since')} order by event_id ${limited}`)
 
-/** Notes an event to be sent again. False: it was noted before. */
-export async function insertReplay(tx: Transaction, subscriptionId: string, logId: number): Promise<boolean> {
-  return (await tx.run(insert, { subscriptionId, logId, now: tx.now })) > 0
+/** Notes events to be sent again. Returns how many were not noted before. */
+export async function insertReplays(
+  tx: Transaction,
+  subscriptionId: string,
+  logIds: readonly number[],
+): Promise<number> {
+  const rows = logIds.map((logId) => [subscriptionId, logId, tx.now])
+  return (await insert.all(tx, rows)).length
 }
 
 /** Returns the first replays of a subscription in log order. */
@@ -42,11 +51,12 @@ export async function deleteReplays(
   await tx.run(remove, { subscriptionId, upTo })
 }
 
-/** Returns the ranges of the log that failed since an instant (ms since the epoch). */
+/** Returns the first ranges of the log that failed since an instant (ms since the epoch). */
 export function readFailedRanges(
   db: Reader,
   subscriptionId: string,
   since: number,
+  limit: number,
 ): Promise<{ fromLogId: number; toLogId: number }[]> {
-  return db.all(failedSince, { subscriptionId, since })
+  return db.all(failedSince, { subscriptionId, since, limit })
 }

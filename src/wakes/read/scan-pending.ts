@@ -1,0 +1,29 @@
+import { Pauses } from '../../lib/pauses.ts'
+import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { Reader } from '../../storage/database.ts'
+import { type Pending, readPending } from './pending.ts'
+
+/** Whether what a subscription selects, and from where, has not changed between two reads of it. */
+export function selectsAlike(one: WakeSubscription, other: WakeSubscription): boolean {
+  return one.generation === other.generation && one.harnessTarget === other.harnessTarget
+}
+
+/**
+ * Reads all pages of what a subscription has to send in `(after, upTo]`, which may be the whole log. Others' requests go on between two
+ * pages, so it must not run in a transaction: their writes would wait.
+ */
+export async function* scanPending(
+  db: Reader,
+  subscription: Subscription,
+  after: number,
+  upTo?: number,
+): AsyncGenerator<Pending> {
+  const pauses = new Pauses()
+  for (let from = after; ; ) {
+    const page = await readPending(db, subscription, from, upTo)
+    yield page
+    if (!page.more) return
+    from = page.scannedTo
+    await pauses.pause()
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { operator } from '../../src/registry/callers/caller.ts'
+import { defaultProject } from '../../src/registry/projects/project-store.ts'
+import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
+import { p, sql, statement } from '../../src/storage/statement.ts'
+import { replayDeliveries } from '../../src/subscriptions/replay.ts'
+import { resyncSubscription } from '../../src/subscriptions/resync.ts'
+import { updateSubscription } from '../../src/subscriptions/update.ts'
+import { insertEvents } from '../support/insert-events.ts'
+import { Iterations } from '../support/iterations.ts'
+import { messageSent } from '../wakes/builders.ts'
+import { arrived, type Engine, openEngine } from '../wakes/engine.ts'
+
+const id = 'WAKE_SUB:1'
+const eventCount = 10_000
+/** Events are read 200 at a time. */
+const pages = eventCount / 200
+
+/** A log of events of which one, the last, wakes a subscription that has not looked at any. */
+async function openLongLog(): Promise<Engine> {
+  const engine = await openEngine(async () => arrived)
+  for (let written = 0; written < eventCount; written += 1_000) {
+    await engine.db.transaction(async (tx) => {
+      const events = Array.from({ length: 1_000 }, (_, index) => {
+        const isLast = written + index === eventCount - 1
+        const { data } = messageSent(0, { priority: isLast ? 'high' : 'low' })
+        return { type: 'message.sent', actor: '@lola', audience: ['agent_donna'], data } as const
+      })
+      await insertEvents(tx, defaultProject, events)
+    })
+  }
+  await engine.add([{ id, filters: { priority: 'high' } }])
+  await engine.db.transaction((tx) => tx.run(place, { cursor: 0, dueAt: engine.clock.now() }))
+  return engine
+}
+
+/** Runs an act, and requires that others could work at each page that it read. */
+async function inSteps<T>(act: () => Promise<T>): Promise<T> {
+  using iterations = new Iterations()
+  const result = await act()
+  expect(iterations.count).toBeGreaterThan(pages / 2)
+  return result
+}
+
+const place = statement<{ cursor: number; dueAt: number | null }>(
+  sql`update subscription set cursor_log_id = ${p('cursor')}, due_at = ${p('dueAt')}`,
+)
+const stored = async ({ db }: Engine) => (await findSubscription(db, id))!
+
+test('a resync counts a long log while others work', async () => {
+  await using engine = await openLongLog()
+  const answer = await inSteps(() => resyncSubscription(engine.subscriptions, operator, id, 0))
+  expect(answer).toMatchObject({ eventsReplayed: 1, lastLogId: eventCount })
+  expect(await stored(engine)).toMatchObject({ cursorLogId: 0, dueAt: engine.clock.now() })
+})
+
+test('resyncs at the same time all count everything', async () => {
+  await using engine = await openLongLog()
+  const resync = () => resyncSubscription(engine.subscriptions, operator, id, 0)
+  const answers = await inSteps(() => Promise.all([resync(), resync(), resync()]))
+  expect(answers.map(({ eventsReplayed }) => eventsReplayed)).toEqual([1, 1, 1])
+})
+
+test('a replay looks for what matches in a long range while others work', async () => {
+  await using engine = await openLongLog()
+  await engine.db.transaction((tx) => tx.run(place, { cursor: eventCount, dueAt: null }))
+  const range = { fromLogId: 1, toLogId: eventCount }
+  const answer = await inSteps(() => replayDeliveries(engine.subscriptions, operator, id, range))
+  expect(answer.eventsReplayed).toBe(1)
+})
+
+test('other filters apply after what the old ones let pass, which is found while others work', async () => {
+  await using engine = await openLongLog()
+  await inSteps(() => updateSubscription(engine.subscriptions, operator, id, { filters: { priority: 'low' } }))
+  expect((await stored(engine)).cursorLogId).toBe(eventCount - 1)
+})
+
+test('changes of the filters at the same time are made one after the other', async () => {
+  await using engine = await openLongLog()
+  const { generation } = await stored(engine)
+  const change = (priority: 'high' | 'low') =>
+    updateSubscription(engine.subscriptions, operator, id, { filters: { priority } })
+  await Promise.all([change('low'), change('high'), change('low')])
+  expect((await stored(engine)).generation).toBe(generation + 3)
+})
