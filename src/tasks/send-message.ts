@@ -62,13 +62,19 @@ function storeMessage(
   input: SendMessageInput,
 ): Promise<SentMessage> {
   const { message, metadata } = input
+  // The transaction may run again. The message counts once.
+  let isCounted = false
+  const countSend = (recipient: Recipient): void => {
+    if (!isCounted) context.sends.take(caller, recipient)
+    isCounted = true
+  }
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
     if (repeat) return { task: repeat }
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, text } = await receive(tx, context, { ...input, caller, agent })
+    const { task, text } = await receive(tx, context, { ...input, caller, agent, countSend })
     const bytes = rowBytes + Buffer.byteLength(text) + bytesOf(taskId ? undefined : metadata)
     context.usage.add(tx, caller, bytes)
     return taskId === undefined ? { task, startedBy: text } : { task }
@@ -90,6 +96,8 @@ type Recipient = Pick<Agent, 'id' | 'handle' | 'defaultWakePolicy'>
 interface Sending extends SendMessageInput {
   readonly caller: Caller
   readonly agent: Agent
+  /** Counts the message against the rates of its sender. Errors: `rate-limited`, `recipient-storm`. */
+  readonly countSend: (recipient: Recipient) => void
 }
 
 /**
@@ -107,7 +115,7 @@ async function receive(
     taskId === undefined ? undefined : await requireTaskToContinue(tx, caller, agent, taskId, sending.message)
   if (!existing) await requireContact(tx, caller, agent)
   const recipient = await recipientOf(tx, agent, existing)
-  context.sends.take(caller, recipient)
+  sending.countSend(recipient)
   const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)

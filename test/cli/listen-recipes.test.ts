@@ -9,8 +9,8 @@ import { rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 import { start } from './terminal.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const recipes = [...readme.matchAll(/^npx rouse listen --exec '([^']+)'/gm)].map(([, command]) => command!)
+const firstSteps = readFileSync(new URL('../../docs/first-steps.md', import.meta.url), 'utf8')
+const recipes = [...firstSteps.matchAll(/^npx rouse listen --exec '([^']+)'/gm)].map(([, command]) => command!)
 
 /** A directory with a program of this name, which writes down its arguments, one a line. */
 function standIn(name: string): { readonly path: string; arguments(): string[] } {
@@ -37,7 +37,7 @@ function standIn(name: string): { readonly path: string; arguments(): string[] }
 /** The example script calls `rouse` of this build. */
 const command = [process.execPath, ...rouseWords()].join(' ')
 
-test('the recipes of the README are for three harnesses', () => {
+test('the recipes of the first steps are for three harnesses', () => {
   expect(recipes.map((recipe) => recipe.split(' ')[1])).toEqual(['claude', 'codex', 'opencode'])
 })
 

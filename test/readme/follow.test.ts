@@ -7,8 +7,9 @@ import { blocksOf } from './blocks.ts'
 import { freshCopy, vendors } from './fresh-copy.ts'
 import { TypedTerminal } from './typed-terminal.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const blocks = blocksOf(readme)
+const documents = ['README.md', 'docs/first-steps.md']
+const text = documents.map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')).join('\n')
+const blocks = blocksOf(text)
 
 /** Commands that stay, and what they print once they are up. */
 const staying: readonly [RegExp, RegExp][] = [
@@ -31,13 +32,13 @@ const shown: readonly [RegExp, RegExp][] = [
 
 const marker = crypto.randomUUID()
 
-test('every fenced block of the README is one for a shell, or the picture', () => {
+test('every fenced block of the README and of the first steps is one for a shell, or the picture', () => {
   const others = blocks.filter(({ language }) => language !== 'sh')
   expect(others.map(({ language }) => language)).toEqual(['mermaid'])
   expect(blocks.length).toBeGreaterThan(7)
 })
 
-test('the README works as printed, from the first line to the last, on a fresh copy', async () => {
+test('the README and the first steps work as printed, from the first line to the last, on a fresh copy', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const copy = freshCopy({ ROUSE_PORT: String(port), ROUSE_GRPC_PORT: '0', ROUSE_URL: url, README_RUN: marker })
