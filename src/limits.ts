@@ -121,6 +121,11 @@ export const outputLimits = {
   ),
   catalogPage: limit(4 * MiB, 'characters', 'descriptions of the agents that one page of the catalog examines'),
   catalogScan: limit(1_000, 'items', 'agents that one page of the catalog examines'),
+  deliveryPage: limit(
+    2 * MiB,
+    'characters',
+    'attempts and reports in a page of deliveries; a page that would be larger has fewer deliveries',
+  ),
   heldPage: limit(4 * MiB, 'characters', 'events that one page of held events examines'),
   wakePayload: limit(64 * KiB, 'bytes', 'the payload of a wake'),
   wakeConcepts: limit(8 * KiB, 'bytes', 'taggedConcepts in the payload of a wake; the rest is cut'),

@@ -1,4 +1,6 @@
+import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { ulidFloor } from '../../lib/ids.ts'
+import { outputLimits } from '../../limits.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
@@ -137,6 +139,29 @@ export async function listDeliveries(
   // 'Z' sorts after every ULID's first digit.
   return (await db.all(newestFirst, { subscriptionId, before: before || 'Z', limit })).map(fromRow)
 }
+
+/** A page of deliveries. `size`: of what was read, in characters. */
+interface DeliveryPage {
+  readonly items: readonly Delivery[]
+  readonly more: boolean
+  readonly size: number
+}
+
+/** Reads a page of a subscription's deliveries before an event id (`''`: from the newest), newest first. Large ones make it shorter. */
+export async function readDeliveryPage(
+  db: Reader,
+  subscriptionId: string,
+  before: string,
+  limit: number,
+): Promise<DeliveryPage> {
+  const read = (last: DeliveryRow | undefined, count: number) =>
+    db.all(newestFirst, { subscriptionId, before: last?.eventId ?? (before || 'Z'), limit: count })
+  const bounds = { limit, sizeMax: outputLimits.deliveryPage.max, sizeOf: sizeOfRow }
+  const { items, ...page } = await readBoundedPage(read, bounds)
+  return { items: items.map(fromRow), ...page }
+}
+
+const sizeOfRow = ({ attempts, history }: DeliveryRow): number => attempts.length + (history?.length ?? 0)
 
 const pageMax = 100
 

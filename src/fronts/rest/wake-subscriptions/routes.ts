@@ -13,9 +13,9 @@ import { subscribe } from '../../../subscriptions/subscribe.ts'
 import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
-import { listDeliveries } from '../../../wakes/store/delivery-store.ts'
+import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
 import { sessionOf } from '../../session-header.ts'
-import { pageOf, positionToken, readPosition } from '../page.ts'
+import { nextToken, pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
 import {
   deliveryQuery,
@@ -148,14 +148,14 @@ export const wakeSubscriptionRoutes = [
     what: 'read deliveries',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: deliveryQuery,
-    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, params, query, reading }, { subscriptions: { db } }: SubscriptionFrontContext) => {
       const { id, agentId } = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken = '' } = query
-      const found = await listDeliveries(db, id, pageToken, limit + 1)
-      const { items, nextPageToken } = pageOf(found, limit, ({ eventId }) => eventId)
+      const { items, more, size } = await readDeliveryPage(db, id, pageToken, limit)
+      await reading.beginReading(size)
       return {
         deliveries: items.map((delivery) => deliveryView(delivery, caller, isOwn(caller, agentId))),
-        nextPageToken,
+        nextPageToken: nextToken(items, more, ({ eventId }) => eventId),
       }
     },
   }),
