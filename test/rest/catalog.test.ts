@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { outputLimits } from '../../src/limits.ts'
+import { startCrowded } from '../support/crowded.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { restAs } from '../support/rest.ts'
 
@@ -81,4 +82,12 @@ test('lists the public agents of other projects after its own, and no others, pa
     expect(new Set(names).size).toBe(30)
     for (const { cards } of all) expect(cards.length).toBeLessThanOrEqual(limit)
   }
+})
+
+test('a search counts what it reads, however small its answer is', async () => {
+  await using crowded = await startCrowded()
+  const skills = Array.from({ length: 25 }, (_, n) => ({ id: `${n}`, name: 'n', examples: ['x'.repeat(2_000)] }))
+  for (let n = 0; n < 60; n++) await crowded.gateway.addAgent(`agent-${n}`, { skills })
+  expect(await crowded.read('/v1/catalog?q=none')).toBe(200)
+  expect(await crowded.read('/v1/catalog?q=none')).toBe(429)
 })

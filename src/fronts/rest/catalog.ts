@@ -4,14 +4,17 @@ import type { JsonObject } from '../../lib/json.ts'
 import { outputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { listAgentsAfter, listPublicAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
+import { LongRead } from '../../registry/shares/long-read.ts'
 import type { Reader } from '../../storage/database.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
 import { catalogQuery } from './catalog-input.ts'
-import { route } from './route.ts'
+import { type Reading, route } from './route.ts'
 
 const limitDefault = 100
-/** Agents that are read in one query. */
-const scanPage = 25
+/** Agents that are read in one query: few at first, and while they are large. */
+const stepMin = 5
+const stepMax = 25
+const largeStep = 64 * 1024
 
 /** `/v1/catalog`: the agent cards of the caller's project and the public ones of others, by skill, tag and text. */
 export const catalogRoutes = [
@@ -22,7 +25,12 @@ export const catalogRoutes = [
     query: catalogQuery,
     handle: async (call, { db, cards }: { readonly db: Reader; readonly cards: CardDocuments }) => {
       const { limit = limitDefault, pageToken: after = '', ...query } = call.query
-      const { agents, nextPageToken } = await catalogPage(db, call.caller.projectId, { query, limit, after })
+      const { agents, nextPageToken } = await catalogPage(
+        db,
+        call.caller.projectId,
+        { query, limit, after },
+        call.reading,
+      )
       const found = await Promise.all(agents.map((agent) => cards.document(agent, '1.0')))
       return { cards: found.map(({ body }) => JSON.parse(body) as JsonObject), nextPageToken }
     },
@@ -32,28 +40,36 @@ export const catalogRoutes = [
 /**
  * The next agents that a query finds: those of the project by handle, then the public ones of other projects. A search stops after a
  * number of agents, or of characters that they say about themselves: then a page has fewer cards than `limit`, even none, and its
- * token continues from there.
+ * token continues from there. Errors: those of `beginReading`.
  */
 async function catalogPage(
   db: Reader,
   projectId: string,
   { query, limit, after }: { query: CatalogQuery; limit: number; after: string },
+  { beginReading }: Reading,
 ): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
   const agents: CardAgent[] = []
   let last: string | undefined = after
+  const read = new LongRead(beginReading)
   let scanned = 0
-  for (let characters = 0; characters < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max; ) {
-    const read = await readAfter(db, projectId, last)
-    for (const agent of searchCatalog(read.map(cardAgent), query).sort(inReadingOrder)) {
-      if (agents.length === limit) return { agents, nextPageToken: tokenOf(projectId, agents.at(-1)!) }
+  let step = stepMin
+  while (last !== undefined && read.size < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max) {
+    const some = await readAfter(db, projectId, last, step)
+    const size = some.reduce((sum, agent) => sum + sizeOfAgent(agent), 0)
+    await read.after(size)
+    for (const agent of searchCatalog(some.map(cardAgent), query).sort(inReadingOrder)) {
+      if (agents.length === limit) {
+        await read.end()
+        return { agents, nextPageToken: tokenOf(projectId, agents.at(-1)!) }
+      }
       agents.push(agent)
     }
-    last = nextPosition(projectId, last, read)
-    if (last === undefined) return { agents, nextPageToken: '' }
-    scanned += read.length
-    for (const agent of read) characters += sizeOfAgent(agent)
+    last = nextPosition(projectId, last, some, step)
+    scanned += some.length
+    step = size > largeStep ? stepMin : stepMax
   }
-  return { agents, nextPageToken: last }
+  await read.end()
+  return { agents, nextPageToken: last ?? '' }
 }
 
 const inReadingOrder = (one: CardAgent, other: CardAgent): number => (tokenOf('', one) < tokenOf('', other) ? -1 : 1)
@@ -62,16 +78,16 @@ const inReadingOrder = (one: CardAgent, other: CardAgent): number => (tokenOf(''
 const elsewhere = ':'
 
 /** The next agents after a token: `@donna` of the project, or `web:@donna` of another one. */
-function readAfter(db: Reader, projectId: string, token: string): Promise<Agent[]> {
-  if (!token.includes(':')) return listAgentsAfter(db, projectId, token, scanPage)
+function readAfter(db: Reader, projectId: string, token: string, count: number): Promise<Agent[]> {
+  if (!token.includes(':')) return listAgentsAfter(db, projectId, token, count)
   const [project = '', handle = ''] = token.split(':')
-  return listPublicAgentsAfter(db, projectId, { projectId: project, handle }, scanPage)
+  return listPublicAgentsAfter(db, projectId, { projectId: project, handle }, count)
 }
 
 /** Where to read on; undefined: there are no more agents. */
-function nextPosition(projectId: string, token: string, read: readonly Agent[]): string | undefined {
+function nextPosition(projectId: string, token: string, read: readonly Agent[], count: number): string | undefined {
   const last = read.at(-1)
-  if (last && read.length === scanPage) return tokenOf(projectId, { handle: last.handle, project: last.projectId })
+  if (last && read.length === count) return tokenOf(projectId, { handle: last.handle, project: last.projectId })
   return token.includes(':') ? undefined : elsewhere
 }
 
