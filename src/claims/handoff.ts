@@ -4,7 +4,7 @@ import type { Agent } from '../registry/agents/agent.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
-import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
+import type { RefusedHandoffMail, SendHandoffMail } from '../registry/mail/handoff-mail.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
@@ -16,33 +16,55 @@ export interface HandoffContext extends ClaimContext {
   readonly sendHandoffMail: SendHandoffMail
 }
 
+interface HandoffInput {
+  readonly ref: string
+  readonly to: string
+  readonly message?: string | undefined
+}
+
+interface HandedOff {
+  readonly claim: Claim
+  readonly messageId: string
+}
+
 /**
  * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. A task gets that agent as
  * its assignee; its assignee need not have claimed it. Only the owner and the operator may. Errors: `claim-not-found`,
- * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, and those of an address. Source: S4-7, D18.
+ * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `rate-limited`, `storm-breaker`, `recipient-storm`,
+ * `quota-exceeded`, and those of an address. Source: S4-7, D18.
  */
-export function handoffClaim(
+export async function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
+  const handed = await context.db.transaction((tx) => handOff(context, tx, caller, input))
+  if ('problem' in handed) throw handed.problem
+  return handed
+}
+
+/** Changes the owner and sends the mail. Where the mail is refused, only the writes of the refusal are made. */
+async function handOff(
   context: HandoffContext,
+  tx: Transaction,
   caller: Caller,
-  input: { ref: string; to: string; message?: string | undefined },
-): Promise<{ claim: Claim; messageId: string }> {
-  const { ref, to, message } = input
+  { ref, to, message }: HandoffInput,
+): Promise<HandedOff | RefusedHandoffMail> {
   const { projectId } = caller
-  return context.db.transaction(async (tx) => {
-    const task = await context.assignment.find(tx, caller, ref)
-    const before = await ownedClaim(tx, caller, ref, task)
-    if (task) requireOpen(task)
-    const recipient = await requireRecipient(tx, caller, to, before)
-    await giveClaim(tx, before, recipient.id)
-    const body = message ?? null
-    const { messageId, events } = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
-    const { id: ownerId, handle: owner } = recipient
-    const data = { ref, owner, previousOwner: before.owner ?? removedIdentity, messageId }
-    const event = claimEvent('claim.handed_off', caller, [before.ownerId, ownerId], data)
-    await context.append(tx, projectId, [event, ...events])
-    if (task) await context.assignment.assign(tx, caller, ref, { id: ownerId, mail: events[0] })
-    return { claim: { projectId, ref, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
-  })
+  const task = await context.assignment.find(tx, caller, ref)
+  const before = await ownedClaim(tx, caller, ref, task)
+  if (task) requireOpen(task)
+  const recipient = await requireRecipient(tx, caller, to, before)
+  const body = message ?? null
+  const mail = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
+  if ('problem' in mail) {
+    if (mail.event) await context.append(tx, projectId, [mail.event])
+    return mail
+  }
+  await giveClaim(tx, before, recipient.id)
+  const { messageId, events } = mail
+  const { id: ownerId, handle: owner } = recipient
+  const data = { ref, owner, previousOwner: before.owner ?? removedIdentity, messageId }
+  const event = claimEvent('claim.handed_off', caller, [before.ownerId, ownerId], data)
+  await context.append(tx, projectId, [event, ...events])
+  if (task) await context.assignment.assign(tx, caller, ref, { id: ownerId, mail: events[0] })
+  return { claim: { projectId, ref, ownerId, owner, claimedAt: tx.now, lastSeenAt: tx.now }, messageId }
 }
 
 /** The claim on a ref that the caller may hand on. */

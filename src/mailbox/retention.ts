@@ -1,11 +1,11 @@
 import { messageIdFloor } from '../lib/ids.ts'
-import { rowBytes } from '../registry/shares/usage.ts'
 import { giveBackUsage } from '../registry/shares/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { MailArchive } from './archive.ts'
 import { pruneLimits } from './limits/prune-limits.ts'
+import { mailBytes } from './messages/mail-bytes.ts'
 
 const pageMax = 200
 /** How long counters are kept that no longer limit anybody. */
@@ -22,13 +22,12 @@ const agedPage = statement<
 const removeRecipients = statement<{ messageId: string; limit: number }>(sql`delete from message_recipient
   where message_id = ${p('messageId')} and agent_id <= (select max(agent_id) from (
     select agent_id from message_recipient where message_id = ${p('messageId')} order by agent_id ${limited}) page)`)
-// `bytes`: what its sender stored with it; -1 for the mail of a task, whose text is stored with the task.
+// `bytes`: what its sender stored with it; 0 for the mail of a task, whose text is stored with the task.
 const removeMessage = statement<
   { id: string },
   { senderId: string; bytes: number }
 >(sql`delete from message where id = ${p('id')}
-  returning sender_id as "senderId", case when task_id is null then
-    octet_length(subject) + octet_length(coalesce(body, '')) + octet_length(coalesce(payload, '')) else -1 end as "bytes"`)
+  returning sender_id as "senderId", case when task_id is null then ${mailBytes} else 0 end as "bytes"`)
 
 /**
  * Archives and deletes mail that was delivered to all of its recipients longer than `retentionMs` ago, and deletes counters that no
@@ -66,6 +65,6 @@ async function removeOne(tx: Transaction, messageId: string, limit: number): Pro
   const rows = await tx.run(removeRecipients, { messageId, limit })
   if (rows === limit) return rows
   const gone = await tx.get(removeMessage, { id: messageId })
-  if (gone && gone.bytes >= 0) await giveBackUsage(tx, gone.senderId, rowBytes + gone.bytes)
+  if (gone && gone.bytes > 0) await giveBackUsage(tx, gone.senderId, gone.bytes)
   return rows + 1
 }

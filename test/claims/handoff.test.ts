@@ -114,3 +114,43 @@ test('a hand-off goes to one other agent of the project', async () => {
   expect((await handOff(gateway, donna, { ref: 'issue-7', to: 'MIKE' })).status).toBe(200)
   expect((await handOff(gateway, mike, { ref: 'issue-7', to: 'donna' })).status).toBe(200)
 })
+
+test('two agents that hand work back and forth are stopped: the storm breaker stays shut, and the log has it once', async () => {
+  await using gateway = await startGateway({ env: { ROUSE_STORM_TURNS: '5' } })
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  await claim(gateway, donna, 'issue-7')
+  const answers = []
+  for (let n = 0; n < 12; n++) {
+    const [from, to] = n % 2 ? [mike, '@donna'] : [donna, '@mike']
+    const answer = await handOff(gateway, from, { ref: 'issue-7', to })
+    answers.push(answer)
+    if (answer.status !== 200) break
+  }
+  const refused = answers.at(-1)!
+  expect(refused.body).toMatchObject({ status: 429, code: 'storm-breaker', limit: 5 })
+  const owner = await ownerOf(gateway, 'issue-7')
+  const [last, next] = owner === '@donna' ? [donna, '@mike'] : [mike, '@donna']
+  expect((await handOff(gateway, last, { ref: 'issue-7', to: next })).body.code).toBe('storm-breaker')
+  const logged = async (type: string) => {
+    const { events } = (await gateway.call('GET', '/v1/events?since=0&limit=1000')).body
+    return events.filter((event: { type: string }) => event.type === type).length
+  }
+  expect([await logged('mail.storm_tripped'), await logged('claim.handed_off')]).toEqual([1, answers.length - 1])
+  expect((await gateway.call('POST', '/v1/messages', { to: next, subject: 'x' }, last)).body.code).toBe('storm-breaker')
+  expect([await ownerOf(gateway, 'issue-7'), await logged('mail.storm_tripped')]).toEqual([owner, 1])
+})
+
+test('an agent at its quota hands nothing over: the text would be stored', async () => {
+  const { gateway, donna } = await startTeam()
+  await using _gateway = gateway
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { bytesStored: 200_000 } })
+  const answers = []
+  for (let n = 0; n < 8; n++) {
+    await claim(gateway, donna, `issue-${n}`)
+    answers.push(await handOff(gateway, donna, { ref: `issue-${n}`, to: '@mike', message: 'x'.repeat(60_000) }))
+  }
+  expect(answers.at(0)!.status).toBe(200)
+  expect(answers.at(-1)!.body.code).toBe('quota-exceeded')
+  expect(await ownerOf(gateway, 'issue-7')).toBe('@donna')
+})

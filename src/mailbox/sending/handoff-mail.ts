@@ -1,23 +1,32 @@
 import { cutText } from '../../lib/cut-text.ts'
 import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
+import type { Usage } from '../../registry/shares/usage.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { checkLimits } from '../limits/check-limits.ts'
 import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import { bytesOfMail } from '../messages/mail-bytes.ts'
 import { putMail } from '../messages/put-mail.ts'
 
 const subjectMax = 200
 
+interface HandoffMailContext {
+  readonly limits: MailLimits
+  readonly findSession: FindSession
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
+}
+
 /**
  * Makes the function that sends the mail of a handoff. The mail has the limits of any other, because two agents may hand work back
- * and forth without end. Errors: `rate-limited`, `storm-breaker`, `recipient-storm`. Source: S4-7.
+ * and forth without end, and its bytes are its sender's. Refusals: `rate-limited`, `storm-breaker`, `recipient-storm`. Source: S4-7.
  */
-export function createHandoffMail(context: { limits: MailLimits; findSession: FindSession }): SendHandoffMail {
+export function createHandoffMail(context: HandoffMailContext): SendHandoffMail {
   return async (tx, { sender, recipient, projectId, ref, body }) => {
+    context.usage.requireRoom(sender)
     if (sender.kind !== 'operator') {
       const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
       const peer = { id: recipient.id, identity: recipient.handle }
       const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer })
-      if (refusal) throw refusal.problem
+      if (refusal) return refusal
     }
     const session = await context.findSession(tx, recipient.id)
     const { message, events } = await putMail(tx, {
@@ -34,6 +43,7 @@ export function createHandoffMail(context: { limits: MailLimits; findSession: Fi
       sessionId: session?.id,
       routed: session !== undefined,
     })
+    context.usage.add(tx, sender, bytesOfMail(message))
     return { messageId: message.id, events }
   }
 }

@@ -13,13 +13,14 @@ import {
   mailScope,
   type RepeatedRequests,
 } from '../../registry/idempotency.ts'
-import { rowBytes, type Usage } from '../../registry/shares/usage.ts'
+import type { Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
 import { checkLimits } from '../limits/check-limits.ts'
 import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
 import type { Refusal } from '../limits/refusals.ts'
+import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage, MessageType } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
 import { type NewMail, putMail } from '../messages/put-mail.ts'
@@ -94,16 +95,10 @@ function storeNewMail(context: MailContext, caller: Caller, input: MailInput, id
     const id = newMessageId(tx.now)
     // Only a message that is sent uses up its key: a refused one may be repeated.
     if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
-    await storeMail(context, tx, caller, { id, subject, input, answered, destination })
-    context.usage.add(tx, caller, mailBytes(subject, input))
+    const message = await storeMail(context, tx, caller, { id, subject, input, answered, destination })
+    context.usage.add(tx, caller, bytesOfMail(message))
     return { id }
   })
-}
-
-/** Returns the bytes that mail takes in the store. Retention subtracts the same. */
-function mailBytes(subject: string, { body = '', payload }: MailInput): number {
-  const ofPayload = payload === undefined ? 0 : Buffer.byteLength(JSON.stringify(payload))
-  return rowBytes + Buffer.byteLength(subject) + Buffer.byteLength(body) + ofPayload
 }
 
 /** Returns the message that a reply answers. The caller must be able to see it. */
@@ -138,7 +133,12 @@ interface Outgoing {
   readonly destination: Destination
 }
 
-async function storeMail(context: MailContext, tx: Transaction, caller: Caller, outgoing: Outgoing): Promise<void> {
+async function storeMail(
+  context: MailContext,
+  tx: Transaction,
+  caller: Caller,
+  outgoing: Outgoing,
+): Promise<MailMessage> {
   const { id, subject, input, answered, destination } = outgoing
   const { recipients, projectId, broadcast, address } = destination
   const one = recipients.length === 1 && !broadcast ? recipients[0] : undefined
@@ -171,8 +171,9 @@ async function storeMail(context: MailContext, tx: Transaction, caller: Caller, 
     sessionId: session?.id,
   } satisfies NewMail
   const isRouted = session !== undefined || (one !== undefined && (await isWokenFor(tx, one.id, mail)))
-  const { events } = await putMail(tx, { ...mail, routed: isRouted })
+  const { message, events } = await putMail(tx, { ...mail, routed: isRouted })
   await context.append(tx, projectId, events)
+  return message
 }
 
 async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMail, 'createdAt'>): Promise<boolean> {
