@@ -30,7 +30,7 @@ import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from './wakes/missed-edges.ts'
-import { releaseLeasesOf } from './wakes/store/gateway-leases.ts'
+import { requeueLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
 import { openDelivery } from './wiring/delivery.ts'
@@ -59,7 +59,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   // the cluster and the ports
   const { databaseUrl, busUrl } = config
   const { storeName } = keys
-  const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf }))
+  const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, requeueLeasesOf }))
   // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
   if (databaseUrl === undefined) {
     await requeueAll(db)
@@ -121,7 +121,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     {
       read: () => requireProject(db, defaultProject),
       write: () => proveWrites(db, gatewayId),
-      isClaiming: () => engine.isClaiming,
+      isLeasing: () => engine.isLeasing,
     },
     { clock, log },
   )

@@ -19,7 +19,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const [
     { openDatabase },
     { openCluster },
-    { releaseLeasesOf },
+    { requeueLeasesOf },
     { openDelivery },
     { openFeatures },
     { OutboundFetch },
@@ -56,7 +56,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const secrets = new SecretBox([encryptionKey])
   const outbound = undo.use(new OutboundFetch({ allow: ['127.0.0.0/8'] }))
   const outside = { db, clock, log: quietLog }
-  const cluster = undo.use(await openCluster({ ...outside, databaseUrl, storeName: 'be9c4', releaseLeasesOf }))
+  const cluster = undo.use(await openCluster({ ...outside, databaseUrl, storeName: 'be9c4', requeueLeasesOf }))
   const parts = { ...outside, random: Math.random, cluster, outbound, secrets, signToken: noToken, timeoutMs: 10_000 }
   const delivery = openDelivery(parts, undo)
   const { channels, engine } = delivery

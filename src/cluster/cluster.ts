@@ -44,18 +44,18 @@ interface ClusterOptions {
   /** What all gateways of a store have in common and no other store has: hexadecimal. */
   readonly storeName: string
   /** Releases the leases of a gateway that is gone. Returns how many subscriptions fell due. */
-  readonly releaseLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
+  readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
 }
 
 /** Opens this gateway's view of the cluster. Its bus is connected by `start`. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { db, clock, log, databaseUrl, busUrl, storeName, releaseLeasesOf } = options
+  const { db, clock, log, databaseUrl, busUrl, storeName, requeueLeasesOf } = options
   if (databaseUrl === undefined) return singleGateway()
   const id = newUuid()
   const handlers = new Handlers()
   const bus = await openBus({ busUrl, databaseUrl }, `rouse_${storeName.slice(0, 32)}`, clock, log)
   const messages = new ClusterMessages(bus, id, handlers, clock, log)
-  const membership = new Membership({ db, clock, log, id, releaseLeasesOf, due: () => handlers.due() })
+  const membership = new Membership({ db, clock, log, id, requeueLeasesOf, due: () => handlers.due() })
   const sweepLeases = new SweepLeases(db, id, clock)
   const open = new Cleanup()
   return {

@@ -16,7 +16,7 @@ interface MembershipContext {
   /** This gateway's id. */
   readonly id: string
   /** Releases the leases of a gateway that is gone. Returns how many subscriptions fell due. */
-  readonly releaseLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
+  readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
   /** Called when leases of another gateway were released. */
   due(): void
 }
@@ -51,10 +51,10 @@ export class Membership implements AsyncDisposable {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await this.#loop
-    const { db, id, log, releaseLeasesOf } = this.#context
+    const { db, id, log, requeueLeasesOf } = this.#context
     const leave = async (tx: Transaction): Promise<void> => {
       await removeGateway(tx, id)
-      await releaseLeasesOf(tx, id)
+      await requeueLeasesOf(tx, id)
     }
     await db.transaction(leave).catch((error: unknown) => log.warn({ err: error }, 'gateway.not_removed'))
   }
@@ -76,9 +76,9 @@ export class Membership implements AsyncDisposable {
 
   /** A gateway that was only slow finds its leases gone when it records a delivery, and sends no more. */
   async #takeOver(gateway: string, since: number): Promise<void> {
-    const { db, log, due, releaseLeasesOf } = this.#context
+    const { db, log, due, requeueLeasesOf } = this.#context
     const released = await db.transaction(async (tx) =>
-      (await removeDeadGateway(tx, gateway, since)) ? releaseLeasesOf(tx, gateway) : 0,
+      (await removeDeadGateway(tx, gateway, since)) ? requeueLeasesOf(tx, gateway) : 0,
     )
     log.warn({ gateway, subscriptions: released }, 'gateway.taken_over')
     if (released > 0) due()

@@ -4,6 +4,7 @@ import type { HandoffContext } from '../claims/handoff.ts'
 import { Problem, toProblem } from '../errors.ts'
 import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
 import type { MailContext } from '../mailbox/sending/send-mail.ts'
+import type { SessionContext } from '../sessions/context.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
@@ -17,7 +18,6 @@ import { createLocalApi } from './mcp/local-api.ts'
 import { notFound, problemHandler, sendProblem } from './problem.ts'
 import type { ReadinessProbe } from './readiness.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
-import type { SessionFrontContext } from './rest/sessions/routes.ts'
 import { openTable, restTable } from './rest/table.ts'
 import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
 import { countAnswers, requireRead } from './unsent-answers.ts'
@@ -29,7 +29,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly publicUrl: string
   readonly mail: MailContext & PiggybackContext
   readonly claims: HandoffContext
-  readonly sessions: SessionFrontContext
+  readonly sessions: SessionContext
   readonly instanceKey: string
   readonly readiness: ReadinessProbe
   readonly revoked: (ids: readonly string[]) => void

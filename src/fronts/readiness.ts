@@ -11,7 +11,7 @@ interface ReadinessChecks {
   readonly read: () => Promise<unknown>
   readonly write: () => Promise<unknown>
   /** Whether due wakes are claimed. */
-  readonly isClaiming: () => boolean
+  readonly isLeasing: () => boolean
 }
 
 interface Readiness {
@@ -43,7 +43,7 @@ export class ReadinessProbe {
     const now = this.#clock.now()
     const age = now - (this.#known?.at ?? Number.NEGATIVE_INFINITY)
     if (!this.#known || age >= freshMs || age < 0) this.#known = { at: now, found: this.#try() }
-    const found = { ...(await this.#known.found), dispatcher: this.#checks.isClaiming() }
+    const found = { ...(await this.#known.found), dispatcher: this.#checks.isLeasing() }
     this.#note(found)
     return found
   }

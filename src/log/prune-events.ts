@@ -19,7 +19,7 @@ const removeEvents = statement<{ projectId: string; upTo: number }>(
   sql`delete from event where project_id = ${p('projectId')} and log_id <= ${p('upTo')}`,
 )
 // The head does not move, so no logId is ever assigned twice.
-const moveTail = statement<{ projectId: string; upTo: number }>(
+const setPrunedTo = statement<{ projectId: string; upTo: number }>(
   sql`update project set log_tail = ${p('upTo')} where id = ${p('projectId')} and log_tail < ${p('upTo')}`,
 )
 // Goes from one audience to the next by the key, without reading the rows between.
@@ -56,7 +56,7 @@ async function pruneOldest(tx: Transaction, projectId: string, before: number, l
   const upTo = rows[count - 1]?.logId
   if (upTo === undefined) return 0
   await tx.run(removeEvents, { projectId, upTo })
-  await tx.run(moveTail, { projectId, upTo })
+  await tx.run(setPrunedTo, { projectId, upTo })
   return count
 }
 

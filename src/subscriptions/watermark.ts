@@ -1,5 +1,5 @@
-import { Problem } from '../errors.ts'
 import { lockLog, logBounds } from '../log/event-store.ts'
+import { requireInLog } from '../log/require-in-log.ts'
 import type { Transaction } from '../storage/database.ts'
 
 /**
@@ -13,19 +13,10 @@ export async function requireWatermark(
   field = 'sinceLogId',
 ): Promise<void> {
   await lockLog(tx, projectId)
-  const { head, prunedTo } = await logBounds(tx, projectId)
-  if (sinceLogId > head) {
-    throw new Problem('watermark-ahead', {
-      field,
-      detail: `${field}: the log ends at ${head}. Send the logId of the last wake that you handled.`,
-      extra: { lastLogId: head },
-    })
-  }
-  if (sinceLogId < prunedTo) {
-    throw new Problem('watermark-expired', {
-      field,
-      detail: `${field}: events up to ${prunedTo} are no longer kept. Start from ${prunedTo}, and read the current state from the tasks.`,
-      extra: { earliestLogId: prunedTo },
-    })
-  }
+  requireInLog(await logBounds(tx, projectId), {
+    logId: sinceLogId,
+    field,
+    instead: 'the logId of the last wake that you handled',
+    also: ', and read the current state from the tasks',
+  })
 }

@@ -1,9 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Base } from '../core.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
-import type { Logger } from '../logger.ts'
-import type { Database } from '../storage/database.ts'
 import type { Channels } from './channel.ts'
 import { createEventWriter } from './commit/event-writer.ts'
 import type { FindDelivered } from './read/pending.ts'
@@ -11,10 +9,7 @@ import type { FindWaiting } from './read/waiting.ts'
 import { Dispatcher } from './run/dispatcher.ts'
 import { type OnDelivered, Recorder } from './run/recorder.ts'
 
-interface EngineOptions {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
+interface EngineOptions extends Base {
   readonly notifier: LogNotifier
   readonly cluster: Cluster
   /** The ways out of this gateway, by harness target. */
@@ -33,7 +28,7 @@ export interface Engine extends AsyncDisposable {
   readonly append: AppendEvents
   /** Starts to lease due subscriptions and to send. */
   start(): void
-  /** Stops new runs, lets requests in flight finish and releases every lease. */
+  /** Stops new runs, lets requests in flight finish and requeues every lease. */
   stop(): Promise<void>
   /** Looks for due subscriptions now, or at `dueAt`. */
   notifyDue(dueAt?: number): void
@@ -42,7 +37,7 @@ export interface Engine extends AsyncDisposable {
   /** Whether it leases and sends. */
   readonly isRunning: boolean
   /** Whether the store lets it lease what is due. */
-  readonly isClaiming: boolean
+  readonly isLeasing: boolean
   /** How many subscriptions it sends for now. */
   readonly runCount: number
 }
@@ -98,8 +93,8 @@ export function createEngine(options: EngineOptions): Engine {
     get isRunning() {
       return dispatcher.isRunning
     },
-    get isClaiming() {
-      return dispatcher.isClaiming
+    get isLeasing() {
+      return dispatcher.isLeasing
     },
     get runCount() {
       return dispatcher.runCount

@@ -4,7 +4,7 @@ import { Membership } from '../../src/cluster/membership.ts'
 import { SweepLeases } from '../../src/cluster/sweep-leases.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { releaseLeasesOf } from '../../src/wakes/store/gateway-leases.ts'
+import { requeueLeasesOf } from '../../src/wakes/store/gateway-leases.ts'
 import { leaseDue, renewLease } from '../../src/wakes/store/lease-store.ts'
 import { until } from '../support/until.ts'
 import { openEngine } from '../wakes/engine.ts'
@@ -17,7 +17,7 @@ function joined(engine: { db: Database; clock: { now(): number; after(ms: number
     ...engine,
     log: silentLogger,
     id: 'mine',
-    releaseLeasesOf,
+    requeueLeasesOf,
     due: () => due.push('due'),
   })
   return { gateways, due }

@@ -6,13 +6,13 @@ import { logLines } from '../support/log-lines.ts'
 function open() {
   const clock = new FakeClock()
   const { log, lines } = logLines()
-  const world = { reads: 0, writes: 0, isClaiming: true, write: async (): Promise<unknown> => undefined }
+  const world = { reads: 0, writes: 0, isLeasing: true, write: async (): Promise<unknown> => undefined }
   const read = async () => void world.reads++
   const write = () => {
     world.writes++
     return world.write()
   }
-  const probe = new ReadinessProbe({ read, write, isClaiming: () => world.isClaiming }, { clock, log })
+  const probe = new ReadinessProbe({ read, write, isLeasing: () => world.isLeasing }, { clock, log })
   return { clock, world, probe, lines }
 }
 
@@ -32,7 +32,7 @@ test('a write that fails, and claims that fail, are distinguished', async () => 
   world.write = () => Promise.reject(new Error('read-only'))
   expect(await probe.check()).toEqual({ store: true, writes: false, dispatcher: true })
   world.write = async () => undefined
-  world.isClaiming = false
+  world.isLeasing = false
   clock.advance(1_000)
   expect(await probe.check()).toEqual({ store: true, writes: true, dispatcher: false })
 })
@@ -60,12 +60,12 @@ test('a write without an answer counts as failed after two seconds, and no secon
 
 test('a change is logged once, with what is missing', async () => {
   const { clock, world, probe, lines } = open()
-  world.isClaiming = false
+  world.isLeasing = false
   for (let n = 0; n < 3; n++) {
     await probe.check()
     clock.advance(1_000)
   }
-  world.isClaiming = true
+  world.isLeasing = true
   await probe.check()
   expect(lines).toEqual([
     { level: 'warn', event: 'gateway.unready', store: true, writes: true, dispatcher: false },

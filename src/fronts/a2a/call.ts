@@ -94,7 +94,7 @@ export abstract class A2aCall {
   }
 
   /** Errors: `unauthenticated` when the key was revoked, or its agent removed, while the call was open. */
-  requireHeld(): void {
+  requireNotRevoked(): void {
     if (this.isRevoked) throw revoked()
   }
 

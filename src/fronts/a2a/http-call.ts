@@ -55,7 +55,7 @@ export class HttpCall extends A2aCall {
 
   /** A stream that has begun needs nothing here: `EventStream` ends it with a last event when its key is revoked. */
   override finishStream(): void {
-    if (!this.#res.headersSent) this.requireHeld()
+    if (!this.#res.headersSent) this.requireNotRevoked()
   }
 
   override async taken(): Promise<void> {

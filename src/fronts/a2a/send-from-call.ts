@@ -48,7 +48,7 @@ export async function answerSend(
       timeoutMs: context.blockingTimeoutMs,
       signal: call.signal,
     })
-    call.requireHeld()
+    call.requireNotRevoked()
   }
   const answer = await readMessageAnswer(context.db, task)
   return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, { historyLength })

@@ -40,7 +40,7 @@ export class GrpcCall extends A2aCall {
 
   /** Fails a stream that was cut off because the key was revoked or the gateway stops. Otherwise its client would take it for complete. */
   override finishStream(): void {
-    this.requireHeld()
+    this.requireNotRevoked()
     if (this.context.stopping.aborted) {
       throw new GrpcFailure('UNAVAILABLE', 'The gateway is stopping. Subscribe to the task again in a moment.')
     }

@@ -91,8 +91,8 @@ export class Dispatcher implements AsyncDisposable {
     return this.#loop !== undefined && !this.#stopping.signal.aborted
   }
 
-  /** Whether it claims what is due: what readiness reports. A loop whose claims the store refuses does not. */
-  get isClaiming(): boolean {
+  /** Whether it leases what is due: what readiness reports. False while the store refuses. */
+  get isLeasing(): boolean {
     return this.isRunning && !this.#isStalled
   }
 
@@ -122,7 +122,7 @@ export class Dispatcher implements AsyncDisposable {
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
-        else if ((await this.#claim(wanted)) < wanted) await this.#idle()
+        else if ((await this.#tryToLease(wanted)) < wanted) await this.#idle()
       } catch (error) {
         this.#isStalled = true
         this.#context.log.error({ err: error }, 'dispatcher.stalled')
@@ -141,7 +141,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#clockSeen = now
   }
 
-  async #claim(limit: number): Promise<number> {
+  async #tryToLease(limit: number): Promise<number> {
     const count = await this.#lease(limit)
     this.#isStalled = false
     return count

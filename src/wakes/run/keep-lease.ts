@@ -4,9 +4,9 @@ import type { Run } from './run.ts'
 /** Renews the lease of a run. False: the run stops, or the lease was lost. */
 export async function renew({ context, lease, signal }: Run): Promise<boolean> {
   if (signal.aborted) return false
-  const isHeld = await context.db.transaction((tx) => renewLease(tx, lease, tx.now + leaseMs))
-  if (!isHeld) lease.lose()
-  return isHeld
+  const isOurs = await context.db.transaction((tx) => renewLease(tx, lease, tx.now + leaseMs))
+  if (!isOurs) lease.lose()
+  return isOurs
 }
 
 /** Ends a run before its work is done: the next lease, from `dueAt` on (ms since the epoch), continues it. */

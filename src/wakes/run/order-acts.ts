@@ -37,15 +37,15 @@ export class OrderActs {
     const { context, subscription, lease } = this.run
     const { emission } = unfinished
     const sent = { subscriptionId: subscription.id, emission, attempts }
-    const isHeld = await context.db.transaction(async (tx) => {
+    const isOurs = await context.db.transaction(async (tx) => {
       if (!(await renewLease(tx, lease, tx.now + leaseMs))) return false
       if (emission.replayed) await saveDelivery(tx, sent, 'pending')
       else await keepEmission(tx, subscription.id, unfinished, attempts)
       if (isLong(attempts)) await resumeWithDigest(tx, lease)
       return true
     })
-    if (!isHeld) lease.lose()
-    return isHeld
+    if (!isOurs) lease.lose()
+    return isOurs
   }
 
   async waitFor<Value>(value: Promise<Value>): Promise<Value | undefined> {
@@ -73,22 +73,22 @@ export class OrderActs {
     const { lease, signal, context } = this.run
     const now = context.clock.now()
     if (!lease.isLost && !signal.aborted && Math.abs(now - this.#renewedAt) < renewMs) return true
-    const isHeld = await renew(this.run)
-    if (isHeld) this.#renewedAt = now
-    return isHeld
+    const isOurs = await renew(this.run)
+    if (isOurs) this.#renewedAt = now
+    return isOurs
   }
 
   /** Records the attempts so far, and waits for the next one. False: the lease has ended. */
   async retryAt(emission: Emission, attempts: readonly Attempt[], nextAttemptAt: number): Promise<boolean> {
     const { context, subscription, lease } = this.run
     await context.recorder.settled(lease)
-    const isHeld = await context.db.transaction(async (tx) => {
+    const isOurs = await context.db.transaction(async (tx) => {
       if (!(await renewLease(tx, lease, nextAttemptAt + leaseMs))) return false
       await saveDelivery(tx, { subscriptionId: subscription.id, emission, attempts }, 'pending', nextAttemptAt)
       return true
     })
-    if (!isHeld) lease.lose()
-    return isHeld && this.waitUntil(nextAttemptAt)
+    if (!isOurs) lease.lose()
+    return isOurs && this.waitUntil(nextAttemptAt)
   }
 
   /** False: the wait was cut short or left to the store, or the lease was lost during it. */

@@ -20,7 +20,7 @@ export async function recordFailure(
   const { id: subscriptionId, projectId } = subscription
   await context.recorder.settled(lease)
   const before = lease.progress
-  const isHeld = await context.db.transaction(async (tx) => {
+  const isOurs = await context.db.transaction(async (tx) => {
     if (!(await advanceCursor(tx, lease, step.progress))) return false
     if (step.progress.failedInARow > 0) await keepFailing(tx, lease, before)
     await saveDelivery(tx, { subscriptionId, emission, attempts: result.attempts }, step.outcome)
@@ -29,8 +29,8 @@ export async function recordFailure(
     return true
   })
   lease.advance(step.progress)
-  if (!isHeld || step.next === 'degrade') lease.lose()
-  if (isHeld && step.next === 'degrade') warn(run, step.reason)
+  if (!isOurs || step.next === 'degrade') lease.lose()
+  if (isOurs && step.next === 'degrade') warn(run, step.reason)
 }
 
 function failureEvents(

@@ -1,19 +1,12 @@
-import type { Clock } from '../../lib/clock.ts'
-import type { AppendEvents } from '../../log/append.ts'
+import type { Core } from '../../core.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
-import type { Logger } from '../../logger.ts'
-import type { Database } from '../../storage/database.ts'
 import type { Channels } from '../channel.ts'
 import type { FindDelivered } from '../read/pending.ts'
 import type { FindWaiting } from '../read/waiting.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What all runs of a gateway share. */
-export interface RunContext {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Logger
-  readonly append: AppendEvents
+export interface RunContext extends Core {
   readonly channels: Channels
   readonly notifier: LogNotifier
   readonly recorder: Recorder

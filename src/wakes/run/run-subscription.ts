@@ -43,12 +43,12 @@ async function work(run: Run): Promise<number | undefined> {
   const sender = new Sender(run)
   const reader = new PendingReader(run)
   // A subscription that was leased for one event was idle, so it has no requested replays.
-  let isHeld = event !== undefined || ((await finishUnfinished(run, sender)) && (await sendReplays(run, sender)))
-  while (isHeld && (await sendPending(run, sender, reader))) {
+  let isOurs = event !== undefined || ((await finishUnfinished(run, sender)) && (await sendReplays(run, sender)))
+  while (isOurs && (await sendPending(run, sender, reader))) {
     const end = await context.recorder.end(lease, subscription)
     if (end.end === 'released') return end.dueAt ?? undefined
     if (end.end === 'continued') reader.continueWith(end.events, end.hasMore)
-    else isHeld = false
+    else isOurs = false
   }
   // The next lease finds on record what arrived, and does not send it again.
   await context.recorder.settled(lease)

@@ -4,12 +4,13 @@ import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { announcers } from '../rules/announcers.ts'
 import { isCalled } from './arrivals.ts'
+import { endsLease } from './lease-columns.ts'
 import { releaseWithDigest } from './released-store.ts'
 
 // A run that is under way ends: its next one sends the digest.
 const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
   set announces_waiting = 1, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('dueAt')},
-    lease_owner = null, claimed_to_log_id = null, updated_at = ${p('now')}
+    ${endsLease}, updated_at = ${p('now')}
   where id = ${p('id')} and status = 'active'`)
 const announceLater = statement<{ id: string; now: number }>(
   sql`update subscription set announces_waiting = 1, updated_at = ${p('now')} where id = ${p('id')} and status = 'waiting'`,

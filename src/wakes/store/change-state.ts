@@ -2,6 +2,7 @@ import { mayBecome } from '../../registry/subscriptions/status.ts'
 import type { DeliveryState, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { Collision, type Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
+import { endsLease } from './lease-columns.ts'
 import { dropUnfinished } from './unfinished-store.ts'
 
 interface Known {
@@ -42,7 +43,7 @@ const change = statement<
     cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
     failing_cursor_log_id = ${p('failingCursorLogId')}, failing_emitted_log_id = ${p('failingEmittedLogId')}, generation = ${p('generation')},
     generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')}, due_at = ${p('dueAt')},
-    claimed_to_log_id = null, lease_owner = null, updated_at = ${p('now')}
+    ${endsLease}, updated_at = ${p('now')}
   where id = ${p('id')} and ${isKnown}`)
 
 /**

@@ -11,7 +11,7 @@ const release = statement<{ from: string; to: string; now: number }>(sql`update 
  * Makes every subscription that a gateway has leased due now, and ends the streams that were connected to it. Returns how many fell
  * due.
  */
-export async function releaseLeasesOf(tx: Transaction, gatewayId: string): Promise<number> {
+export async function requeueLeasesOf(tx: Transaction, gatewayId: string): Promise<number> {
   await disconnectStreamsOf(tx, gatewayId)
   return tx.run(release, { from: `${gatewayId}.`, to: `${gatewayId}/`, now: tx.now })
 }

@@ -3,6 +3,7 @@ import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey, Progress } from './lease.ts'
+import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
 
 const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
@@ -33,7 +34,7 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
   (
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
-    window_until = v.column6, ${endsFailing}, lease_owner = null, claimed_to_log_id = null, resume_with_digest = 0,
+    window_until = v.column6, ${endsFailing}, ${endsLease}, resume_with_digest = 0,
     announces_waiting = 0, announces_held = 0,
     due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
   from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,

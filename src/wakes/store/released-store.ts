@@ -4,6 +4,7 @@ import type { StreamCapability } from '../../registry/subscriptions/stream-capab
 import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import { endsLease } from './lease-columns.ts'
 
 /** An active subscription for which presence holds events. */
 export interface HoldingSubscription {
@@ -45,7 +46,7 @@ const joins =
 // A run that is under way ends: its next one sends the digest.
 const announce = statement<{ id: string; now: number }>(sql`update subscription
   set announces_held = generation + 1, ${joins}, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('now')},
-    lease_owner = null, claimed_to_log_id = null, updated_at = ${p('now')}
+    ${endsLease}, updated_at = ${p('now')}
   where id = ${p('id')} and status = 'active'`)
 const join = statement<{ id: string }>(
   sql`update subscription set announces_held = generation + 1, ${joins} where id = ${p('id')}`,

@@ -3,6 +3,7 @@ import type { StreamCapability } from '../../registry/subscriptions/stream-capab
 import { connectingTargets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
+import { endsLease } from './lease-columns.ts'
 import { canBecome, resumes, stopsAs } from './subscription-state.ts'
 
 /** A stream that a subscription's wakes are written to. */
@@ -30,12 +31,12 @@ const takeOver = statement<Connecting>(sql`update subscription
 const keep = statement<Connecting>(sql`update subscription set ${streamColumns}, updated_at = ${p('now')}
   where id = ${p('id')} and status = 'paused'`)
 const activate = statement<Connecting & { status: string; whyNot: null; dueAt: number }>(sql`update subscription
-  set ${streamColumns}, claimed_to_log_id = null, lease_owner = null, ${resumes}
+  set ${streamColumns}, ${endsLease}, ${resumes}
   where id = ${p('id')} and ${canBecome('active', ['waiting', 'degraded'])}`)
 
 const noStream = sql.raw("stream_id = null, stream_gateway = null, stream_capabilities = '[]'")
 // Of a target that has been changed meanwhile only the stream is forgotten.
-const isConnected = sql.raw(`status = 'active' and harness_target in ('${connectingTargets.join("', '")}')`)
+const isConnected = sql`${canBecome('waiting', ['active'])} and ${sql.raw(`harness_target in ('${connectingTargets.join("', '")}')`)}`
 // One that was idle has looked at everything.
 const cursor = sql`cursor_log_id = case when due_at is null
     then (select log_head from project where project.id = subscription.project_id) else cursor_log_id end`

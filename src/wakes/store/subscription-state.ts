@@ -10,6 +10,7 @@ import { type HarnessTarget, isDeliverable, liveStatus } from '../../registry/su
 import type { Transaction } from '../../storage/database.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey } from './lease.ts'
+import { endsLease } from './lease-columns.ts'
 
 /**
  * The condition that a subscription may become `to`: from every status that the table of transitions allows, or only from these
@@ -22,7 +23,7 @@ export const canBecome = <To extends SubscriptionStatus>(
 
 /** A subscription that is not active is not due and not leased. */
 export const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
-  sql`status = ${sql.raw(`'${status}'`)}, reason = ${p('reason')}, due_at = null, lease_owner = null, claimed_to_log_id = null,
+  sql`status = ${sql.raw(`'${status}'`)}, reason = ${p('reason')}, due_at = null, ${endsLease},
     updated_at = ${p('now')}`
 
 /** A wake subscription that was paused. */
@@ -84,7 +85,6 @@ const degradedOf = statement<{ agentId: string }, Resumable & { reason: string }
 const revive = statement<Resumed>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
-/** The state that a change was decided on: everything that a run or another caller may have changed since it was read. */
 /** Ends a lease and degrades its subscription: nothing more is sent until it is made active. False: the lease was lost. */
 export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
   return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0

@@ -1,22 +1,18 @@
-import { type Clock, sleep } from '../../../lib/clock.ts'
+import type { Base } from '../../../core.ts'
+import { sleep } from '../../../lib/clock.ts'
 import type { LogEvent } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { follow } from '../../../log/follow.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
-import type { Logger } from '../../../logger.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { Database } from '../../../storage/database.ts'
 import { readEvents } from '../../rest/events/read.ts'
 import { sourceFor } from '../../rest/events/stream.ts'
 
 /** Called with the resources that events have changed, and the `logId` of the last of these events. */
 type OnUpdated = (uris: readonly string[], logId: number) => void
 
-interface FeedContext {
-  readonly db: Database
+interface FeedContext extends Base {
   readonly notifier: LogNotifier
-  readonly clock: Clock
-  readonly log: Logger
   readonly resourcesOf: ResourcesOf
 }
 

@@ -1,6 +1,6 @@
-import { Problem } from '../../../errors.ts'
 import type { LogEvent } from '../../../log/event.ts'
 import { logBounds, readAudienceEvents, readProjectEvents } from '../../../log/event-store.ts'
+import { requireInLog } from '../../../log/require-in-log.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Reader } from '../../../storage/database.ts'
 
@@ -13,18 +13,6 @@ export function readEvents(db: Reader, caller: Caller, after: number, limit: num
 
 /** Refuses a `since` that is not in the log. Errors: `watermark-ahead`, `watermark-expired`. */
 export async function requireKept(db: Reader, caller: Caller, since: number): Promise<void> {
-  const { head, prunedTo } = await logBounds(db, caller.projectId)
-  if (since > head) {
-    throw new Problem('watermark-ahead', {
-      field: 'since',
-      detail: `since: the log ends at ${head}. Send the logId of the last event that you saw.`,
-      extra: { lastLogId: head },
-    })
-  }
-  if (since >= prunedTo) return
-  throw new Problem('watermark-expired', {
-    field: 'since',
-    detail: `since: events up to ${prunedTo} are no longer kept. Start from ${prunedTo}.`,
-    extra: { earliestLogId: prunedTo },
-  })
+  const instead = 'the logId of the last event that you saw'
+  requireInLog(await logBounds(db, caller.projectId), { logId: since, field: 'since', instead })
 }

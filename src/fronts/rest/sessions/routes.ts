@@ -1,4 +1,3 @@
-import type { Clock } from '../../../lib/clock.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import type { SessionContext } from '../../../sessions/context.ts'
@@ -20,12 +19,8 @@ import { type PresenceView, presenceView, routesView, type SessionView, sessionV
 const limitDefault = 50
 
 /** What the routes of sessions and presence take from the context of the front. */
-export interface SessionFrontContext extends SessionContext {
-  readonly clock: Clock
-}
-
 export interface SessionRouteContext {
-  readonly sessions: SessionFrontContext
+  readonly sessions: SessionContext
 }
 
 /** `/v1/sessions` and `/v1/presence`: start, give a sign of life, end, list. Source: S1-8, S2-2, S2-20. */
@@ -102,6 +97,6 @@ export const sessionRoutes = [
   }),
 ] as const
 
-async function view({ db, clock }: SessionFrontContext, session: Session): Promise<SessionView> {
+async function view({ db, clock }: SessionContext, session: Session): Promise<SessionView> {
   return sessionView(session, await identityOf(db, session.agentId), clock.now())
 }

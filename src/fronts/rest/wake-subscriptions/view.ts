@@ -123,11 +123,11 @@ export interface HeldView {
   readonly createdAt: string
 }
 
-/** @param logTail events up to here are no longer kept */
+/** @param prunedTo events up to here are no longer kept */
 export function subscriptionView(
   subscription: WakeSubscription,
   agentIdentity: string,
-  logTail: number,
+  prunedTo: number,
   now: number,
 ): SubscriptionView {
   const { previousKeyUntil } = subscription
@@ -144,7 +144,7 @@ export function subscriptionView(
     ...(subscription.streamCapabilities.length === 0 ? {} : { streamCapabilities: subscription.streamCapabilities }),
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
-    ...(isOvertaken(subscription, logTail) ? { earliestLogId: logTail } : {}),
+    ...(isOvertaken(subscription, prunedTo) ? { earliestLogId: prunedTo } : {}),
     lastEmittedLogId: subscription.lastEmittedLogId,
     ...(previousKeyUntil !== null && previousKeyUntil > now
       ? { previousKeyValidUntil: instant(previousKeyUntil) }
