@@ -29,8 +29,16 @@ export const connectionLimits = {
 
 /** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`. */
 export const openLimits = {
-  unsentBytes: limit(64 * MiB, 'bytes', 'answers and stream events of one key that its clients have not read yet'),
-  loadingEvents: limit(4, 'at a time', 'stream events of one key that are loaded at the same time'),
+  unsentBytes: limit(
+    64 * MiB,
+    'bytes',
+    'answers and stream events of one agent that its clients have not read yet; one of its keys may have half',
+  ),
+  loadingEvents: limit(
+    4,
+    'at a time',
+    'stream events of one agent that are loaded at the same time; one of its keys may have half',
+  ),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
   receipts: limit(100, 'items', 'receipts for wakes in one request, or in one frame of a WebSocket'),

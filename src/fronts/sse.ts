@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { leaveDoor } from './door.ts'
-import type { Unsent } from './unsent.ts'
+import type { AnswerReader, Unsent } from './unsent.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
 export const keepAliveMs = 15_000
@@ -29,8 +29,7 @@ export const streamHeaders = {
 }
 
 /** The reader of a stream. */
-interface Reader {
-  readonly keyId: string
+interface Reader extends AnswerReader {
   /** Aborts when the reader's key is revoked. */
   readonly revoked: AbortSignal
   /** The data of the last event of a reader whose key was revoked. */
@@ -73,7 +72,7 @@ export class EventStream {
     if (isTaken) return true
     res.off('drain', this.#taken)
     this.#taken()
-    const taken = this.#unsent.add(this.#reader.keyId, res.writableLength)
+    const taken = this.#unsent.add(this.#reader, res.writableLength)
     this.#taken = taken
     res.once('drain', taken)
     return false

@@ -2,21 +2,21 @@ import { ServerResponse } from 'node:http'
 import type { Express, RequestHandler, Response } from 'express'
 import type { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Unsent } from './unsent.ts'
+import { readerOf, type Unsent } from './unsent.ts'
 
 /** The bytes that a socket accepts without waiting for its reader. */
 const smallBytes = 16 * 1024
 
-/** Refuses requests of a key with too many unread bytes. Runs after the key is known. */
+/** Refuses requests of an agent or a key with too many unread bytes. Runs after the key is known. */
 export function requireRead(unsent: Unsent): RequestHandler {
   return (_req, res, next) => {
-    unsent.requireRoom((res.locals.caller as Caller).keyId)
+    unsent.requireRoom(readerOf(res.locals.caller as Caller))
     next()
   }
 }
 
 /**
- * Counts every answer until its reader has read it, for each key or, without a key, for each address. An answer above the limit is
+ * Counts every answer until its reader has read it, for each agent and key or, without a key, for each address. An answer above the limit is
  * replaced by `refuse`.
  */
 export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Response, error: unknown) => void): void {
@@ -24,7 +24,8 @@ export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Respons
   app.response.end = function (this: Response, ...given: unknown[]) {
     const bytes = sizeOf(given[0])
     if (bytes < smallBytes) return end.apply(this, given)
-    const reader = (this.locals?.caller as Caller | undefined)?.keyId ?? `address:${this.req.socket.remoteAddress}`
+    const caller = this.locals?.caller as Caller | undefined
+    const reader = caller ? readerOf(caller) : { keyId: `address:${this.req.socket.remoteAddress}` }
     try {
       if (!this.headersSent) unsent.requireRoom(reader, bytes)
     } catch (problem) {

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Unsent } from '../../src/fronts/unsent.ts'
+import { type AnswerReader, Unsent } from '../../src/fronts/unsent.ts'
 import { bearer, rawClient, refusalOf } from '../grpc/raw-client.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
@@ -14,7 +14,9 @@ const artifacts = 8
 const readers = 5
 const grpcReaders = 4
 /** Every reader may open its stream and load an event, and a few large answers are too many. */
-const limits = { bytesMax: 24 * MB, loadingMax: 2 }
+const ofKey = { bytesMax: 24 * MB, loadingMax: 2 }
+/** One key may have half of what its agent may. */
+const limits = { bytesMax: 2 * ofKey.bytesMax, loadingMax: 2 * ofKey.loadingMax }
 const stallSeconds = 1
 /** The client's own buffer takes 16 events, whatever their size. */
 const eventBytes = 300_000
@@ -24,8 +26,8 @@ class Counted extends Unsent {
   bytes = 0
   most = 0
 
-  override add(keyId: string, bytes: number): () => void {
-    const taken = super.add(keyId, bytes)
+  override add(reader: AnswerReader, bytes: number): () => void {
+    const taken = super.add(reader, bytes)
     this.bytes += bytes
     this.most = Math.max(this.most, this.bytes)
     let left = bytes
@@ -168,7 +170,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
     })
     expect(most).toBeGreaterThan(artifactBytes)
     // Of each stream one event, and no more than the key may leave unread.
-    expect(most).toBeLessThan(limits.bytesMax + (limits.loadingMax + 1) * artifactBytes)
+    expect(most).toBeLessThan(ofKey.bytesMax + (ofKey.loadingMax + 1) * artifactBytes)
   })
 
   test('send a slow reader every event, in order', async () => {
@@ -215,6 +217,21 @@ test('a key with too many unread answers is refused more; other keys are not', a
     ({ status }) => status !== 429,
   )
   expect(later).toBe(200)
+})
+
+test('a second key of the agent is refused too, though it has read everything', async () => {
+  const world = await openWorld(300, new Unsent({ ...limits, bytesMax: 20 * MB }))
+  const { gateway, mallory, bob, taskId } = world
+  await using _ = gateway
+  const second = await gateway.call('POST', '/v1/agents/mallory/keys', {})
+  expect(second.status).toBe(201)
+  const { res } = await openUnread('GET', `/v1/tasks/${taskId}`, undefined, {}, world)
+  expect(res.statusCode).toBe(200)
+  const read = (key: string) => gateway.call('GET', '/v1/tasks', undefined, { key })
+  const detail = expect.stringContaining('This agent')
+  expect(await read(second.body.apiKey)).toMatchObject({ status: 429, body: { limit: 'unsentBytes', detail } })
+  expect((await read(mallory.key)).status).toBe(429)
+  expect((await read(bob.key)).status).toBe(200)
 })
 
 test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {

@@ -6,7 +6,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Shares } from '../../registry/shares/shares.ts'
 import type { BeginReading } from '../../tasks/content-within.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
-import type { Unsent } from '../unsent.ts'
+import { readerOf, type Unsent } from '../unsent.ts'
 
 /** The parts of the gateway that every call uses. */
 export interface CallContext {
@@ -110,7 +110,7 @@ export abstract class A2aCall {
 
   /** Waits until one more event may be loaded. It counts as loading until `noteLoaded`. */
   async startLoading(): Promise<void> {
-    this.#loaded = await this.context.unsent.load(this.caller.keyId, this.signal)
+    this.#loaded = await this.context.unsent.load(readerOf(this.caller), this.signal)
   }
 
   /** Notes that the transport has written the loaded event, or that the event is not sent. */

@@ -6,6 +6,7 @@ import type { A2aOperation } from '../access/a2a-operations.ts'
 import { readingFor } from '../door.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
+import { readerOf } from '../unsent.ts'
 import { a2aErrorBody } from './answer.ts'
 import { A2aCall, type CallContext, type PageRequest } from './call.ts'
 
@@ -43,7 +44,7 @@ export class HttpCall extends A2aCall {
   override beginStream(): void {
     const res = this.#res
     const farewell = (): object => a2aErrorBody(this.#req, revoked())
-    const reader = { keyId: this.caller.keyId, revoked: this.revokedSignal, farewell }
+    const reader = { ...readerOf(this.caller), revoked: this.revokedSignal, farewell }
     const stream = new EventStream(res, reader, this.context.unsent)
     res.write = ((chunk: string) => {
       const { position } = this

@@ -10,6 +10,7 @@ import { findCalledAgent, requireMayCall } from '../a2a/called-agent.ts'
 import { type A2aOperation, grpcOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
+import { readerOf } from '../unsent.ts'
 import { parseTenant } from './tenant.ts'
 
 /** The facts of a call that is admitted, known before the SDK reads it. */
@@ -71,7 +72,7 @@ export async function admitCaller(
   const caller = await authenticate(context, bearer)
   context.saw(caller)
   incoming.caller = caller
-  context.unsent.requireRoom(caller.keyId)
+  context.unsent.requireRoom(readerOf(caller))
   context.shares.spendRequest(caller)
   // The service determines the version; the SDK reads it from the metadata.
   metadata.set('a2a-version', requireVersion(path, metadataText(metadata, 'a2a-version')))

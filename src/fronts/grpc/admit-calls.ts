@@ -8,6 +8,7 @@ import { isRefusal } from '../access/when-to-record.ts'
 import { bearerKeyOf } from '../auth.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import type { RequestQueue } from '../request-queue.ts'
+import { readerOf } from '../unsent.ts'
 import {
   type Admission,
   admitCaller,
@@ -49,7 +50,7 @@ export function admitCalls(
       { incoming, line: lines.begin(incoming), queue },
       ({ caller, request }) => {
         onAuthenticated(call.getPeer())
-        metered.count(caller.keyId, (bytes) => context.shares.noteBytes(caller, bytes, request))
+        metered.count(readerOf(caller), (bytes) => context.shares.noteBytes(caller, bytes, request))
       },
     )
     const metered = new MeteredCall(call, gate.responder, method, meter)

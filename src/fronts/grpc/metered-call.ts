@@ -5,7 +5,7 @@ import {
   type ServerMethodDefinition,
   type StatusObject,
 } from '@grpc/grpc-js'
-import type { Unsent } from '../unsent.ts'
+import type { AnswerReader, Unsent } from '../unsent.ts'
 
 /** The counters and limits of a call's answers. */
 interface Meter {
@@ -23,7 +23,7 @@ export class MeteredCall extends ServerInterceptingCall {
   readonly #wire: ServerInterceptingCallInterface
   readonly #method: Definition
   readonly #meter: Meter
-  #keyId: string | undefined
+  #reader: AnswerReader = { keyId: '' }
   #note: (bytes: number) => void = () => {}
 
   constructor(wire: ServerInterceptingCallInterface, responder: Responder, method: Definition, meter: Meter) {
@@ -34,27 +34,27 @@ export class MeteredCall extends ServerInterceptingCall {
   }
 
   /**
-   * Counts the call's answers for a key.
+   * Counts the call's answers for their reader.
    * @param note called with the bytes of each answer
    */
-  count(keyId: string, note: (bytes: number) => void): void {
-    this.#keyId = keyId
+  count(reader: AnswerReader, note: (bytes: number) => void): void {
+    this.#reader = reader
     this.#note = note
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
     const { unsent, stallMs, refusal } = this.#meter
-    const keyId = this.#keyId ?? ''
+    const reader = this.#reader
     // Encoded here, where its size can be refused. `countingBytes` lets bytes pass when the message is written.
     const bytes = this.#method.responseSerialize(message)
     try {
-      if (!this.#method.responseStream) unsent.requireRoom(keyId, bytes.length)
+      if (!this.#method.responseStream) unsent.requireRoom(reader, bytes.length)
     } catch (error) {
       this.sendStatus(refusal(error))
       return
     }
     this.#note(bytes.length)
-    const taken = unsent.add(keyId, bytes.length)
+    const taken = unsent.add(reader, bytes.length)
     const stream = streamOf(this.#wire)
     stream.once('close', taken)
     // Node's time-out runs from the last byte sent, so a slow client is not cut off.

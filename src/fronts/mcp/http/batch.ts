@@ -2,6 +2,7 @@ import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@m
 import { Problem } from '../../../errors.ts'
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { leaveDoor } from '../../door.ts'
+import { readerOf } from '../../unsent.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './exchange.ts'
 import { paramsFlaw } from './params-flaw.ts'
@@ -37,7 +38,7 @@ export async function answerBatch(
   /** Undefined: nobody reads the answer. */
   const answerInPlace = async (request: JSONRPCRequest): Promise<string | undefined> => {
     if (answers.length > 0) shares.spendRequest(caller)
-    unsent.requireRoom(caller.keyId)
+    unsent.requireRoom(readerOf(caller))
     const leave = await shares.enter(caller)
     try {
       if (res.closed) return undefined
@@ -53,7 +54,7 @@ export async function answerBatch(
       if (!isJSONRPCRequest(message)) continue
       const answer = await answerInPlace(message).catch((error: unknown) => refused(error, message))
       if (answer === undefined) return void res.destroy()
-      unread.push(unsent.add(caller.keyId, answer.length))
+      unread.push(unsent.add(readerOf(caller), answer.length))
       answers.push(answer)
     }
   } finally {

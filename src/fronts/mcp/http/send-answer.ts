@@ -3,7 +3,7 @@ import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream } from '../../sse.ts'
-import type { Unsent } from '../../unsent.ts'
+import { readerOf, type Unsent } from '../../unsent.ts'
 
 interface Sending {
   readonly res: ExpressResponse
@@ -31,7 +31,7 @@ export async function sendAnswer(answer: Response, sending: Sending): Promise<vo
 async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): Promise<void> {
   const { res, caller, openCall, unsent, signal } = sending
   const farewell = (): object => problemBody(revoked(), '/mcp')
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
   const reader = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', cancel, { once: true })

@@ -8,6 +8,7 @@ import { requireMcpSession, takeSessionStream } from '../../../mcp-sessions/mcp-
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
+import { readerOf } from '../../unsent.ts'
 import type { McpFrontContext } from './context.ts'
 import { NotificationWriter } from './notification-writer.ts'
 import { PacedUpdates } from './paced-updates.ts'
@@ -37,7 +38,7 @@ export async function streamSession(
   await takeSessionStream(mcp.sessions, session.id, id)
   const head = await mcp.feed.head(caller)
   const farewell = (): object => problemBody(revoked(), '/mcp')
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
   const writer = new NotificationWriter(stream, session, head)
   res.writeHead(200, streamHeaders)
   writer.begin(mcp.retryMs())
@@ -61,7 +62,7 @@ export async function streamSession(
   } finally {
     unlisten()
     // Bytes that nobody reads are dropped.
-    if (unsent.isFull(caller.keyId)) res.destroy()
+    if (unsent.isFull(readerOf(caller))) res.destroy()
     else if (!res.writableEnded) res.end()
   }
 }

@@ -11,7 +11,7 @@ import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Database } from '../../../storage/database.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
-import type { Unsent } from '../../unsent.ts'
+import { readerOf, type Unsent } from '../../unsent.ts'
 import type { HttpExchange } from '../route.ts'
 import { readEvents, requireKept } from './read.ts'
 import { eventView } from './view.ts'
@@ -42,7 +42,7 @@ export async function streamEvents(
   const signal = untilClosed(req, res, stopping, openCall.signal)
   if (openCall.signal.aborted) throw revoked()
   const farewell = (): object => problemBody(revoked(), '/v1/events')
-  const stream = new EventStream(res, { keyId: caller.keyId, revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
   res.writeHead(200, streamHeaders)
   res.flushHeaders()
   const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }

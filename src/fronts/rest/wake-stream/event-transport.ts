@@ -6,7 +6,7 @@ import type { TransportReader, WakeTransport } from './transport.ts'
 /** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */
 export function eventTransport(res: Response, reader: TransportReader, unsent: Unsent): WakeTransport {
   const stream = new EventStream(res, reader, unsent)
-  const isFull = (): boolean => unsent.isFull(reader.keyId)
+  const isFull = (): boolean => unsent.isFull(reader)
   return {
     async open() {
       res.writeHead(200, streamHeaders)

@@ -32,10 +32,10 @@ export function socketTransport(
     socket.send(JSON.stringify(frame))
     if (!req.socket.writableNeedDrain) return
     taken()
-    taken = unsent.add(reader.keyId, socket.bufferedAmount)
+    taken = unsent.add(reader, socket.bufferedAmount)
     req.socket.once('drain', taken)
     // A reader that does not read: what is open comes again on its next stream.
-    if (unsent.isFull(reader.keyId)) reader.leave()
+    if (unsent.isFull(reader)) reader.leave()
   }
 
   return {
@@ -60,7 +60,7 @@ export function socketTransport(
       if (!socket) return
       const isUnread = socket.bufferedAmount > 0
       // Unread bytes of a key that is no longer valid, or has too many of them, are dropped.
-      if (isUnread && (reader.revoked.aborted || unsent.isFull(reader.keyId))) return socket.terminate()
+      if (isUnread && (reader.revoked.aborted || unsent.isFull(reader))) return socket.terminate()
       if (!reader.revoked.aborted) return closeSocket(socket, left === 0 ? closeCodes.done : closeCodes.goingAway)
       socket.send(JSON.stringify({ event: 'error', data: JSON.stringify(reader.farewell()) }))
       closeSocket(socket, closeCodes.refused)

@@ -7,7 +7,7 @@ import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { recordBegun } from '../../access/rest-access.ts'
 import { problemBody } from '../../problem-body.ts'
 import { untilClosed } from '../../sse.ts'
-import type { Unsent } from '../../unsent.ts'
+import { readerOf, type Unsent } from '../../unsent.ts'
 import { upgradeOf } from '../../upgrade.ts'
 import { requireUpgradable } from '../../web-socket.ts'
 import type { HttpExchange } from '../route.ts'
@@ -47,7 +47,7 @@ export async function streamWakes(
   const signal = untilClosed(req, res, stopping, openCall.signal, left.signal)
   if (openCall.signal.aborted) throw revoked()
   const reader = {
-    keyId: caller.keyId,
+    ...readerOf(caller),
     revoked: openCall.signal,
     farewell: () => problemBody(revoked(), path),
     leave: () => left.abort(),
