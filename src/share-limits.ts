@@ -26,7 +26,7 @@ export const agentRates = {
   messagesPerMinute: limit(
     300,
     'a minute',
-    'mail and A2A messages that one agent sends; `ROUSE_MESSAGES_PER_MINUTE` is the default of a gateway',
+    'mail and A2A messages that one agent sends; mail to more than 50 agents counts once for each 50; `ROUSE_MESSAGES_PER_MINUTE` is the default of a gateway',
   ),
   sessionStartsPerHour: limit(
     100,

@@ -32,6 +32,24 @@ test('a sender may use its rate at once, then one message at a time as the rate 
   await expect(send()).rejects.toMatchObject({ code: 'rate-limited' })
 })
 
+test('mail to everybody counts once for each fifty recipients, and never more than the rate', async () => {
+  const everybody = Array.from({ length: 101 }, (_, n) => `agent${n}`)
+  await using office = await openOffice('lola', ...everybody)
+  const sendWith = (perMinute: number, to: string) =>
+    sendMail(
+      { ...office.context, limits: { perMinute, stormTurns: 0, stormMessages: 0 } },
+      office.caller('lola'),
+      mail(to),
+    )
+  await sendWith(7, '*')
+  await sendWith(7, '*')
+  await expect(sendWith(7, '*')).rejects.toMatchObject({ code: 'rate-limited' })
+  await sendWith(7, '@agent0')
+  office.clock.advance(60_000)
+  await sendWith(1, '*')
+  await expect(sendWith(1, '@agent0')).rejects.toMatchObject({ code: 'rate-limited' })
+})
+
 test('the log has one event for a limit each minute, not one for each refusal', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = { ...office.context, limits: { perMinute: 1, stormTurns: 0, stormMessages: 0 } }

@@ -9,6 +9,8 @@ import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
 interface Sending extends Sender {
   /** undefined: several agents, but not all of a project. */
   readonly peer: Peer | undefined
+  /** How many agents get the message. */
+  readonly recipients: number
 }
 
 /**
@@ -26,8 +28,8 @@ export async function checkLimits(tx: Transaction, limits: MailLimits, sending: 
 
 async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
   if (perMinute === 0) return undefined
-  const { senderId } = sending
-  const costMs = costMsOf(perMinute)
+  const { senderId, recipients } = sending
+  const costMs = costMsOf(perMinute, recipients)
   if (await countSend(tx, senderId, costMs, minuteMs)) return undefined
   const fullAt = (await readFullAt(tx, senderId)) ?? tx.now
   const refusal = rateRefusal(sending, perMinute, fullAt + costMs - minuteMs - tx.now)

@@ -18,7 +18,15 @@ export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: 
   return limits?.messagesPerMinute ?? perMinute
 }
 
-/** Returns the share of a minute that one message uses, in ms; 0 without a limit. */
-export function costMsOf(perMinute: number): number {
-  return perMinute === 0 ? 0 : Math.max(1, Math.floor(minuteMs / perMinute))
+/** Recipients for which mail counts as one message: a message to more counts as several. */
+export const recipientsOfOne = 50
+
+/**
+ * Returns the share of a minute that one message uses, in ms; 0 without a limit. Never more than a minute: a message to any number of
+ * recipients can be sent after a minute of silence.
+ */
+export function costMsOf(perMinute: number, recipients = 1): number {
+  if (perMinute === 0) return 0
+  const count = Math.min(perMinute, Math.max(1, Math.ceil(recipients / recipientsOfOne)))
+  return Math.max(1, Math.floor((minuteMs / perMinute) * count))
 }

@@ -25,7 +25,7 @@ export function createHandoffMail(context: HandoffMailContext): SendHandoffMail 
     if (sender.kind !== 'operator') {
       const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
       const peer = { id: recipient.id, identity: recipient.handle }
-      const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer })
+      const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer, recipients: 1 })
       if (refusal) return refusal
     }
     const session = await context.findSession(tx, recipient.id)

@@ -122,7 +122,7 @@ function refuse(
   const everybody = { id: `*${projectId}`, identity: address }
   const peer = broadcast ? everybody : one && { id: one.id, identity: one.handle }
   const own = { ...limits, perMinute: perMinuteFor(caller, limits) }
-  return checkLimits(tx, own, { senderId: caller.id, from: caller.identity, peer })
+  return checkLimits(tx, own, { senderId: caller.id, from: caller.identity, peer, recipients: recipients.length })
 }
 
 interface Outgoing {
