@@ -4,7 +4,7 @@ import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts
 import {
   countApiKeys,
   createApiKey,
-  findLiveKey,
+  findKey,
   type LiveKey,
   listKeysMadeBy,
   revokeApiKey,
@@ -52,7 +52,7 @@ export function addApiKey(context: RegistryContext, caller: Caller, handle: stri
 
 /** What else a revocation ends. */
 export interface RevokeOptions {
-  /** Also revokes the keys that this key made, and those that they made. */
+  /** Also revokes the keys that this key made, and those that they made; also if this key was revoked before. */
   readonly minted?: boolean
   /** Keeps the sessions, subscriptions and push configs: they then belong to the key that revokes. */
   readonly keep?: boolean
@@ -83,9 +83,11 @@ export function removeApiKey(
         detail: 'keep: the resources of a key go to the key that revokes it. Revoke this key with another one.',
       })
     }
-    const key = await findLiveKey(tx, agent.id, keyId)
-    if (!key) throw new Problem('key-not-found', { detail: `This agent has no live key "${keyId}".` })
-    const keys = [key, ...(options.minted ? await mintedBy(tx, key.keyId) : [])]
+    const key = await findKey(tx, agent.id, keyId)
+    const isLive = key?.revokedAt === null
+    // What a key made can be revoked after the key itself.
+    const keys = [...(isLive ? [key] : []), ...(key && options.minted ? await mintedBy(tx, keyId) : [])]
+    if (keys.length === 0) throw new Problem('key-not-found', { detail: `This agent has no live key "${keyId}".` })
     await revokeAll(context, tx, keys, caller, options.keep)
   })
 }

@@ -3,6 +3,7 @@ import { openLimits } from '../gateway-limits.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
 import { findLiveOperatorKeys } from '../registry/callers/operator-key-store.ts'
+import { findRevokedTokens } from '../registry/callers/revoked-token-store.ts'
 import type { OpenCaller, OpenCalls } from './open-calls.ts'
 
 const everyMs = openLimits.keyCheck.max * 1_000
@@ -66,6 +67,10 @@ export class OpenCallCheck implements AsyncDisposable {
       ...expired,
       ...(await this.#deadAmong(callers.filter(isAgentKey), findLiveKeys)),
       ...(await this.#deadAmong(callers.filter(isOperatorKey), findLiveOperatorKeys)),
+      ...(await findRevokedTokens(
+        this.#core.db,
+        callers.filter(isToken).map(({ keyId }) => keyId),
+      )),
     ]
     if (dead.length > 0) this.#openCalls.end(dead)
   }
@@ -78,7 +83,8 @@ export class OpenCallCheck implements AsyncDisposable {
   }
 }
 
-/** Stored keys have a ULID as their id. The admin key and tokens are not stored. */
+/** Stored keys have a ULID as their id. The admin key and tokens are not stored, but revoked tokens are. */
 const isStored = ({ keyId }: OpenCaller): boolean => /^[0-9A-Z]{26}$/.test(keyId)
 const isAgentKey = (caller: OpenCaller): boolean => caller.kind === 'agent' && isStored(caller)
 const isOperatorKey = (caller: OpenCaller): boolean => caller.kind === 'operator' && isStored(caller)
+const isToken = ({ keyId }: OpenCaller): boolean => keyId.startsWith('jwt:')

@@ -5,6 +5,7 @@ import { agentNumbers } from '../../src/share-limits.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { besideStore } from '../support/store.ts'
 
 const limits = { streams: 3, blockingCalls: 1 }
@@ -69,6 +70,20 @@ test('the check finds keys whose revocation message was lost', async () => {
   expect([...(await ofAgent.take(10)), ...(await ofOperator.take(10))]).toMatchObject([refused, refused])
   await gateway.addAgent('donna')
   expect((await ofAdmin.take(1))[0]!.event).toBe('agent.created')
+})
+
+test('the check finds tokens whose revocation message was lost', async () => {
+  const clock = new FakeClock()
+  await using issuer = await startIssuer()
+  const env = { ROUSE_JWT_ISSUERS: JSON.stringify([{ issuer: issuer.url, audience: 'rouse' }]) }
+  await using gateway = await startGateway({ env, overrides: { clock } })
+  await gateway.addAgent('donna')
+  const token = await issuer.sign({ sub: 'donna' }, { now: clock.now() })
+  await using stream = await openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${token}` })
+  const { keyId } = (await gateway.call('GET', '/v1/whoami', undefined, { key: token })).body
+  await besideStore(gateway.dataDir, 'insert into revoked_token (id, expires_at) values (?, ?)', keyId, clock.now() * 2)
+  clock.advance(openLimits.keyCheck.max * 1_000)
+  expect((await stream.take(10)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
 })
 
 test('the streams of a key end when it expires', async () => {

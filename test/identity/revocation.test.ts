@@ -149,6 +149,19 @@ test('a revocation with minted also revokes the keys that the key made, and thos
   expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
 })
 
+test('keys that a key made can be revoked with it after its own revocation', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const leaked = await mint(gateway, donna.key, { scopes: ['read', 'mint'] })
+  const child = await mint(gateway, leaked.apiKey, { scopes: ['read'] })
+  expect((await revoke(gateway, leaked.keyId)).status).toBe(204)
+  expect(await statusOf(gateway, child.apiKey)).toBe(200)
+  expect((await revoke(gateway, leaked.keyId)).status).toBe(404)
+  expect((await revoke(gateway, leaked.keyId, '?minted=true')).status).toBe(204)
+  expect(await statusOf(gateway, child.apiKey)).toBe(401)
+  expect((await revoke(gateway, leaked.keyId, '?minted=true')).status).toBe(404)
+})
+
 test('with keep the resources of a revoked key move to the key that revokes it', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

@@ -19,7 +19,7 @@ export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: 
 }
 
 /** Recipients for which mail counts as one message: a message to more counts as several. */
-export const recipientsOfOne = 50
+const recipientsOfOne = 50
 
 /**
  * Returns the share of a minute that one message uses, in ms; 0 without a limit. Never more than a minute: a message to any number of

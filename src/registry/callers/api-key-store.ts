@@ -54,6 +54,11 @@ export interface LiveKey {
   readonly agentId: string
 }
 
+interface KeyState extends LiveKey {
+  /** ms since the epoch; null: it is not revoked. */
+  readonly revokedAt: number | null
+}
+
 const insert = statement<
   Omit<NewApiKey, 'scopes'> & { id: string; agentId: string; hash: string; scopes: string; now: number }
 >(
@@ -76,11 +81,11 @@ const byAgent = statement<{ agentId: string; after: string; limit: number }, Api
 const liveOfAgent = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from api_key where agent_id = ${p('agentId')} and revoked_at is null`,
 )
-const live = statement<{ id: string; agentId: string }, LiveKey>(
-  sql`select id as "keyId", agent_id as "agentId" from api_key
-    where id = ${p('id')} and agent_id = ${p('agentId')} and revoked_at is null`,
+const ofAgent = statement<{ id: string; agentId: string }, KeyState>(
+  sql`select id as "keyId", agent_id as "agentId", revoked_at as "revokedAt" from api_key
+    where id = ${p('id')} and agent_id = ${p('agentId')}`,
 )
-const madeBy = statement<{ keyId: string }, LiveKey & { revokedAt: number | null }>(
+const madeBy = statement<{ keyId: string }, KeyState>(
   sql`select id as "keyId", agent_id as "agentId", revoked_at as "revokedAt" from api_key
     where created_by_key = ${p('keyId')} order by id`,
 )
@@ -122,12 +127,12 @@ export function findKeyHolder(db: Reader, hash: string): Promise<KeyHolder | und
   return db.get(holder, { hash })
 }
 
-export function findLiveKey(db: Reader, agentId: string, keyId: string): Promise<LiveKey | undefined> {
-  return db.get(live, { id: keyId, agentId })
+export function findKey(db: Reader, agentId: string, keyId: string): Promise<KeyState | undefined> {
+  return db.get(ofAgent, { id: keyId, agentId })
 }
 
 /** Lists the keys that a key made, revoked ones too, because keys that those made may be live. */
-export function listKeysMadeBy(db: Reader, keyId: string): Promise<(LiveKey & { revokedAt: number | null })[]> {
+export function listKeysMadeBy(db: Reader, keyId: string): Promise<KeyState[]> {
   return db.all(madeBy, { keyId })
 }
 
