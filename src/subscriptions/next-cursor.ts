@@ -36,8 +36,8 @@ export async function scanPassed(db: Reader, subscription: WakeSubscription, hea
 }
 
 /**
- * How far a subscription has come with its old filters: to the first event that waits to be sent. The new filters select from
- * there; what the old ones let pass does not come back.
+ * Returns the position before the first event that waits to be sent by the old filters. The new filters select from there: earlier
+ * events, which the old ones did not select, are not sent.
  */
 async function passedBefore(tx: Transaction, before: WakeSubscription, scannedTo: number): Promise<number> {
   const head = await lockLog(tx, before.projectId)

@@ -14,8 +14,10 @@ import { retryHeldOf } from '../wakes/store/retry-held.ts'
 import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/stream-state.ts'
 import type { WakeStreamContext } from './context.ts'
 
-/** Connects subscriptions to a stream, all or none. A channel that connects is a sign of life of its agent, and may
- * do what the one before could not. Source: D28, D31. */
+/**
+ * Connects subscriptions to a stream, all or none. It counts as a sign of life of the agent. Events that were held because the stream
+ * before could not deliver them are tried again. Source: D28, D31.
+ */
 export async function connectSubscriptions(
   { db, append, changed, target }: WakeStreamContext,
   caller: Caller,

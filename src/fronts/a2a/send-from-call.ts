@@ -38,7 +38,7 @@ export async function answerSend(
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
   if (!waits) {
-    // Read again it would be the same, after waiting for the commit of those that came later.
+    // The stored task would be the same. To read it would mean to wait for the commit of later writers.
     const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
     return content ? toA2aTask(content) : await loadA2aTask(context.db, task, { historyLength })
   }

@@ -72,7 +72,7 @@ async function parseAddress(
   return { projectId, name }
 }
 
-/** Returns the agents of a project that accept the caller's mail. None of them is refused from outside, and allowed inside. */
+/** Returns the agents of a project that accept the caller's mail. If there are none: `forbidden` for another project, an empty list for the caller's own. */
 async function resolveEverybody(reader: Reader, caller: Caller, projectId: string): Promise<Resolved> {
   const agents = await filterAcceptingMailFrom(reader, caller, await listAgents(reader, projectId))
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }

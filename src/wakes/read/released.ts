@@ -10,8 +10,8 @@ import type { Waiting } from './waiting.ts'
 const pagesMax = 50
 
 /**
- * Returns what presence held for a subscription up to a cursor, and no longer holds, in log order: not mail that its agent has read, or was
- * handed by another route, meanwhile.
+ * Returns the events up to a cursor that were held because of presence and are released now, in log order. Mail that its agent has read
+ * meanwhile, or got by another route, is left out.
  */
 export async function readReleasedEvents(
   db: Reader,

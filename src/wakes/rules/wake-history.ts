@@ -26,7 +26,7 @@ export interface WakeHistory {
 
 /** How many steps are kept of a wake: the strongest, and the latest. */
 export const stepsMax = 20
-/** How many messages of one wake its receipts are put down to: the newest. */
+/** The receipts of a wake are recorded for at most this many of its messages, the newest. */
 export const messagesMax = 100
 
 export const noHistory: WakeHistory = { steps: [], told: [], messageIds: [] }

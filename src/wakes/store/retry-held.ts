@@ -6,8 +6,8 @@ import { type Gate, letsThrough } from '../rules/presence-edge.ts'
 import { findHolding, findHoldingOne, forgetReleased, type HoldingSubscription, releaseHeld } from './released-store.ts'
 
 /**
- * Has the subscriptions to an agent's events send, as one digest each, what presence held and no longer holds. Never what a policy or an own
- * act held. Returns their ids. Source: S1-10…S1-13.
+ * Releases the events of an agent's subscriptions that were held because of presence, if it allows them now: each subscription sends one
+ * digest. Events that were held by a policy, or because they are the agent's own acts, stay held. Returns the ids of the subscriptions. Source: S1-10…S1-13.
  */
 export async function retryHeld(tx: Transaction, agentId: string, presence: Gate): Promise<string[]> {
   const released: string[] = []
