@@ -27,7 +27,7 @@ export const connectionLimits = {
   grpcCalls: limit(1_000, 'at a time', 'calls on one gRPC connection'),
 } as const satisfies Record<string, Limit>
 
-/** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`. */
+/** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`, except where it waited first. */
 export const openLimits = {
   unsentBytes: limit(
     64 * MiB,
@@ -38,6 +38,11 @@ export const openLimits = {
     4,
     'at a time',
     'stream events of one agent that are loaded at the same time; one of its keys may have half',
+  ),
+  contentAtOnce: limit(
+    64 * MiB,
+    'bytes',
+    'content of large answers that one agent, or one key of an operator, has in memory at a time; a further request waits up to 30 seconds and is then refused with 429 `rate-limited`; one answer may be larger',
   ),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),

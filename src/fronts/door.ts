@@ -26,7 +26,15 @@ export function takeShare(
   return async (req, res, next) => {
     const caller = callerOf(res)
     const bytes = Number(req.headers['content-length'] ?? 0)
-    const request = newBulk({ what: pathOf(req), bytes, gone: () => untilGone(res) })
+    let gone: AbortSignal | undefined
+    const request = newBulk({
+      what: pathOf(req),
+      bytes,
+      gone: () => {
+        gone ??= untilGone(res)
+        return gone
+      },
+    })
     try {
       if (!(await enter(shares, caller, res, request))) return
     } catch (refusal) {
@@ -34,7 +42,10 @@ export function takeShare(
     }
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
-    res.once('close', () => shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before, request))
+    res.once('close', () => {
+      shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before, request)
+      shares.large.endReading(caller, request)
+    })
     next()
   }
 }
@@ -65,6 +76,14 @@ export function readingFor(shares: Shares, res: Response): BeginReading {
   return async (bytes) => {
     const request = entered.get(res)?.request
     if (request) await shares.large.beginReading(callerOf(res), request, bytes)
+  }
+}
+
+/** Returns the function that a stream over HTTP calls when what it has read is written, long before the stream ends. */
+export function endReadingFor(shares: Shares, res: Response): () => void {
+  return () => {
+    const request = entered.get(res)?.request
+    if (request) shares.large.endReading(callerOf(res), request)
   }
 }
 

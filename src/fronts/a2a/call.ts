@@ -34,6 +34,7 @@ interface CallFacts {
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
   readonly beginReading: BeginReading
+  readonly endReading: () => void
 }
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
@@ -56,6 +57,7 @@ export abstract class A2aCall {
   readonly pageRequest: PageRequest
   /** For operations that only read. */
   readonly beginReading: BeginReading
+  readonly #endReading: () => void
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
   /** The code of what the operation threw. */
@@ -78,6 +80,7 @@ export abstract class A2aCall {
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
     this.beginReading = call.beginReading
+    this.#endReading = call.endReading
     this.context = context
   }
 
@@ -116,6 +119,7 @@ export abstract class A2aCall {
   /** Notes that the transport has written the loaded event, or that the event is not sent. */
   noteLoaded(): void {
     this.#loaded()
+    this.#endReading()
   }
 
   /** Prepares the transport for a stream, before its first event. */

@@ -76,7 +76,8 @@ class LocalCall extends A2aCall {
     context: CallContext,
     client: Client,
   ) {
-    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp', beginReading: async () => {} }, context)
+    const reading = { beginReading: async () => {}, endReading: () => {} }
+    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp', ...reading }, context)
     this.#client = client
   }
 

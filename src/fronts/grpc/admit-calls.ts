@@ -51,6 +51,7 @@ export function admitCalls(
       ({ caller, request }) => {
         onAuthenticated(call.getPeer())
         metered.count(readerOf(caller), (bytes) => context.shares.noteBytes(caller, bytes, request))
+        metered.onceClosed(() => context.shares.large.endReading(caller, request))
       },
     )
     const metered = new MeteredCall(call, gate.responder, method, meter)

@@ -18,7 +18,12 @@ export class GrpcCall extends A2aCall {
   constructor(wire: Wire, context: CallContext) {
     const { leave, request, ...admission } = admissionOf(wire.metadata)
     const { caller } = admission
-    super({ ...admission, beginReading: (bytes) => context.shares.large.beginReading(caller, request, bytes) }, context)
+    const { large } = context.shares
+    const reading = {
+      beginReading: (bytes: number) => large.beginReading(caller, request, bytes),
+      endReading: () => large.endReading(caller, request),
+    }
+    super({ ...admission, ...reading }, context)
     this.metadata = wire.metadata
     this.#wire = wire
     this.#leave = leave

@@ -42,6 +42,11 @@ export class MeteredCall extends ServerInterceptingCall {
     this.#note = note
   }
 
+  /** Calls `act` when the answer is read, or the client has gone away. */
+  onceClosed(act: () => void): void {
+    streamOf(this.#wire).once('close', act)
+  }
+
   override sendMessage(message: unknown, callback: () => void): void {
     const { unsent, stallMs, refusal } = this.#meter
     const reader = this.#reader

@@ -145,6 +145,7 @@ async function answerRest(
     return { ...refusal(problem, path), returnMail }
   } finally {
     leave()
+    context.shares.large.endReading(caller, part)
   }
 }
 

@@ -7,8 +7,9 @@ import { allowanceOf } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 import type { Company } from './company.ts'
+import { ContentAtOnce } from './content-at-once.ts'
 import { type Bulk, LargeSpacing } from './large-spacing.ts'
-import { usedUp } from './refusals.ts'
+import { tooMuchContent, usedUp } from './refusals.ts'
 
 const { largeBytes } = companyLimits
 const limitName = 'largeMegabytesPerMinute'
@@ -21,14 +22,19 @@ export interface LargeRequest {
   readonly allowance: Allowance
 }
 
-/** Decides when large requests, parts of them and their answers may begin. The operator is exempt, and so is who is alone. */
+/**
+ * Decides when large requests, parts of them and their answers may begin. The operator is exempt, and so is who is alone; only how much
+ * content is in memory at the same time is bounded for them too.
+ */
 export class LargeRequests {
   readonly #company: Company
   readonly #spacing: LargeSpacing
+  readonly #content: ContentAtOnce
 
   constructor(clock: Clock, company: Company) {
     this.#company = company
     this.#spacing = new LargeSpacing(clock)
+    this.#content = new ContentAtOnce(clock)
   }
 
   /** Undefined: the request is not expected to be large, or nothing limits it. */
@@ -81,11 +87,26 @@ export class LargeRequests {
   }
 
   /**
-   * Lets a request that has begun read content of a known size. If that is more than was counted and others send requests, the first
+   * Lets a request that has begun read content of a known size. Large content waits until the caller has little enough in memory, and
+   * counts until `endReading`. Errors: `rate-limited`.
+   */
+  async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
+    await this.#space(caller, request, bytes)
+    if (request.read <= largeBytes.max || bytes === 0) return
+    if (!(await this.#content.take(keyOf(caller), request, bytes))) throw tooMuchContent(caller)
+  }
+
+  /** Ends what a request has read: its answer is over, or the event that was made of it is written. */
+  endReading(caller: Caller, request: Bulk): void {
+    this.#content.free(keyOf(caller), request)
+  }
+
+  /**
+   * Spaces the content that requests read. If that is more than was counted and others send requests, the first
    * content of the request waits like a large request, and further content is only counted. Without this, an agent could read large
    * content by many paths at once: the first answer of a path is not expected to be large. Errors: `rate-limited`.
    */
-  async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
+  async #space(caller: Caller, request: Bulk, bytes: number): Promise<void> {
     const isFirst = request.read === 0
     request.read += bytes
     const more = request.read - request.counted
@@ -107,6 +128,9 @@ export class LargeRequests {
     return caller.kind === 'operator' || !this.#company.isAround(caller.id)
   }
 }
+
+/** All operators have the same id, but each key is a separate caller. */
+const keyOf = ({ kind, id, keyId }: Caller): string => (kind === 'operator' ? keyId : id)
 
 /** What a large request counts against. Undefined: no limit. */
 function largeAllowance(caller: Caller): Allowance | undefined {

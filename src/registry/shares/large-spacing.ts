@@ -20,13 +20,15 @@ export interface Bulk {
   counted: number
   /** The bytes of content that it was allowed to read. */
   read: number
-  /** Makes a signal that aborts when the client goes away. */
+  /** The bytes of it that are in memory until its answer is over. */
+  held: number
+  /** Returns a signal that aborts when the client goes away. */
   readonly gone: () => AbortSignal
 }
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, counted: 0, read: 0 }
+  return { ...known, counted: 0, read: 0, held: 0 }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { openLimits } from '../../gateway-limits.ts'
 import { projectLimits, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 
@@ -20,5 +21,14 @@ export function tooManyAtOnce(caller: Caller, inside: number, waiting: number): 
   return new Problem('rate-limited', {
     detail: `${caller.identity} has ${inside} requests under way and ${waiting} waiting. Wait for answers before you ask for more. The operator may raise requestsAtOnce and requestsInLine for the project.`,
     extra: { limit: waiting, limitName: 'requestsInLine', retryAfterSeconds: busyRetrySeconds },
+  })
+}
+
+/** Returns `rate-limited` for a request whose content had to wait too long for the other answers of its caller. */
+export function tooMuchContent(caller: Caller): Problem {
+  const { max, unit } = openLimits.contentAtOnce
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has ${max} ${unit} of content in answers that are not over, or would have with this one (contentAtOnce). Read or close the open answers before you ask for more.`,
+    extra: { limit: max, limitName: 'contentAtOnce', retryAfterSeconds: busyRetrySeconds },
   })
 }

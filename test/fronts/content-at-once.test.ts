@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { Unsent } from '../../src/fronts/unsent.ts'
+import { bearer, rawClient } from '../grpc/raw-client.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+/** Two answers with the task are as much as one agent may have in memory; a third one is more. */
+const artifacts = 6
+const artifactBytes = 3_900_000
+
+let gateway: TestGateway
+let mallory: TestAgent
+let taskId: string
+const clock = new FakeClock()
+
+beforeAll(async () => {
+  // What nobody reads is not refused here.
+  const unsent = new Unsent({ bytesMax: 1e9, loadingMax: 4 })
+  gateway = await startGateway({ overrides: { clock, unsent, connectionBounds: { readerStall: 300 } } })
+  await liftRates(gateway)
+  mallory = await gateway.addAgent('mallory')
+  taskId = (await gateway.send('mallory', 'make a lot')).id
+  for (let index = 0; index < artifacts; index += 1) {
+    const artifact = { artifactId: `a${index}`, parts: [{ text: 'x'.repeat(artifactBytes) }] }
+    const made = await gateway.call('POST', `/v1/tasks/${taskId}/artifacts`, { artifact }, mallory)
+    expect(made.status).toBe(201)
+  }
+})
+
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const opened: ClientRequest[] = []
+afterEach(async () => {
+  for (const req of opened.splice(0)) req.destroy()
+  await readWhole(mallory.key)
+})
+
+interface Unread {
+  readonly req: ClientRequest
+  readonly answer: Promise<IncomingMessage>
+}
+
+/** A request whose answer is not read. */
+function openUnread(key: string, method = 'GET', path = `/v1/tasks/${taskId}`): Unread {
+  const headers = { authorization: `Bearer ${key}`, 'A2A-Version': '1.0' }
+  const req = request(gateway.url + path, { method, agent: false, headers })
+  req.on('error', () => {})
+  opened.push(req)
+  const answer = once(req.end(), 'response').then(([res]) => {
+    res.on('error', () => {})
+    return res as IncomingMessage
+  })
+  answer.catch(() => {})
+  return { req, answer }
+}
+
+const readWhole = async (key: string) => {
+  const { status } = await gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key })
+  expect(status).toBe(200)
+}
+
+test.each(['agent', 'operator'])(
+  'an %s who is alone has few large answers in memory; more wait, and are refused',
+  async (who) => {
+    const key = who === 'agent' ? mallory.key : gateway.adminKey
+    const unread = [openUnread(key), openUnread(key)]
+    for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
+    let refused: { status: number; body: object } | undefined
+    void gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key }).then((answer) => (refused = answer))
+    await until(
+      () => {
+        clock.advance(1_000)
+        return refused
+      },
+      (answer) => answer !== undefined,
+    )
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate-limited', limitName: 'contentAtOnce' } })
+    // What is small does not wait, and neither do others.
+    expect((await gateway.call('GET', '/v1/tasks', undefined, { key })).status).toBe(200)
+    await readWhole(who === 'agent' ? gateway.adminKey : mallory.key)
+  },
+)
+
+test('a client that goes away leaves its place to the next one', async () => {
+  const unread = [openUnread(mallory.key), openUnread(mallory.key)]
+  for (const { answer } of unread) await answer
+  const waiting = [openUnread(mallory.key), openUnread(mallory.key), openUnread(mallory.key)]
+  const next = gateway.call('GET', `/v1/tasks/${taskId}`, undefined, mallory)
+  for (const { req } of [...unread, ...waiting]) req.destroy()
+  expect((await next).status).toBe(200)
+})
+
+test('answers that were read, or that their client refuses, take no place: over HTTP and over gRPC', async () => {
+  using client = rawClient(gateway.grpcTarget)
+  for (let n = 0; n < 4; n++) {
+    await readWhole(mallory.key)
+    // Larger than this client accepts.
+    await client.unary('getTask', { tenant: 'agents/mallory', id: taskId }, bearer(mallory.key))
+  }
+  const deadline = Date.now() + 50
+  const late = { tenant: 'agents/mallory', id: taskId }
+  const calls = Array.from({ length: 6 }, () => client.unary('getTask', late, bearer(mallory.key), { deadline }))
+  await Promise.all(calls)
+  await readWhole(mallory.key)
+})
+
+test('a stream that has begun with a large task takes no place while it is open', async () => {
+  for (let n = 0; n < 4; n++) {
+    const stream = openUnread(mallory.key, 'POST', `/agents/mallory/tasks/${taskId}:subscribe`)
+    const res = await stream.answer
+    expect(res.statusCode).toBe(200)
+    let bytes = 0
+    for await (const chunk of res.iterator({ destroyOnReturn: false })) {
+      bytes += (chunk as Buffer).length
+      if (bytes > artifacts * artifactBytes) break
+    }
+  }
+  await readWhole(mallory.key)
+})
