@@ -7,7 +7,7 @@ import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
 import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
 import type { WakeStreamContext } from './context.ts'
-import { noted, receiptOf, sayingOf } from './said.ts'
+import { noted, receiptOf, sayingOf } from './receipt-history.ts'
 import type { Receipt, WakeStream } from './wake-stream.ts'
 
 /** What a reader says about one wake. */

@@ -10,7 +10,7 @@ import type {
   TestAttempt,
   TestOrder,
 } from '../wakes/channel.ts'
-import { resultOf } from '../wakes/rules/decided.ts'
+import { resultOf } from '../wakes/rules/recorded-result.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
 import { hearTest, testError, testWaitMs } from './hear-test.ts'
 import type { WakeStreams } from './streams.ts'

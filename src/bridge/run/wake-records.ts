@@ -2,8 +2,8 @@ import type { Wake } from '../../client/wakes/wake.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
 import { senderOf } from '../sender.ts'
 import type { AttemptEnd } from './attempt.ts'
+import { receiptOf, type Said } from './receipt-of-step.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
-import { receiptOf, type Said } from './said.ts'
 
 interface RecordParts {
   readonly journal: Journal

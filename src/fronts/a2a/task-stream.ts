@@ -1,6 +1,6 @@
 import type { StreamResponse } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
-import { Latest } from '../../lib/latest.ts'
+import { RecentValues } from '../../lib/recent-values.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
@@ -71,7 +71,7 @@ async function* toResponses({ db, notifier }: TaskContext, call: A2aCall, events
 }
 
 /** Streams that share a read of the log share its responses. */
-const responses = new Latest<LogEvent, Promise<StreamResponse | undefined>>(64)
+const responses = new RecentValues<LogEvent, Promise<StreamResponse | undefined>>(64)
 
 /** The events of a finished task after a position. The last ones may be of a kind that streams leave out, so this never waits. */
 async function* readToEnd(db: Reader, taskId: string, position: number): AsyncGenerator<LogEvent, void, undefined> {

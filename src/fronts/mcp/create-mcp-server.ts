@@ -5,10 +5,10 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { CallApi } from './call-api.ts'
+import { createFindIdentity } from './client-identity.ts'
 import { instructionsFor } from './instructions.ts'
 import { listedSchema } from './json-schemas.ts'
 import { mcpCallOf } from './mcp-call.ts'
-import { createFindOwn } from './own.ts'
 import { registerPrompts } from './prompts/prompts.ts'
 import { registerResources } from './resources/register-resources.ts'
 import { runTool } from './tools/run-tool.ts'
@@ -35,7 +35,7 @@ interface McpServerInput {
 /** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
 export function createMcpServer(input: McpServerInput): McpServer {
   const { call, version, identity, project, capabilities = {}, takesWakes = false, request } = input
-  const own = createFindOwn({ identity, project })
+  const own = createFindIdentity({ identity, project })
   const part = partFor(request)
   const server = new McpServer(
     { name: 'rouse', title: 'Rouse', version },

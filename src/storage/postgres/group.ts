@@ -2,11 +2,11 @@ import { BeforeCommitWork } from '../before-commit.ts'
 import type { Pipelined, Transaction } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
 import type { RowsLock } from './advisory-lock.ts'
-import { AtWork } from './at-work.ts'
 import type { Gate } from './gate.ts'
-import { PlaceInLine } from './place-in-line.ts'
+import { GatePlace } from './gate-place.ts'
 import { RowLocks } from './row-locks.ts'
 import { runWriter, type Shared } from './run-writer.ts'
+import { RunningWriters } from './running-writers.ts'
 import { isCertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Queue, Result, Writer } from './writer.ts'
@@ -30,10 +30,10 @@ export interface Locks {
 export class Group implements Shared {
   readonly connection: WriteConnection
   readonly now: number
-  readonly atWork = new AtWork()
+  readonly atWork = new RunningWriters()
   readonly locks = new RowLocks<object>(this.atWork)
   readonly #queue: Queue
-  readonly #place: PlaceInLine
+  readonly #place: GatePlace
   readonly #rowsLock: RowsLock
   #hasRowsLock = false
   readonly #writers: Writer[] = []
@@ -52,7 +52,7 @@ export class Group implements Shared {
     this.now = now
     this.#rowsLock = rowsLock
     this.#queue = queue
-    this.#place = new PlaceInLine(gate)
+    this.#place = new GatePlace(gate)
     this.#over = new Promise((resolve) => {
       this.end = resolve
     })

@@ -1,12 +1,12 @@
-import type { AtWork } from './at-work.ts'
+import type { RunningWriters } from './running-writers.ts'
 
 /** Row locks between the writers of one transaction: the database sees one transaction, so its own locks do not separate them. */
 export class RowLocks<Holder> {
   readonly #locks = new Map<string, { holder: Holder; waiting: (() => void)[] }>()
-  readonly #atWork: Pick<AtWork, 'start' | 'stop'>
+  readonly #atWork: Pick<RunningWriters, 'start' | 'stop'>
 
   /** `atWork` counts a waiting writer as stopped. */
-  constructor(atWork: Pick<AtWork, 'start' | 'stop'>) {
+  constructor(atWork: Pick<RunningWriters, 'start' | 'stop'>) {
     this.#atWork = atWork
   }
 

@@ -1,9 +1,9 @@
 import { BeforeCommitWork } from '../before-commit.ts'
 import { Collision, type Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
-import type { AtWork } from './at-work.ts'
 import { isWrite, type Query, toQuery } from './query.ts'
 import type { RowLocks } from './row-locks.ts'
+import type { RunningWriters } from './running-writers.ts'
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Result, Writer } from './writer.ts'
 
@@ -12,7 +12,7 @@ export interface Shared {
   readonly connection: WriteConnection
   readonly now: number
   readonly locks: RowLocks<object>
-  readonly atWork: AtWork
+  readonly atWork: RunningWriters
   /** Set once the transaction is going to be rolled back. */
   readonly loss: Loss | undefined
   lose(cause: unknown, culprit: Writer): void

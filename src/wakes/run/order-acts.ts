@@ -7,11 +7,11 @@ import { saveDelivery } from '../store/delivery-store.ts'
 import { resumeWithDigest } from '../store/lease-progress.ts'
 import { leaseMs, renewLease } from '../store/lease-store.ts'
 import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
+import { InterruptibleSleep } from './interruptible-sleep.ts'
 import { renew, requeue } from './keep-lease.ts'
-import { Naps } from './naps.ts'
 import type { Run } from './run.ts'
 import type { Slot } from './sequence.ts'
-import { Waits } from './waits.ts'
+import { WaitingEmissions } from './waiting-emissions.ts'
 
 /** How often a lease is renewed while a receiver takes its time. */
 const renewMs = leaseMs / 3
@@ -19,12 +19,12 @@ const renewMs = leaseMs / 3
 /** What the channels of one run may ask for while they deliver: keep, wait, try again. */
 export class OrderActs {
   readonly run: Run
-  readonly waits: Waits
+  readonly waits: WaitingEmissions
   #renewedAt = Number.NEGATIVE_INFINITY
 
   constructor(run: Run) {
     this.run = run
-    this.waits = new Waits((waiting) => run.setWaiting(waiting))
+    this.waits = new WaitingEmissions((waiting) => run.setWaiting(waiting))
   }
 
   async keepInOrder(unfinished: Unfinished, attempts: readonly Attempt[], slot?: Slot): Promise<boolean> {
@@ -50,21 +50,21 @@ export class OrderActs {
 
   async waitFor<Value>(value: Promise<Value>): Promise<Value | undefined> {
     const { context, signal } = this.run
-    const naps = new Naps(context.clock, signal)
+    const pauses = new InterruptibleSleep(context.clock, signal)
     let isSettled = false
     const settle = (): void => {
       isSettled = true
-      naps.end()
+      pauses.end()
     }
     value.then(settle, settle)
     try {
       for (;;) {
-        await this.waits.wait(naps.next(renewMs))
+        await this.waits.wait(pauses.next(renewMs))
         if (isSettled) return await value
         if (!(await this.#renewForAll())) return undefined
       }
     } finally {
-      naps.end()
+      pauses.end()
     }
   }
 
@@ -103,7 +103,7 @@ export class OrderActs {
     return renew(this.run)
   }
 
-  /** Waits without taking a place from other runs. False: the lease was lost meanwhile. */
+  /** WaitingEmissions without taking a place from other runs. False: the lease was lost meanwhile. */
   async idle(wait: Promise<unknown>): Promise<boolean> {
     await this.waits.wait(wait)
     return renew(this.run)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Gate } from '../../../src/storage/postgres/gate.ts'
-import { PlaceInLine } from '../../../src/storage/postgres/place-in-line.ts'
+import { GatePlace } from '../../../src/storage/postgres/gate-place.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -58,7 +58,7 @@ test('a group that gives up while it waits lets nobody in, and those after it ke
 test('a place that is left while it waits is given up, and can be taken again', async () => {
   const gate = new Gate(1_000)
   expect(gate.enter()).toBeUndefined()
-  const place = new PlaceInLine(gate)
+  const place = new GatePlace(gate)
   expect(place.enter()).toBeInstanceOf(Promise)
   place.leave(undefined)
   place.leave(undefined)

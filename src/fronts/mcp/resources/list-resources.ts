@@ -1,6 +1,6 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import type { AskApi } from '../ask-api.ts'
-import type { FindOwn } from '../own.ts'
+import type { FindIdentity } from '../client-identity.ts'
 import { Refused } from '../refused.ts'
 import { shownText } from '../shown-text.ts'
 import { type ResourceKind, uriOf } from './uris.ts'
@@ -11,7 +11,7 @@ const listed = 50
 const headers = { 'rouse-pending-signals': 'none' }
 
 /** The resources that are listed. Threads are found in mail. A kind that the key may not list is left out. */
-export const listResources: Record<ResourceKind, (api: AskApi, own: FindOwn) => Promise<Resource[]>> = {
+export const listResources: Record<ResourceKind, (api: AskApi, own: FindIdentity) => Promise<Resource[]>> = {
   inbox: async (api, own) => {
     const { identity } = await own(api)
     return [{ uri: uriOf('inbox', identity), name: `inbox of ${identity}`, title: 'Your unread mail', mimeType }]

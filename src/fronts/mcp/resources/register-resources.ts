@@ -8,9 +8,9 @@ import {
 } from '@modelcontextprotocol/server'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
+import type { FindIdentity } from '../client-identity.ts'
 import { failureText } from '../failure-text.ts'
 import { mcpCallOf } from '../mcp-call.ts'
-import type { FindOwn } from '../own.ts'
 import { quotedNote } from '../quoted.ts'
 import { Refused } from '../refused.ts'
 import { shownJson } from '../shown-text.ts'
@@ -42,7 +42,7 @@ const kinds: Record<ResourceKind, { readonly variable: string; readonly title: s
   }
 
 /** Registers the templates of all kinds of resources. */
-export function registerResources(server: McpServer, call: CallApi, own: FindOwn): void {
+export function registerResources(server: McpServer, call: CallApi, own: FindIdentity): void {
   const apiFor = (context: ServerContext): AskApi => createAskApi(call, mcpCallOf(context), context.mcpReq.signal)
   for (const kind of resourceKinds) {
     const { variable, title, description } = kinds[kind]

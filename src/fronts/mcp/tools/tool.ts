@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { McpCall } from '../call-api.ts'
-import type { FindOwn } from '../own.ts'
+import type { FindIdentity } from '../client-identity.ts'
 import { everyResult } from './outputs.ts'
 
 /** What a tool knows beside its input. */
@@ -12,7 +12,7 @@ export interface ToolContext {
   /** Aborts when the client has cancelled the call, or is gone. */
   readonly signal: AbortSignal
   /** Whom the client speaks for. */
-  readonly own: FindOwn
+  readonly own: FindIdentity
   /** Whether the client takes wakes over its session. Source: S1-28. */
   readonly takesWakes: boolean
   /** The time in ms, for differences only. */

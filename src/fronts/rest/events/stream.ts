@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
 import { openLimits } from '../../../gateway-limits.ts'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
-import { Latest } from '../../../lib/latest.ts'
+import { RecentValues } from '../../../lib/recent-values.ts'
 import type { LogEvent } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { follow } from '../../../log/follow.ts'
@@ -56,7 +56,7 @@ export async function streamEvents(
 }
 
 /** Streams that share a read of the log share the texts of its events. */
-const texts = new Latest<LogEvent, string>(64)
+const texts = new RecentValues<LogEvent, string>(64)
 
 /** Returns an event as it is sent. */
 function textOf(event: LogEvent): string {

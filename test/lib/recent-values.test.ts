@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Latest } from '../../src/lib/latest.ts'
+import { RecentValues } from '../../src/lib/recent-values.ts'
 
 test('what was made of a key is shared until enough other keys came', () => {
   const made: string[] = []
-  const latest = new Latest<{ name: string }, string>(2)
+  const latest = new RecentValues<{ name: string }, string>(2)
   const make = ({ name }: { name: string }) => {
     made.push(name)
     return name.toUpperCase()
@@ -17,7 +17,7 @@ test('what was made of a key is shared until enough other keys came', () => {
 })
 
 test('a failure is not remembered', async () => {
-  const latest = new Latest<object, Promise<number>>(2)
+  const latest = new RecentValues<object, Promise<number>>(2)
   const key = {}
   await expect(latest.of(key, async () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   await expect(latest.of(key, async () => 1)).resolves.toBe(1)

@@ -1,13 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** Naps one after the other while something is waited for, however long: none leaves a listener or a timer behind. */
-export class Naps {
+/** Sleeps again and again while something is waited for, however long. Leaves no listener and no timer behind. */
+export class InterruptibleSleep {
   readonly #clock: Clock
   readonly #signal: AbortSignal
   #wake = () => {}
   #isOver: boolean
 
-  /** The abort of the signal ends them. */
+  /** The abort of the signal ends it. */
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock
     this.#signal = signal
@@ -15,7 +15,7 @@ export class Naps {
     signal.addEventListener('abort', this.end)
   }
 
-  /** Resolves after `delayMs`, or when the naps are over. */
+  /** Resolves after `delayMs`, or when the sleep was ended. */
   next(delayMs: number): Promise<void> {
     if (this.#isOver) return Promise.resolve()
     return new Promise((resolve) => {
@@ -27,7 +27,7 @@ export class Naps {
     })
   }
 
-  /** Ends this nap and all later ones. A second call changes nothing. */
+  /** Ends this sleep and all later ones. A second call changes nothing. */
   readonly end = (): void => {
     this.#isOver = true
     this.#signal.removeEventListener('abort', this.end)

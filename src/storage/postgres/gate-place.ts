@@ -1,7 +1,7 @@
 import type { Gate, Waiting } from './gate.ts'
 
 /** A group's place at the gate: it enters before its first row lock, and leaves when it sends its commit. */
-export class PlaceInLine {
+export class GatePlace {
   readonly #gate: Gate
   #state: 'outside' | 'waiting' | 'inside' = 'outside'
   #waiting: Waiting | undefined

@@ -1,5 +1,5 @@
 /** Caches the values that were made for the latest keys, so that hundreds of simultaneous callers with the same key share one. */
-export class Latest<Key extends object, Value> {
+export class RecentValues<Key extends object, Value> {
   readonly #max: number
   readonly #values = new Map<Key, Value>()
 

@@ -2,7 +2,7 @@
  * Counts the emissions of one run that only wait. A run all of whose emissions wait costs nothing, and takes no place from other
  * runs.
  */
-export class Waits {
+export class WaitingEmissions {
   readonly #setWaiting: (waiting: boolean) => void
   #inFlight = 0
   #waiting = 0

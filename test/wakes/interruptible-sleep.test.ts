@@ -1,31 +1,31 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { Naps } from '../../src/wakes/run/naps.ts'
+import { InterruptibleSleep } from '../../src/wakes/run/interruptible-sleep.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 test('a wait of days leaves one listener and one timer, and none when it is over', async () => {
   const clock = new FakeClock()
   const { signal } = new AbortController()
-  const naps = new Naps(clock, signal)
+  const sleep = new InterruptibleSleep(clock, signal)
   for (let count = 0; count < 100; count++) {
-    const nap = naps.next(20_000)
+    const first = sleep.next(20_000)
     expect([getEventListeners(signal, 'abort').length, clock.timerCount]).toEqual([1, 1])
     clock.advance(20_000)
-    await nap
+    await first
   }
-  const last = naps.next(20_000)
-  naps.end()
+  const last = sleep.next(20_000)
+  sleep.end()
   await last
   expect([getEventListeners(signal, 'abort').length, clock.timerCount]).toEqual([0, 0])
 })
 
-test('an abort ends the nap, and there is none after it', async () => {
+test('an abort ends a sleep, and later ones end at once', async () => {
   const clock = new FakeClock()
   const controller = new AbortController()
-  const naps = new Naps(clock, controller.signal)
-  const nap = naps.next(20_000)
+  const sleep = new InterruptibleSleep(clock, controller.signal)
+  const first = sleep.next(20_000)
   controller.abort()
-  await nap
-  await naps.next(20_000)
+  await first
+  await sleep.next(20_000)
   expect(clock.timerCount).toBe(0)
 })

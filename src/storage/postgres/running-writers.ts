@@ -1,5 +1,5 @@
 /** Counts the running writers of a group, so that the log is locked only after every other writer has ended or waits. */
-export class AtWork {
+export class RunningWriters {
   #count = 0
   readonly #waiting: (() => void)[] = []
 
