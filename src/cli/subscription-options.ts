@@ -3,6 +3,7 @@ import { UsageError } from '../client/failure.ts'
 import type { BodyOf } from '../client/gateway-client.ts'
 import { triggers } from '../log/event.ts'
 import { type Priority, priorities } from '../registry/agents/agent.ts'
+import { coalesceWindowMax } from '../registry/subscriptions/subscription.ts'
 import { type HarnessTarget, harnessTargets } from '../registry/subscriptions/targets.ts'
 import { durationOrNone } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
@@ -39,7 +40,7 @@ export function addTargetOptions(command: Command, defaults: { target: string; w
     .option(
       '--window <seconds>',
       `how long events are collected into one digest; 0 = each is sent at once${defaults.window}`,
-      integer(0, 300),
+      integer(0, coalesceWindowMax),
     )
     .addOption(
       new Option(

@@ -50,7 +50,7 @@ interface TaskPart<Item> {
 /** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. Errors: those of `beginReading`. */
 export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<{ message: A2aMessage }>> {
   const range = { taskId: task.id, after: query.after, upTo: task.messageCount }
-  return readPage(db, messageSizes, messages, range, query, ({ seq, message }) => ({
+  return readPage(db, { sizes: messageSizes, rows: messages }, range, query, ({ seq, message }) => ({
     seq,
     message: JSON.parse(message),
   }))
@@ -59,14 +59,16 @@ export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promi
 /** A page of a task's artifact chunks, in the order in which they were added. Errors: those of `beginReading`. */
 export function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
   const range = { taskId: task.id, after: query.after, upTo: task.chunkCount }
-  return readPage(db, chunkSizes, chunks, range, query, (row) => ({ seq: row.seq, ...chunkFromRow(row) }))
+  return readPage(db, { sizes: chunkSizes, rows: chunks }, range, query, (row) => ({
+    seq: row.seq,
+    ...chunkFromRow(row),
+  }))
 }
 
 /** Reads the sizes first, and then only the items that fit into the page, over several iterations of the event loop. */
 async function readPage<Row, Item>(
   db: Reader,
-  sizes: Statement<Range, Size>,
-  rows: Statement<Range, Row>,
+  { sizes, rows }: { readonly sizes: Statement<Range, Size>; readonly rows: Statement<Range, Row> },
   range: Omit<Range, 'limit'>,
   { limit, sizeMax = outputLimits.task.max, beginReading }: PageQuery,
   toItem: (row: Row) => Item & Numbered,

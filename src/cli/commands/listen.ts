@@ -3,6 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { readSecret, warnOfFlag, withheldVariables } from '../../client/secret-input.ts'
 import type { Trigger } from '../../log/event.ts'
+import { coalesceWindowMax } from '../../registry/subscriptions/subscription.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { listenOnStream } from '../listen/stream.ts'
@@ -46,7 +47,7 @@ export function registerListen(parent: Command, io: Io): void {
     .option('--exec <command>', 'run this shell command for each wake; it is acknowledged when the command ends with 0')
     .option('--timeout <seconds>', 'how long the command may run', integer(1, 86_400), 3_600)
     .option('--concurrency <number>', 'how many commands run at the same time', integer(1, 64), 1)
-    .option('--window <seconds>', 'how long events are collected into one digest', integer(0, 300), 0)
+    .option('--window <seconds>', 'how long events are collected into one digest', integer(0, coalesceWindowMax), 0)
     .option(
       '--retry-for <seconds>',
       'how long a failing command is tried again (default: 1, 2 and 4 s)',

@@ -3,6 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { Trigger } from '../../log/event.ts'
+import { coalesceWindowDefault } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
@@ -79,8 +80,6 @@ function signingKeyText(io: Io, key: string | undefined): string {
   )
 }
 
-const windowDefault = 30
-
 /** When the first wake comes, and what follows it. Source: D3, D25, D28, D29. */
 function whenText(id: string, options: SubAddOptions): string {
   const text = firstEventText(id, options)
@@ -89,7 +88,7 @@ function whenText(id: string, options: SubAddOptions): string {
 }
 
 function firstEventText(id: string, options: SubAddOptions): string {
-  const { target = 'a2a-webhook', window = windowDefault, coalesceMode = 'leading' } = options
+  const { target = 'a2a-webhook', window = coalesceWindowDefault, coalesceMode = 'leading' } = options
   if (target === 'disabled' || target === 'none') return 'It wakes nobody: rouse sub held lists what it matched.'
   if (target === 'bridge-daemon') return waitingText(id)
   if (target !== 'a2a-webhook') return 'The first wake comes when something that receives it has connected.'

@@ -6,6 +6,7 @@ import type {
   WakeStepView,
 } from '../../fronts/rest/wake-subscriptions/view.ts'
 import type { Receipt } from '../../mailbox/messages/status.ts'
+import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
 import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
 
 /** What is known of one subscription's part in a test. */
@@ -40,16 +41,18 @@ export interface MessageEvidence {
   readonly wake?: RecipientView['wake']
 }
 
-const routes = {
+const routes: Readonly<Record<HarnessTarget, RouteEvidence['route']>> = {
   'a2a-webhook': 'webhook',
   'bridge-daemon': 'stream',
   'mcp-notifications': 'mcp',
-} as const satisfies Record<string, RouteEvidence['route']>
+  disabled: 'none',
+  none: 'none',
+}
 
 /** Pure. `sentAt`: ISO 8601. */
 export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   const { subscriptionId, harnessTarget, status, reason } = tried.subscription
-  const route = Object.hasOwn(routes, harnessTarget) ? routes[harnessTarget as keyof typeof routes] : 'none'
+  const route = routes[harnessTarget]
   const about = { route, subscriptionId } as const
   const said = route === 'stream' ? strongestSaid(tried.deliveries) : undefined
   if (said) {

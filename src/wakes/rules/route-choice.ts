@@ -14,25 +14,32 @@ export interface RouteRecord {
 /** From this step on the harness has acted: the wake is proven. */
 const proof: ReceiptStep = 'turn_started'
 
+/** The lowest is preferred; null: never chosen. */
+const preferences: Readonly<Record<HarnessTarget, number | null>> = {
+  'a2a-webhook': 1,
+  'bridge-daemon': 2,
+  'mcp-notifications': 3,
+  disabled: null,
+  none: null,
+}
+
 /**
- * In the order of preference. A notification comes first where it has woken the harness, and last where nothing says that it has: a
- * weaker route is never taken for a stronger one. Source: S1-4, S1-7, D14.
+ * A notification comes first where it has woken the harness, and last where nothing says that it has: a weaker route is never taken for
+ * a stronger one. Source: S1-4, S1-7, D14.
  */
-const preferences: readonly ((route: RouteRecord) => boolean)[] = [
-  ({ harnessTarget, proved }) => harnessTarget === 'mcp-notifications' && isProof(proved),
-  ({ harnessTarget }) => harnessTarget === 'a2a-webhook',
-  ({ harnessTarget }) => harnessTarget === 'bridge-daemon',
-  ({ harnessTarget }) => harnessTarget === 'mcp-notifications',
-]
+function preferenceOf({ harnessTarget, proved }: RouteRecord): number {
+  const isProven = harnessTarget === 'mcp-notifications' && isProof(proved)
+  return isProven ? 0 : (preferences[harnessTarget] ?? Number.POSITIVE_INFINITY)
+}
 
 /** Returns the route that a wake is expected to come by; undefined: none is open, and the mailbox is read in time. Pure. */
 export function chooseRoute<Route extends RouteRecord>(routes: readonly Route[]): Route | undefined {
-  const open = routes.filter(({ isOpen }) => isOpen)
-  for (const fits of preferences) {
-    const found = open.find(fits)
-    if (found) return found
+  let chosen: Route | undefined
+  for (const route of routes) {
+    if (!route.isOpen || preferences[route.harnessTarget] === null) continue
+    if (chosen === undefined || preferenceOf(route) < preferenceOf(chosen)) chosen = route
   }
-  return undefined
+  return chosen
 }
 
 /** Whether a step says that the harness has acted on the wake. Pure. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
+import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
 import { line } from '../../rest/fields.ts'
 import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
 import type { AskApi } from '../ask-api.ts'
@@ -73,7 +74,7 @@ export const manageWakeSubscription = tool({
     if (eventsReplayed !== undefined) return `Sent again: ${counted(eventsReplayed, 'event')}.`
     const known = status ?? currentState?.status
     return known === undefined
-      ? `${subscriptionId}: subscribed. ${hints[harnessTarget] ?? nothingIsSent}`
+      ? `${subscriptionId}: subscribed. ${hints[harnessTarget as HarnessTarget]}`
       : `${subscriptionId}: ${known}.`
   },
   run: async (api, given, { takesWakes }) => {
@@ -87,10 +88,12 @@ type Given = z.output<typeof input>
 const nothingIsSent = 'It sends nothing: choose a harnessTarget with the action update.'
 
 /** What a new subscription still needs before it wakes. */
-const hints: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<HarnessTarget, string>> = {
   'a2a-webhook': 'The action list shows whether its wakes arrive.',
   'bridge-daemon': 'It waits until something reads its stream, e.g. rouse listen.',
   'mcp-notifications': 'It waits until a client that has negotiated neo-wake-substrate is connected: see list.',
+  disabled: nothingIsSent,
+  none: nothingIsSent,
 }
 
 /** A client that takes wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
