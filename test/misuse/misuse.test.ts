@@ -17,7 +17,8 @@ import { type Feelings, Victims, type Wait } from './victims.ts'
 const seconds = numberFromEnv('ROUSE_MISUSE_SECONDS', 5)
 const rounds = numberFromEnv('ROUSE_MISUSE_ROUNDS', 4)
 const chosen = process.env.ROUSE_MISUSE_ATTACKS?.split(',')
-/** What any attack may make of a machine that is shared with it; the ratio itself is printed. */
+/** What any attack may make of a machine that is shared with it. The p99 of a send may rise by so much; the ratio itself is printed. */
+const riseMaxMs = 150
 const memoryMaxMb = 900
 const diskMaxMb = 2_500
 const attackMaxMs = 1_800_000
@@ -73,6 +74,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   }
   rows.push(row(attack, quiet, attacked, gateway))
   console.log(rows.at(-1))
+  expect(percentile(attacked, 'send', 'clock', 0.99) - percentile(quiet, 'send', 'clock', 0.99)).toBeLessThan(riseMaxMs)
   expect(await victims.subscriptionStatus()).toBe('active')
   expect(peakMb(gateway.pid)).toBeLessThan(memoryMaxMb)
   expect(diskMb(gateway.dataDir)).toBeLessThan(diskMaxMb)
@@ -111,15 +113,16 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway, key: s
   }
 }
 
+function percentile(all: Window[], kind: keyof Feelings, clock: keyof Wait, part: number): number {
+  const sorted = all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock])).sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
 function row(attack: string, quiet: Window[], attacked: Window[], gateway: ProcessGateway): string {
-  const of = (all: Window[], kind: keyof Feelings, clock: keyof Wait, part: number) => {
-    const sorted = all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock])).sort((a, b) => a - b)
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
-  }
   const most = (all: Window[], kind: keyof LoopDelay) => Math.max(...all.map(({ loop }) => loop[kind]))
   const comparison = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
   const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
-    const [before, after] = [of(quiet, kind, clock, part), of(attacked, kind, clock, part)]
+    const [before, after] = [percentile(quiet, kind, clock, part), percentile(attacked, kind, clock, part)]
     return part < 0.99 ? comparison(before, after) : `${comparison(before, after)} (${(after / before).toFixed(2)} ×)`
   }
   const kinds = ['send', 'wake', 'read'] as const
