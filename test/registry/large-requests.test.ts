@@ -51,3 +51,36 @@ test('what was expected and counted is not counted again', async () => {
   await large.beginReading(caller, known, 4 * MiB)
   expect(known.counted).toBe(4 * MiB)
 })
+
+test('a body of unknown size waits when it has arrived, like one that announces its size', async () => {
+  const [first, second] = [request(), request()]
+  expect(await large.beginBody(caller, first, 2 * MiB)).toBe(true)
+  expect(first.counted).toBe(2 * MiB)
+  await expect(large.beginBody(caller, second, 2 * MiB)).rejects.toThrow(/largeMegabytesPerMinute/)
+  expect(second.counted).toBe(0)
+  expect(await large.beginBody(caller, request(), 60_000)).toBe(true)
+})
+
+test('after a refused body the next request of that name waits before its body is read', async () => {
+  const named = () => ({ ...request(), what: 'Send' })
+  await large.beginBody(caller, named(), 2 * MiB)
+  expect(large.expect(caller, named())).toBeUndefined()
+  await expect(large.beginBody(caller, named(), 2 * MiB)).rejects.toThrow()
+  expect(large.expect(caller, named())?.bytes).toBe(2 * MiB)
+})
+
+test('a body whose client goes away while it waits counts', async () => {
+  await large.beginBody(caller, request(), 1.2 * MiB)
+  const client = new AbortController()
+  const cancelled = newBulk({ what: undefined, bytes: 0, gone: () => client.signal })
+  const going = large.beginBody(caller, cancelled, 4 * MiB)
+  client.abort()
+  expect([await going, cancelled.counted]).toEqual([false, 4 * MiB])
+})
+
+test('the answers of a request are counted as they are sent, each once, and its body with them', async () => {
+  const one = request()
+  await large.beginBody(caller, one, 2 * MiB)
+  for (const soFar of [3 * MiB, 4 * MiB]) large.note(caller, one, soFar)
+  expect(one.counted).toBe(4 * MiB)
+})

@@ -50,7 +50,7 @@ export function admitCalls(
       { incoming, line: lines.begin(incoming), queue },
       ({ caller, request }) => {
         onAuthenticated(call.getPeer())
-        metered.count(readerOf(caller), (bytes) => context.shares.noteBytes(caller, bytes, request))
+        metered.count(readerOf(caller), (bytes) => gate.noteAnswer({ caller, request }, bytes))
         metered.onceClosed(() => context.shares.large.endReading(caller, request))
       },
     )
@@ -74,6 +74,8 @@ class CallGate {
   #bearer: string | undefined
   #forwardedFor: string | undefined
   #admitted: (Omit<Admission, 'agent'> & { metadata: Metadata }) | undefined
+  /** The bytes of its message and of its answers so far. */
+  #bytes = 0
   #isOver = false
 
   constructor(
@@ -145,12 +147,24 @@ class CallGate {
   ): Promise<void> {
     if (!this.#admitted) return
     const { metadata, ...admitted } = this.#admitted
-    this.#context.shares.noteBytes(admitted.caller, bytesOf(message))
-    if (message instanceof RefusedMessage) throw message.problem
+    const { caller, request } = admitted
+    const { shares } = this.#context
+    this.#bytes = bytesOf(message)
+    const isRefused = message instanceof RefusedMessage
+    // A message that was refused while it was decoded has no answer with which it would be noted.
+    shares.noteBytes(caller, this.#bytes, isRefused ? request : undefined)
+    if (isRefused) throw message.problem
+    if (!(await shares.large.beginBody(caller, request, this.#bytes))) return
     const tenant = message.tenant || metadataText(metadata, tenantMetadata)
-    const called = await findCalled(this.#context, this.#incoming, admitted.caller, tenant)
+    const called = await findCalled(this.#context, this.#incoming, caller, tenant)
     setAdmission(metadata, { ...admitted, ...called })
     next(message)
+  }
+
+  /** Counts an answer of the call. */
+  noteAnswer({ caller, request }: Pick<Admission, 'caller' | 'request'>, bytes: number): void {
+    this.#bytes += bytes
+    this.#context.shares.noteBytes(caller, bytes, request, this.#bytes)
   }
 
   /** The final status of the call: with the trailers that were set for it, and in a form that can be sent. */

@@ -87,6 +87,23 @@ export class LargeRequests {
   }
 
   /**
+   * Lets the body of a request go on whose size was not announced: a message of gRPC, which has arrived. If that is more than was counted
+   * and others send requests, it waits like a request that announces its size. False: its client has disconnected, and the body counts.
+   * Errors: `rate-limited`; then the next request of this name waits before its body is read.
+   */
+  async beginBody(caller: Caller, request: Bulk, bytes: number): Promise<boolean> {
+    const more = bytes - request.counted
+    const allowance = more <= largeBytes.max || this.#isFree(caller) ? undefined : largeAllowance(caller)
+    if (!allowance) return true
+    const large = { caller, request, bytes: more, allowance }
+    if (await this.wait(large)) return true
+    const isGone = request.gone().aborted
+    this.#spacing.note(caller.id, request, bytes, isGone ? allowance : undefined)
+    if (isGone) return false
+    throw this.refusal(large)
+  }
+
+  /**
    * Lets a request that has begun read content of a known size. Large content waits until the caller has little enough in memory, and
    * counts until `endReading`. Errors: `rate-limited`.
    */

@@ -104,12 +104,12 @@ export class LargeSpacing {
     return true
   }
 
-  /** Notes the bytes of a request and its answer. `allowance`: what they count against; undefined: nothing. */
+  /** Notes the bytes of a request and its answer, or of its answer so far. `allowance`: what they count against; undefined: nothing. */
   note(agentId: string, request: Bulk, bytes: number, allowance: Allowance | undefined): void {
     const isLarge = bytes > largeBytes.max
     if (request.what !== undefined) this.#remember(`${agentId} ${request.what}`, isLarge ? bytes : 0)
     if (!isLarge) return
-    if (allowance && bytes > request.counted) this.#count(agentId, bytes - request.counted, allowance)
+    if (allowance && bytes > request.counted) this.countMore(agentId, request, bytes - request.counted, allowance)
   }
 
   #remember(key: string, bytes: number): void {

@@ -52,10 +52,13 @@ export class Shares {
     this.#requireBytes(caller)
   }
 
-  /** Notes how many bytes a request of a caller and its answer had. */
-  noteBytes(caller: Caller, bytes: number, request?: Bulk): void {
+  /**
+   * Notes how many bytes a request of a caller and its answer had.
+   * @param soFar its bytes up to now, where they are noted one part after the other
+   */
+  noteBytes(caller: Caller, bytes: number, request?: Bulk, soFar = bytes): void {
     if (caller.kind === 'operator') return
-    if (request) this.large.note(caller, request, bytes)
+    if (request) this.large.note(caller, request, soFar)
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
     const allowance = allowanceOf('megabytesPerMinute', max)
