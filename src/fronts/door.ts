@@ -10,6 +10,8 @@ import { callerOf } from './auth.ts'
 interface Entered {
   readonly leave: () => void
   readonly request: Bulk
+  /** Counts a part of an answer that is not over. */
+  readonly noteWritten: (bytes: number) => void
 }
 
 const entered = new WeakMap<Response, Entered>()
@@ -35,15 +37,22 @@ export function takeShare(
         return gone
       },
     })
+    let written = 0
+    const noteWritten = (bytes: number): void => {
+      written += bytes
+      shares.noteBytes(caller, bytes, request, written)
+    }
     try {
-      if (!(await enter(shares, caller, res, request))) return
+      if (!(await enter(shares, caller, res, { request, noteWritten }))) return
     } catch (refusal) {
       return refuseLate(shares, res, refusal)
     }
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
     res.once('close', () => {
-      shares.noteBytes(caller, socket.bytesRead + socket.bytesWritten - before, request)
+      // What was written may not have been sent.
+      const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - written)
+      shares.noteBytes(caller, bytes, request, written + bytes)
       shares.large.endReading(caller, request)
     })
     next()
@@ -79,12 +88,22 @@ export function readingFor(shares: Shares, res: Response): BeginReading {
   }
 }
 
-/** Returns the function that a stream over HTTP calls when what it has read is written, long before the stream ends. */
-export function endReadingFor(shares: Shares, res: Response): () => void {
-  return () => {
-    const request = entered.get(res)?.request
-    if (request) shares.large.endReading(callerOf(res), request)
+/** The functions that a stream over HTTP calls around its events: it has read content and written it long before it ends. */
+export function eventsFor(shares: Shares, res: Response) {
+  const request = entered.get(res)?.request
+  return {
+    beginEvent: async (bytes: number, gone: AbortSignal): Promise<void> => {
+      if (request) await shares.large.beginEvent(callerOf(res), request, bytes, gone)
+    },
+    endReading: (): void => {
+      if (request) shares.large.endReading(callerOf(res), request)
+    },
   }
+}
+
+/** Counts an event of a stream when it is written: the stream may stay open for hours. */
+export function noteWritten(res: Response, bytes: number): void {
+  entered.get(res)?.noteWritten(bytes)
 }
 
 /** Names a request by the method in its body. A request with an expected large answer waits until it may begin. Errors: `rate-limited`. */
@@ -114,15 +133,15 @@ function untilGone(res: Response): AbortSignal {
 }
 
 /** False: the client went away while it waited. */
-async function enter(shares: Shares, caller: Caller, res: Response, request: Bulk): Promise<boolean> {
+async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<Entered, 'leave'>): Promise<boolean> {
   shares.spendRequest(caller)
-  const entering = shares.enter(caller, request)
+  const entering = shares.enter(caller, known.request)
   const leave = typeof entering === 'function' ? entering : await entering
   if (res.closed) {
     leave()
     return false
   }
-  entered.set(res, { leave, request })
+  entered.set(res, { ...known, leave })
   res.once('close', leave)
   return true
 }

@@ -34,8 +34,12 @@ interface CallFacts {
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
   readonly beginReading: BeginReading
+  readonly beginEvent: BeginEvent
   readonly endReading: () => void
 }
+
+/** Waits until an event of a size may be written, or until the signal aborts. */
+type BeginEvent = (bytes: number, gone: AbortSignal) => Promise<void>
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
 export abstract class A2aCall {
@@ -57,6 +61,7 @@ export abstract class A2aCall {
   readonly pageRequest: PageRequest
   /** For operations that only read. */
   readonly beginReading: BeginReading
+  readonly #beginEvent: BeginEvent
   readonly #endReading: () => void
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
@@ -80,6 +85,7 @@ export abstract class A2aCall {
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
     this.beginReading = call.beginReading
+    this.#beginEvent = call.beginEvent
     this.#endReading = call.endReading
     this.context = context
   }
@@ -114,6 +120,11 @@ export abstract class A2aCall {
   /** Waits until one more event may be loaded. It counts as loading until `noteLoaded`. */
   async startLoading(): Promise<void> {
     this.#loaded = await this.context.unsent.load(readerOf(this.caller), this.signal)
+  }
+
+  /** Waits until the loaded event may be written: a large one keeps the gateway busy once for each of its streams. */
+  async beginEvent(bytes: number): Promise<void> {
+    await this.#beginEvent(bytes, this.signal)
   }
 
   /** Notes that the transport has written the loaded event, or that the event is not sent. */

@@ -3,7 +3,7 @@ import { revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
-import { endReadingFor, readingFor } from '../door.ts'
+import { eventsFor, readingFor } from '../door.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
 import { readerOf } from '../unsent.ts'
@@ -30,7 +30,7 @@ export class HttpCall extends A2aCall {
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
         pageRequest: pageOf(req),
         beginReading: readingFor(context.shares, res),
-        endReading: endReadingFor(context.shares, res),
+        ...eventsFor(context.shares, res),
       },
       context,
     )

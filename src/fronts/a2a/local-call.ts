@@ -76,7 +76,7 @@ class LocalCall extends A2aCall {
     context: CallContext,
     client: Client,
   ) {
-    const reading = { beginReading: async () => {}, endReading: () => {} }
+    const reading = { beginReading: async () => {}, beginEvent: async () => {}, endReading: () => {} }
     super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp', ...reading }, context)
     this.#client = client
   }

@@ -1,6 +1,7 @@
 import type { StreamResponse } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
 import { RecentValues } from '../../lib/recent-values.ts'
+import { weightOfValue } from '../../lib/weight.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
@@ -34,7 +35,10 @@ export async function* streamFromNow(
   if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
   await call.startLoading()
   call.position = moment.logId
-  yield { payload: { $case: 'task', value: await loadA2aTask(context.db, moment.task, options) } }
+  const value = await loadA2aTask(context.db, moment.task, options)
+  // Otherwise its size was counted before it was read.
+  if (!options.beginReading) await call.beginEvent(weightOfValue(value))
+  yield { payload: { $case: 'task', value } }
   if (isLast(moment.task.state)) return
   yield* toResponses(context, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
 }
@@ -63,15 +67,27 @@ async function* toResponses({ db, notifier }: TaskContext, call: A2aCall, events
     const slot = notifier.slots.take()
     if (slot) await slot
     await call.startLoading()
-    const response = await responses.of(event, (event) => toStreamResponse(db, event))
+    const loaded = await responses.of(event, (event) => loadResponse(db, event))
+    if (loaded) await call.beginEvent(loaded.size)
     call.position = event.logId
-    if (response) yield response
+    if (loaded) yield loaded.response
     else call.noteLoaded()
   }
 }
 
 /** Streams that share a read of the log share its responses. */
-const responses = new RecentValues<LogEvent, Promise<StreamResponse | undefined>>(64)
+const responses = new RecentValues<LogEvent, Promise<LoadedResponse | undefined>>(64)
+
+interface LoadedResponse {
+  readonly response: StreamResponse
+  /** About how many characters it has as JSON. */
+  readonly size: number
+}
+
+async function loadResponse(db: Reader, event: LogEvent): Promise<LoadedResponse | undefined> {
+  const response = await toStreamResponse(db, event)
+  return response && { response, size: weightOfValue(response) }
+}
 
 /** The events of a finished task after a position. The last ones may be of a kind that streams leave out, so this never waits. */
 async function* readToEnd(db: Reader, taskId: string, position: number): AsyncGenerator<LogEvent, void, undefined> {

@@ -21,6 +21,7 @@ export class GrpcCall extends A2aCall {
     const { large } = context.shares
     const reading = {
       beginReading: (bytes: number) => large.beginReading(caller, request, bytes),
+      beginEvent: (bytes: number, gone: AbortSignal) => large.beginEvent(caller, request, bytes, gone),
       endReading: () => large.endReading(caller, request),
     }
     super({ ...admission, ...reading }, context)

@@ -1,6 +1,6 @@
 import type { Problem } from '../../errors.ts'
 import { companyLimits } from '../../gateway-limits.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Leave } from '../../lib/keyed-semaphore.ts'
 import type { Allowance } from '../../lib/rate-meter.ts'
 import { allowanceOf } from '../../share-limits.ts'
@@ -13,6 +13,8 @@ import { tooMuchContent, usedUp } from './refusals.ts'
 
 const { largeBytes } = companyLimits
 const limitName = 'largeMegabytesPerMinute'
+/** How often a waiting event looks whether others still send requests, in ms. */
+const lookMs = 1_000
 
 /** A request that is large, or expected to be, with what it counts against. */
 export interface LargeRequest {
@@ -27,11 +29,13 @@ export interface LargeRequest {
  * content is in memory at the same time is bounded for them too.
  */
 export class LargeRequests {
+  readonly #clock: Clock
   readonly #company: Company
   readonly #spacing: LargeSpacing
   readonly #content: ContentAtOnce
 
   constructor(clock: Clock, company: Company) {
+    this.#clock = clock
     this.#company = company
     this.#spacing = new LargeSpacing(clock)
     this.#content = new ContentAtOnce(clock)
@@ -116,6 +120,22 @@ export class LargeRequests {
   /** Ends what a request has read: its answer is over, or the event that was made of it is written. */
   endReading(caller: Caller, request: Bulk): void {
     this.#content.free(keyOf(caller), request)
+  }
+
+  /**
+   * Waits until a large event of a stream may be written, while others send requests, and counts it. What was counted for the request
+   * before, as its body, covers the first event. It is not refused: its stream is open already, and loads no further event. Resolves
+   * early when the signal aborts.
+   */
+  async beginEvent(caller: Caller, request: Bulk, bytes: number, gone: AbortSignal): Promise<void> {
+    const more = request.read === 0 ? bytes - request.counted : bytes
+    request.read += bytes
+    if (more <= largeBytes.max) return
+    while (!gone.aborted && !this.#isFree(caller)) {
+      const allowance = largeAllowance(caller)
+      if (!allowance || this.#spacing.mayBegin(caller.id, request, more, allowance)) return
+      await sleep(this.#clock, Math.min(this.#spacing.waitMs(caller.id, allowance), lookMs), gone)
+    }
   }
 
   /**

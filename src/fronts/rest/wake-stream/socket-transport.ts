@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { WebSocket } from 'ws'
 import { openLimits } from '../../../gateway-limits.ts'
+import { noteWritten } from '../../door.ts'
 import type { Unsent } from '../../unsent.ts'
 import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../web-socket.ts'
 import type { AnswerFrame, AnswerFrames } from './receipt-frames.ts'
@@ -29,7 +30,9 @@ export function socketTransport(
   const send = (frame: Readonly<Record<string, string>>): void => {
     // Nothing is written for a key that was revoked.
     if (socket?.readyState !== WebSocket.OPEN || reader.revoked.aborted) return
-    socket.send(JSON.stringify(frame))
+    const text = JSON.stringify(frame)
+    noteWritten(res, Buffer.byteLength(text))
+    socket.send(text)
     if (!req.socket.writableNeedDrain) return
     taken()
     taken = unsent.add(reader, socket.bufferedAmount)
