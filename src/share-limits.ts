@@ -72,11 +72,6 @@ export const agentNumbers = {
   pushConfigsPerTask: limit(20, 'items', 'push notification configs of one caller on one task'),
   keys: limit(100, 'items', 'API keys of one agent that are not revoked'),
   grants: limit(1_000, 'items', 'permissions that one agent has granted'),
-  claims: limit(
-    1_000,
-    'items',
-    'claims of one agent, which time alone never ends; a claim on a task counts and is never refused',
-  ),
   requestsAtOnce: limit(64, 'at a time', 'requests of one agent that are processed; more wait in a queue'),
   requestsAtOnceInCompany: limit(
     8,

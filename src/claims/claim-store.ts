@@ -55,9 +55,6 @@ const lifeOf = statement<
 >(sql`select (select s.last_seen_at from session s where s.agent_id = v.owner_id order by s.id desc limit 1) as "seenAt",
   case when v.owner_id = 'operator' then '@operator' else (select a.handle from agent a where a.id = v.owner_id) end as "owner"
   from (select ${p('ownerId')} as owner_id) v`)
-const ofOwner = statement<{ ownerId: string }, { count: number }>(
-  sql`select count(*) as "count" from claim where owner_id = ${p('ownerId')}`,
-)
 const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} ${from}
   where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
 const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
@@ -100,11 +97,6 @@ export async function removeStaleClaim(tx: Transaction, { projectId, ref, ownerI
 export async function findClaim(db: Reader, projectId: string, ref: string): Promise<Claim | undefined> {
   const row = await db.get(byRef, { projectId, ref })
   return row && fromRow(row)
-}
-
-/** Counts the claims of an agent. */
-export async function countClaims(db: Reader, ownerId: string): Promise<number> {
-  return (await db.get(ofOwner, { ownerId }))?.count ?? 0
 }
 
 /** Returns the claim of an owner that has not claimed the ref: it was seen when its newest session made a call. */

@@ -8,7 +8,6 @@ import type { RefusedHandoffMail, SendHandoffMail } from '../registry/mail/hando
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
-import { requireClaimRoom } from './claim-room.ts'
 import { requireClaim } from './claims.ts'
 import type { ClaimContext } from './context.ts'
 import { claimOn, giveClaim, requireOpen, type TaskClaim } from './task-claims.ts'
@@ -32,7 +31,7 @@ interface HandedOff {
  * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. A task gets that agent as
  * its assignee; its assignee need not have claimed it. Only the owner and the operator may. Errors: `claim-not-found`,
  * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `rate-limited`, `storm-breaker`, `recipient-storm`,
- * `quota-exceeded`, `limit-exceeded` where the new owner has as many as it may, and those of an address. Source: S4-7, D18.
+ * `quota-exceeded`, and those of an address. Source: S4-7, D18.
  */
 export async function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
   const handed = await context.db.transaction((tx) => handOff(context, tx, caller, input))
@@ -52,7 +51,6 @@ async function handOff(
   const before = await ownedClaim(tx, caller, ref, task)
   if (task) requireOpen(task)
   const recipient = await requireRecipient(tx, caller, to, before)
-  if (!task) await requireClaimRoom(tx, caller, { id: recipient.id, identity: recipient.handle })
   const body = message ?? null
   const mail = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
   if ('problem' in mail) {
