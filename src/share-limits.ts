@@ -92,7 +92,7 @@ export const agentNumbers = {
   bytesStored: limit(
     1 * GiB,
     'bytes',
-    'messages, mail and artifacts that one agent has stored, e.g. half a million messages of 2 KB',
+    'messages, mail and artifacts that one agent has stored, and 256 bytes for each claim that it has made, e.g. half a million messages of 2 KB',
   ),
 } as const satisfies Record<string, Limit>
 

@@ -13,7 +13,7 @@ import { claimOn, claimTask, dropClaim, returnTask } from './task-claims.ts'
  * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
  *
  * The owner of a task is its assignee, with or without a claim. Only a party of the task may claim it; an agent that takes it over becomes
- * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`. Source: S4-7, S4-8, D18.
+ * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `quota-exceeded`. Source: S4-7, S4-8, D18.
  */
 export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
   return context.db.transaction(async (tx) => {
@@ -27,9 +27,12 @@ export function claimRef(context: ClaimContext, caller: Caller, ref: string): Pr
   })
 }
 
+/** What a claim takes in the store, in bytes, with its events. It counts for who made it, and stays counted: time alone ends no claim. */
+const claimBytes = 256
+
 /** Reads the claim and changes it; undefined when another transaction changed it in between. */
 async function tryClaim(
-  { append }: ClaimContext,
+  { append, usage }: ClaimContext,
   tx: Transaction,
   caller: Caller,
   ref: string,
@@ -41,7 +44,9 @@ async function tryClaim(
   const claim = ownClaim(caller, ref, before && step.act === 'renew' ? before.claimedAt : tx.now, tx.now)
   if (step.act === 'renew') return (await renewClaim(tx, claim)) ? { claim, outcome: 'renewed' } : undefined
   if (step.act === 'take') {
+    usage.requireRoom(caller)
     if (!(await takeClaim(tx, projectId, ref, caller.id))) return undefined
+    usage.add(tx, caller, claimBytes)
     await append(tx, projectId, [claimEvent('claim.taken', caller, [caller.id], { ref, owner: caller.identity })])
     return { claim, outcome: 'claimed' }
   }

@@ -1,9 +1,11 @@
 import type { Core } from '../core.ts'
 import type { TaskAssignment } from '../registry/claims/task-assignment.ts'
+import type { Usage } from '../registry/shares/usage.ts'
 import type { Claim } from './claim.ts'
 
 export interface ClaimContext extends Core {
   readonly assignment: TaskAssignment
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
 }
 
 /** The result of claiming: `claimed`, `renewed` (the caller had it), or `taken_over` (the claim was stale). */

@@ -42,7 +42,7 @@ export function openFeatures(
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
-    claims: { ...core, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
+    claims: { ...core, usage, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
     sessions: {
       ...core,

@@ -219,3 +219,14 @@ test('a claim outlives a restart', async () => {
   await using again = await startGateway({ dataDir: gateway.dataDir, overrides: { clock: new FakeClock() } })
   expect((await claim(again, mike, 'issue-7')).status).toBe(409)
 })
+
+test('claims count as stored bytes of the agent that makes them, which renewing and being handed one does not', async () => {
+  const { gateway, donna, mike } = await startTeam()
+  await using _gateway = gateway
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { bytesStored: 1_000 } })
+  let answer = await claim(gateway, donna, 'issue-0')
+  for (let n = 1; n < 10 && answer.status === 201; n++) answer = await claim(gateway, donna, `issue-${n}`)
+  expect(answer.body).toMatchObject({ code: 'quota-exceeded', limitName: 'bytesStored' })
+  expect((await claim(gateway, donna, 'issue-0')).body.outcome).toBe('renewed')
+  expect((await claim(gateway, mike, 'issue-10')).status).toBe(201)
+})

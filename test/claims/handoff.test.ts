@@ -144,10 +144,10 @@ test('two agents that hand work back and forth are stopped: the storm breaker st
 test('an agent at its quota hands nothing over: the text would be stored', async () => {
   const { gateway, donna } = await startTeam()
   await using _gateway = gateway
+  for (let n = 0; n < 8; n++) await claim(gateway, donna, `issue-${n}`)
   await gateway.call('PATCH', '/v1/projects/default', { limits: { bytesStored: 200_000 } })
   const answers = []
   for (let n = 0; n < 8; n++) {
-    await claim(gateway, donna, `issue-${n}`)
     answers.push(await handOff(gateway, donna, { ref: `issue-${n}`, to: '@mike', message: 'x'.repeat(60_000) }))
   }
   expect(answers.at(0)!.status).toBe(200)
