@@ -40,7 +40,7 @@ export function takeShare(
     let written = 0
     const noteWritten = (bytes: number): void => {
       written += bytes
-      shares.noteBytes(caller, bytes, request, written)
+      shares.noteBytes(caller, bytes)
     }
     try {
       if (!(await enter(shares, caller, res, { request, noteWritten }))) return
@@ -52,7 +52,8 @@ export function takeShare(
     res.once('close', () => {
       // What was written may not have been sent.
       const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - written)
-      shares.noteBytes(caller, bytes, request, written + bytes)
+      // What a stream has written in all says nothing about the next one. Its large events are counted before they are written.
+      shares.noteBytes(caller, bytes, written === 0 ? request : undefined)
       shares.large.endReading(caller, request)
     })
     next()

@@ -116,3 +116,21 @@ test('a large event for many streams of one agent is written one after the other
   )
   for (const stream of streams) stream[Symbol.dispose]()
 })
+
+test('what a stream has sent in small events does not make the next stream wait', async () => {
+  await using world = await openWorld({ largeMegabytesPerMinute: 1 })
+  const stream = await subscribe(world, 'HTTP+JSON')
+  for (let n = 0; n < 40; n++) await addArtifact(world, 50_000)
+  await until(
+    () => stream.bytes,
+    (bytes) => bytes > 2 * MB,
+  )
+  stream[Symbol.dispose]()
+  // Its end is noted by the time of later answers.
+  for (let n = 0; n < 20; n++) await whoami(world)
+  using again = await subscribe(world, 'HTTP+JSON')
+  await until(
+    () => again.bytes,
+    (bytes) => bytes > 0,
+  )
+})

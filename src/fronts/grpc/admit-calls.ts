@@ -50,7 +50,11 @@ export function admitCalls(
       { incoming, line: lines.begin(incoming), queue },
       ({ caller, request }) => {
         onAuthenticated(call.getPeer())
-        metered.count(readerOf(caller), (bytes) => gate.noteAnswer({ caller, request }, bytes))
+        // What a stream has written in all says nothing about the next one. Its large events are counted before they are loaded.
+        const noteAnswer = method.responseStream
+          ? (bytes: number) => context.shares.noteBytes(caller, bytes)
+          : (bytes: number) => gate.noteAnswer({ caller, request }, bytes)
+        metered.count(readerOf(caller), noteAnswer)
         metered.onceClosed(() => context.shares.large.endReading(caller, request))
       },
     )
