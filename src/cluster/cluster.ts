@@ -43,7 +43,7 @@ interface ClusterOptions {
   readonly busUrl: string | undefined
   /** What all gateways of a store have in common and no other store has: hexadecimal. */
   readonly storeName: string
-  /** Releases the leases of a gateway that is gone. Returns how many subscriptions fell due. */
+  /** Requeues the leases of a gateway that is gone. Returns how many subscriptions fell due. */
   readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
 }
 

@@ -12,8 +12,8 @@ export function jsonBody(): RequestHandler[] {
 }
 
 /**
- * Reads a body of these types as JSON, of at most so many bytes, and of a modest shape. A compressed body is refused: it would
- * count against the limits of its sender by a thousandth of what it becomes.
+ * Reads a body of these types as JSON. It may have `bytesMax` bytes, and the depth and number of values of `inputLimits`. A compressed
+ * body is refused: only its compressed size would count against the limits of its sender.
  */
 export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
   const parser = express.json({

@@ -10,7 +10,7 @@ interface ReadinessChecks {
   /** Reject when the store does not read, or does not write. */
   readonly read: () => Promise<unknown>
   readonly write: () => Promise<unknown>
-  /** Whether due wakes are claimed. */
+  /** Whether due subscriptions are leased. */
   readonly isLeasing: () => boolean
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 
-/** What a caller gave as a position in the log, and what it is told to send instead. */
+/** A position in the log that a caller gave, and the words of its refusal. */
 interface Position {
   readonly logId: number
   readonly field: string

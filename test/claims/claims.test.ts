@@ -220,7 +220,7 @@ test('a claim outlives a restart', async () => {
   expect((await claim(again, mike, 'issue-7')).status).toBe(409)
 })
 
-test('claims count as stored bytes of the agent that makes them, which renewing and being handed one does not', async () => {
+test('claims count as stored bytes of the agent that makes them; renewing a claim counts nothing', async () => {
   const { gateway, donna, mike } = await startTeam()
   await using _gateway = gateway
   await gateway.call('PATCH', '/v1/projects/default', { limits: { bytesStored: 1_000 } })

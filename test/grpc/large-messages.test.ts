@@ -13,7 +13,7 @@ const megabytes = (count: number) =>
     ...sending({ parts: [{ text: 'x'.repeat(count * 1_048_576) }] }),
   })
 
-/** A gateway on which mallory may send so many large MiB in a minute, and bob is active too. */
+/** A gateway whose project has these limits. `beside`: a request of bob, so that mallory is not alone. */
 async function start(limits: Record<string, number>) {
   const clock = new FakeClock()
   const gateway = await startGateway({ overrides: { clock } })

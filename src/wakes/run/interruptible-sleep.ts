@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** Sleeps again and again while something is waited for, however long. Leaves no listener and no timer behind. */
+/** Sleeps as often as needed during a long wait. It adds one listener and one timer, and removes both at the end. */
 export class InterruptibleSleep {
   readonly #clock: Clock
   readonly #signal: AbortSignal
