@@ -12,7 +12,7 @@ import { AdminKey, givenAdminKeys, openAdminKeys, readAdminKeys } from './securi
 import { KeyFile, readKeyFile } from './security/key-files.ts'
 import { markedKeyIds, markKeys } from './security/key-marks.ts'
 import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from './security/key-places.ts'
-import { keyWatch } from './security/key-watch.ts'
+import { adminWatch, keyWatch } from './security/key-watch.ts'
 import { type Closed, requirePrivate } from './security/private-files.ts'
 import { SecretBox } from './security/secret.ts'
 import type { Database } from './storage/database.ts'
@@ -27,8 +27,10 @@ interface Keys {
   readonly storeName: string
   /** Proves to the command line on this machine that a gateway uses this data directory. */
   readonly instanceKey: string
-  /** Reads the stored keys again. Returns the card keys, and whether an admin key is no longer accepted. */
-  refresh(): Promise<{ cardKeys: readonly CardKey[]; adminKeyEnded: boolean }>
+  /** Reads the stored admin keys again. Returns whether one is no longer accepted. */
+  refreshAdmin(): Promise<boolean>
+  /** Reads the stored card keys again. */
+  refreshCard(): Promise<readonly CardKey[]>
 }
 
 type KeyConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'adminKeys' | 'encryptionKeys'>
@@ -80,22 +82,23 @@ export async function openKeys(
     cardKeys: parseCardKeys(cardText),
     storeName,
     instanceKey,
-    async refresh() {
-      const adminKeyEnded = await adminKey.refresh()
+    refreshAdmin: () => adminKey.refresh(),
+    async refreshCard() {
       if (!given) await keepLocally(local, adminKey.current)
       await markKeys(db, secrets, [secrets.keyIds[0]!])
-      return { cardKeys: parseCardKeys((await places.card.read()) ?? cardText), adminKeyEnded }
+      return parseCardKeys((await places.card.read()) ?? cardText)
     },
   }
 }
 
-/** Reads keys that are replaced while the gateway runs. `adminKeyEnded` is called when an admin key is no longer accepted. */
-export function keySweepOf(keys: Keys, signer: LiveSigner, adminKeyEnded: () => void): Sweep {
-  return keyWatch(async () => {
-    const found = await keys.refresh()
-    await signer.use(found.cardKeys)
-    if (found.adminKeyEnded) adminKeyEnded()
-  })
+/** Read keys that are replaced while the gateway runs. `adminKeyEnded` is called when an admin key is no longer accepted. */
+export function keySweepsOf(keys: Keys, signer: LiveSigner, adminKeyEnded: () => void): Sweep[] {
+  return [
+    adminWatch(async () => {
+      if (await keys.refreshAdmin()) adminKeyEnded()
+    }),
+    keyWatch(async () => signer.use(await keys.refreshCard())),
+  ]
 }
 
 /**

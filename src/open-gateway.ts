@@ -16,7 +16,7 @@ import { keySweep } from './identity/end-expired-keys.ts'
 import { KeyUse } from './identity/key-use.ts'
 import { OpenCallCheck } from './identity/open-call-check.ts'
 import { OpenCalls } from './identity/open-calls.ts'
-import { keySweepOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
+import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
 import { openMailArchive } from './mailbox/archive.ts'
 import { idleSessionSweep } from './mcp-sessions/mcp-sessions.ts'
@@ -162,7 +162,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     notices.sweep,
     mcp.sweep,
     openCallCheck.sweep,
-    keySweepOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
+    ...keySweepsOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
   ]
   const shared = [
     expirySweep(tasks),

@@ -32,7 +32,7 @@ export async function rotateAdmin(
       `${file.path} holds the new admin key, and every gateway of this store takes it now.\n` +
       (overlapMs > 0
         ? `The old one is taken until ${until}.\n`
-        : 'The old one ends within five seconds on every gateway.\n'),
+        : 'The old one ends within one second on every gateway.\n'),
   )
 }
 

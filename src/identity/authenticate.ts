@@ -11,6 +11,7 @@ import type { AdminKey } from '../security/admin-key.ts'
 import { looksLikeJwt } from '../security/jwt-claims.ts'
 import { hashSecret } from '../security/secret.ts'
 import type { Reader } from '../storage/database.ts'
+import { type OpenCalls, revoked } from './open-calls.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
 /** What authentication needs. */
@@ -34,6 +35,20 @@ export async function authenticate(context: AuthContext, bearer: string | undefi
       ? 'The API key is unknown, expired or revoked. An operator can make a new one with `rouse agent key add <handle>`.'
       : 'Send the header `Authorization: Bearer rk_…` with the key that was returned when the agent was registered.',
   })
+}
+
+/**
+ * Refuses a request whose key has ended since it was checked: a body may take minutes to arrive. Call it when the body is there. Errors:
+ * `unauthenticated`.
+ */
+export function requireStillValid(
+  { adminKey, openCalls }: Pick<AuthContext, 'adminKey'> & { readonly openCalls: OpenCalls },
+  caller: Caller,
+  bearer: string | undefined,
+): void {
+  openCalls.requireNotEnded(caller)
+  // All admin keys have one id.
+  if (caller.keyId === operator.keyId && !adminKey.matches(bearer ?? '')) throw revoked()
 }
 
 async function findCaller(context: AuthContext, bearer: string): Promise<Caller | undefined> {

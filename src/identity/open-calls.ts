@@ -29,7 +29,7 @@ export class OpenCalls {
    */
   open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
     const { keyId, id } = caller
-    if (this.#ended.has(keyId) || this.#ended.has(id)) throw revoked()
+    this.requireNotEnded(caller)
     const byKey = this.#callsOf(keyId, caller)
     // All operators have the same id, but each key is a separate caller.
     const byAgent = caller.kind === 'operator' ? undefined : this.#callsOf(id, caller)
@@ -53,6 +53,11 @@ export class OpenCalls {
         this.#dropIdle(id, byAgent)
       },
     }
+  }
+
+  /** Errors: `unauthenticated` when the key was revoked or the agent removed. */
+  requireNotEnded({ keyId, id }: Pick<OpenCaller, 'keyId' | 'id'>): void {
+    if (this.#ended.has(keyId) || this.#ended.has(id)) throw revoked()
   }
 
   /** Ends the open calls of these keys and agents. They may open new ones. */

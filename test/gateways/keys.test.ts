@@ -11,6 +11,31 @@ import { databaseUrlFor } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { encryptionKey } from './two-gateways.ts'
 
+test('an admin key that is replaced without an overlap is refused by every gateway within a second, and its streams end', async () => {
+  using store = dataDirectory()
+  const env = {
+    ROUSE_DATABASE_URL: (await databaseUrlFor(store.path)) as string,
+    ROUSE_ENCRYPTION_KEY: encryptionKey,
+  }
+  const clock = new FakeClock(Date.now())
+  await using a = await startGateway({ env, overrides: { clock } })
+  await using b = await startGateway({ env, overrides: { clock } })
+  const old = a.adminKey
+  await a.addAgent('donna')
+  await using log = await openEventStream(`${b.url}/v1/events?since=0`, { authorization: `Bearer ${old}` })
+  await log.take(1)
+  const { code } = await run(['admin-key', 'rotate', '--overlap', '0'], { ...env, ROUSE_DATA_DIR: a.dataDir })
+  expect(code).toBe(0)
+  clock.advance(1_000)
+  for (const gateway of [a, b]) {
+    await until(
+      async () => (await gateway.call('GET', '/v1/agents', undefined, { key: old })).status,
+      (status) => status === 401,
+    )
+  }
+  expect((await log.take(1_000)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+})
+
 test('an admin key and a card key that are replaced beside one gateway count on every other one', async () => {
   using store = dataDirectory()
   const env = {

@@ -1,6 +1,6 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { type AuthContext, authenticate } from '../../identity/authenticate.ts'
+import { type AuthContext, authenticate, requireStillValid } from '../../identity/authenticate.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -135,6 +135,7 @@ function admit(context: AgentFrontContext): RequestHandler {
 
 function beginCall(context: AgentFrontContext): RequestHandler {
   return (req, res, next) => {
+    requireStillValid(context, callerOf(res), bearerKey(req))
     const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
     const call = new HttpCall(req, res, context, address)
     calls.set(req, call)

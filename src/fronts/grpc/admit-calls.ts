@@ -1,6 +1,7 @@
 import { type Metadata, type ServerInterceptingCallInterface, type ServerInterceptor, status } from '@grpc/grpc-js'
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem, toProblem } from '../../errors.ts'
+import { requireStillValid } from '../../identity/authenticate.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
@@ -159,6 +160,7 @@ class CallGate {
     shares.noteBytes(caller, this.#bytes, isRefused ? request : undefined)
     if (isRefused) throw message.problem
     if (!(await shares.large.beginBody(caller, request, this.#bytes))) return
+    requireStillValid(this.#context, caller, this.#bearer)
     const tenant = message.tenant || metadataText(metadata, tenantMetadata)
     const called = await findCalled(this.#context, this.#incoming, caller, tenant)
     setAdmission(metadata, { ...admitted, ...called })

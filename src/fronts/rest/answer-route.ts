@@ -1,8 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
+import { requireStillValid } from '../../identity/authenticate.ts'
 import { jsonInChunks } from '../../lib/json-in-chunks.ts'
 import { unsentOver } from '../answer-mail.ts'
-import { callerOf } from '../auth.ts'
+import { bearerKey, callerOf } from '../auth.ts'
 import { readingFor } from '../door.ts'
 import { inOrder } from '../in-order.ts'
 import { jsonBody } from '../json-body.ts'
@@ -25,7 +26,7 @@ export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>,
 }
 
 /** Answers the routes of a table for callers whose key is known. A path without a route is not found. */
-export function answerRoutes<Context extends CallContext>(
+export function answerRoutes<Context extends CallContext & Parameters<typeof requireStillValid>[0]>(
   table: RouteTable<AnyRoute<Context>>,
   context: Context,
 ): RequestHandler {
@@ -42,7 +43,11 @@ export function answerRoutes<Context extends CallContext>(
       path,
       query: req.query,
       header: (name: string) => req.get(name),
-      readBody: () => bodyOf(parseBody, req, res),
+      async readBody() {
+        const body = await bodyOf(parseBody, req, res)
+        requireStillValid(context, callerOf(res), bearerKey(req))
+        return body
+      },
       whenUnsent: unsentOver(res),
       untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
       reading: { beginReading: readingFor(context.shares, res) },
