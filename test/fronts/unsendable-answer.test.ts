@@ -1,46 +1,28 @@
-import express from 'express'
-import request from 'supertest'
 import { expect, test } from 'vitest'
-import { unsentOver, withMail } from '../../src/fronts/answer-mail.ts'
-import { FailedTries } from '../../src/fronts/failed-tries.ts'
-import { problemHandler } from '../../src/fronts/problem.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/logger.ts'
-import { strategies } from '../../src/mailbox/delivery/strategies.ts'
-import { operator } from '../../src/registry/callers/caller.ts'
-import { createClientAddress } from '../../src/security/client-address.ts'
-import { dataDirectory } from '../support/data-directory.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { openStore } from '../support/store.ts'
+import { startGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
+import { besideStore } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
-test('an answer that cannot be written is that request’s 500, and the next request is answered', async () => {
-  using directory = dataDirectory()
-  await using db = await openStore(directory.path, new FakeClock())
-  const app = express()
-  const mail = { db, strategies, findSession: async () => undefined }
-  const caller = { ...operator, kind: 'agent' as const, id: 'agent_x' }
-  // As deep as what an older build has stored: JSON.stringify runs out of stack.
-  app.get('/deep', async (req, res) => {
-    let deep: unknown[] = []
-    for (let level = 0; level < 100_000; level++) deep = [deep]
-    const call = {
-      caller,
-      method: 'GET',
-      path: req.path,
-      wanted: 'all' as const,
-      whenUnsent: unsentOver(res),
-    }
-    const { view } = await withMail({ mail, log: silentLogger }, call, 200, { deep })
-    res.json(view)
-  })
-  app.get('/fine', (_req, res) => {
-    res.json({ fine: true })
-  })
-  app.use(
-    problemHandler(silentLogger, new FailedTries({ clock: systemClock, log: silentLogger }, createClientAddress([]))),
-  )
+/** Deeper than what a build accepts today, as an older one may have stored it: JSON.stringify runs out of stack. */
+const deep = `{"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 
-  const failed = await request(app).get('/deep')
+test('an answer that cannot be written is that request’s 500, its mail waits again, and the next request is answered', async () => {
+  const { log, of } = logLines('warn')
+  await using gateway = await startGateway({ overrides: { log } })
+  const donna = await gateway.addAgent('donna')
+  // It gets its mail with the answers to its calls.
+  await gateway.call('POST', '/v1/sessions', { surface: 'claude_desktop' }, donna)
+  const { id } = await gateway.send('donna', 'work')
+  const whoami = () => gateway.call('GET', '/v1/whoami', undefined, donna)
+  expect((await whoami()).body.pendingSignals).toHaveLength(1)
+  await besideStore(gateway.dataDir, 'update task set metadata = ? where id = ?', deep, id)
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello' })
+
+  const failed = await gateway.call('GET', `/v1/tasks/${id}`, undefined, donna)
   expect([failed.status, failed.body.code]).toEqual([500, 'internal'])
-  expect((await request(app).get('/fine')).body).toEqual({ fine: true })
+  expect(of('request.failed')).toHaveLength(1)
+  const next = await until(whoami, ({ body }) => body.pendingSignals !== undefined)
+  expect(next).toMatchObject({ status: 200, body: { identity: '@donna', pendingSignals: [{ subject: 'Hello' }] } })
+  expect(of('mail.return_failed')).toEqual([])
 })
