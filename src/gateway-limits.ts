@@ -42,7 +42,7 @@ export const openLimits = {
   contentAtOnce: limit(
     64 * MiB,
     'bytes',
-    'content of large answers that one agent, or one key of an operator, has in memory at a time; a further request waits up to 30 seconds and is then refused with 429 `rate-limited`; one answer may be larger',
+    'content of large answers that one agent, or one key of an operator, has in memory at a time; a further request waits up to 30 seconds and is then refused with 429 `rate-limited`, or, if it has written something, answered without that content, which is counted in `omitted`; one answer may be larger',
   ),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),

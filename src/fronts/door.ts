@@ -54,7 +54,7 @@ export function takeShare(
       const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - written)
       // What a stream has written in all says nothing about the next one. Its large events are counted before they are written.
       shares.noteBytes(caller, bytes, written === 0 ? request : undefined)
-      shares.large.endReading(caller, request)
+      shares.large.close(caller, request)
     })
     next()
   }
@@ -89,6 +89,12 @@ export function readingFor(shares: Shares, res: Response): BeginReading {
   }
 }
 
+/** Does the work of a request over HTTP. The content that it reads counts until the work and the answer are over. */
+export function during<T>(shares: Shares, res: Response, work: () => Promise<T>): Promise<T> {
+  const request = entered.get(res)?.request
+  return request ? shares.large.during(callerOf(res), request, work) : work()
+}
+
 /** The functions that a stream over HTTP calls around its events: it has read content and written it long before it ends. */
 export function eventsFor(shares: Shares, res: Response) {
   const request = entered.get(res)?.request
@@ -115,7 +121,8 @@ export function nameRequest(shares: Shares, nameOf: (req: Request, res: Response
       const named = { ...request, what: nameOf(req, res) }
       if (!(await shares.large.beginNamed(callerOf(res), named))) return
       // Only after the wait: a refusal is small, and says nothing about the size of the refused request.
-      Object.assign(request, named)
+      request.what = named.what
+      request.counted = named.counted
     }
     next()
   }

@@ -6,22 +6,24 @@ import { type NewChunk, withChunks } from './artifact.ts'
 import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
-import { loadTaskDocument, requireTaskToChange } from './read-task.ts'
+import { certainAnswer, loadTaskDocument, requireTaskToChange, type TaskReading } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task, TaskDocument } from './task.ts'
 import { artifactAdded, projectsOf } from './task-events.ts'
 import { updateChunkCount } from './task-store.ts'
 import { readParties } from './transition.ts'
-import { versionConflict } from './version-conflict.ts'
+import { VersionConflict } from './version-conflict.ts'
 
 interface AddArtifactInput extends ArtifactInput {
   readonly expectedVersion?: number | undefined
+  /** How the content of the answer may be read. */
+  readonly reading?: TaskReading | undefined
 }
 
 /**
  * Adds an artifact, or a chunk of one, to a task that is not finished. The assignee only. Returns the task without history and
  * artifacts: otherwise a client that streams a thousand chunks would get a thousand growing answers. Errors: `task-not-found`,
- * `forbidden`, `task-finished`, `version-conflict`, `invalid-request`, `payload-too-large`, `quota-exceeded`. Source: A2A specification §4.2.2.
+ * `forbidden`, `task-finished`, `VersionConflict`, `invalid-request`, `payload-too-large`, `quota-exceeded`. Source: A2A specification §4.2.2.
  */
 export async function addArtifact(
   context: TaskContext,
@@ -46,9 +48,9 @@ export async function addArtifact(
   })
   return {
     document: await loadTaskDocument(context.db, task, {
+      ...certainAnswer(caller, input.reading),
       historyLength: 0,
       artifacts: false,
-      viewer: caller.projectId,
     }),
     artifactId,
   }
@@ -69,7 +71,7 @@ async function requireOpenTask(
     throw new Problem('task-finished', { detail: `Task ${taskId} is ${task.state} and accepts no more artifacts.` })
   }
   if (expectedVersion !== undefined && expectedVersion !== task.version) {
-    throw await versionConflict(tx, task, expectedVersion, { viewer: caller.projectId })
+    throw new VersionConflict(task, expectedVersion)
   }
   return task
 }

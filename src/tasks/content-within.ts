@@ -1,3 +1,5 @@
+import { Problem } from '../errors.ts'
+import { companyLimits } from '../gateway-limits.ts'
 import { groupsOf, Pauses } from '../lib/pauses.ts'
 import type { Reader } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
@@ -35,12 +37,21 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
 /** Called with the size of content, in bytes, before it is read, or before an answer is made of it. It may wait, or refuse with a problem. */
 export type BeginReading = (bytes: number) => Promise<void>
 
-interface ContentQuery {
+/** How the content of an answer may be read. */
+export interface AnswerReading {
+  readonly beginReading?: BeginReading | undefined
+  /**
+   * The answer is given in any case, because what it is about is stored. Where `beginReading` refuses, its content is left out and
+   * counted.
+   */
+  readonly isCertain?: boolean | undefined
+}
+
+interface ContentQuery extends AnswerReading {
   /** How many of the newest messages are wanted. */
   readonly historyLength: number
   readonly artifacts: boolean
   readonly sizeMax: number
-  readonly beginReading?: BeginReading | undefined
 }
 
 /** The part of a task's content that fits into an answer. */
@@ -55,22 +66,34 @@ interface ContentWithin {
 
 /**
  * Reads the status message, then the artifact chunks in their order, then the newest messages, up to `sizeMax` bytes. The sizes
- * are read first, and then only what fits, over several iterations of the event loop. Errors: those of `beginReading`.
+ * are read first, and then only what fits, over several iterations of the event loop. Errors: those of `beginReading`, unless the answer is
+ * certain.
  */
 export async function readContentWithin(
   db: Reader,
   task: Task,
-  { historyLength, artifacts, sizeMax, beginReading }: ContentQuery,
+  { historyLength, artifacts, sizeMax, ...reading }: ContentQuery,
 ): Promise<ContentWithin> {
   const room = new Room(sizeMax)
   const statusSeq = task.statusMessageSeq
-  if (statusSeq !== null) room.taken = (await db.get(messageSize, { taskId: task.id, seq: statusSeq }))?.size ?? 0
+  const statusSize =
+    statusSeq === null ? 0 : ((await db.get(messageSize, { taskId: task.id, seq: statusSeq }))?.size ?? 0)
+  room.taken = statusSize
   const all = artifacts && task.chunkCount > 0 ? await readChunkSizes(db, task) : []
   const chunks = currentChunks(all)
   const keptChunks = room.take(chunks)
   const messages = historyLength > 0 ? await readMessageSizes(db, task, historyLength) : []
   const keptMessages = room.take(messages)
-  await beginReading?.(room.taken)
+  if (!(await mayRead(reading, room.taken))) {
+    const isShown = statusSeq !== null && statusSize <= companyLimits.largeBytes.max
+    return {
+      statusMessage: isShown ? await readTaskMessage(db, task.id, statusSeq) : null,
+      history: [],
+      artifacts: [],
+      omitted: { messages: messages.length + (statusSeq === null || isShown ? 0 : 1), artifactPieces: chunks.length },
+      size: isShown ? statusSize : 0,
+    }
+  }
   return {
     statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
     history: await readMessages(db, task, keptMessages),
@@ -80,6 +103,17 @@ export async function readContentWithin(
       artifactPieces: chunks.length - keptChunks.length,
     },
     size: room.taken,
+  }
+}
+
+/** False: the content is left out of an answer that is certain. Errors: those of `beginReading`. */
+async function mayRead({ beginReading, isCertain }: AnswerReading, bytes: number): Promise<boolean> {
+  try {
+    await beginReading?.(bytes)
+    return true
+  } catch (error) {
+    if (isCertain && error instanceof Problem && error.code === 'rate-limited') return false
+    throw error
   }
 }
 

@@ -8,12 +8,12 @@ import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
 import type { TaskContext } from './context.ts'
 import { encode } from './encoded.ts'
 import { agentMessage, stampMessage } from './message-input.ts'
-import { historyRecent, loadTaskDocument, requireTaskToChange } from './read-task.ts'
+import { certainAnswer, loadTaskDocument, requireTaskToChange, type TaskReading } from './read-task.ts'
 import { allowedMoves, isTerminal, requireMove, type TaskRole, type TaskState } from './state.ts'
 import type { A2aMessage, Task, TaskDocument } from './task.ts'
 import { requireRoomForMessage } from './task-capacity.ts'
 import { transition } from './transition.ts'
-import { versionConflict } from './version-conflict.ts'
+import { VersionConflict } from './version-conflict.ts'
 
 interface MoveInput {
   readonly to: TaskState
@@ -25,11 +25,12 @@ interface MoveInput {
   readonly answerAs?: 'task' | 'message' | undefined
   /** Whether the move wakes the parties; absent: each party's own default. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
+  /** How the content of the answer may be read. */
+  readonly reading?: TaskReading | undefined
 }
 
 /**
- * Moves a task, with its status message and artifacts, in one transaction. Errors: `task-not-found`, `version-conflict`
- * with the current task, `forbidden`, `invalid-transition` with the allowed moves, `invalid-request`, `payload-too-large`,
+ * Moves a task, with its status message and artifacts, in one transaction. Errors: `task-not-found`, `VersionConflict`, `forbidden`, `invalid-transition` with the allowed moves, `invalid-request`, `payload-too-large`,
  * `quota-exceeded`.
  */
 export async function moveTask(
@@ -38,7 +39,7 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
-  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy } = input
+  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy, reading } = input
   requireAnswer(input)
   const stored = [...artifacts.map(({ artifact }) => artifact), ...(message ? [message] : [])]
   // A move alone is always possible; a message and artifacts need room.
@@ -46,10 +47,7 @@ export async function moveTask(
   const moved = await context.db.transaction(async (tx) => {
     const { task, roles } = await requireTaskToChange(tx, caller, taskId)
     if (task.version !== expectedVersion) {
-      throw await versionConflict(tx, task, expectedVersion, {
-        allowed: allowedMoves(task.state, roles),
-        viewer: caller.projectId,
-      })
+      throw new VersionConflict(task, expectedVersion, allowedMoves(task.state, roles))
     }
     requireMove(task.state, to, roles)
     for (const one of stored) context.usage.add(tx, caller, rowBytes + bytesOf(one))
@@ -65,7 +63,7 @@ export async function moveTask(
       ...movedBy(caller),
     })
   })
-  return loadTaskDocument(context.db, moved, { historyLength: historyRecent, viewer: caller.projectId })
+  return loadTaskDocument(context.db, moved, certainAnswer(caller, reading))
 }
 
 /** Cancels a task at any version. Errors: `task-not-found`, `task-finished`, `forbidden` (specification §3.1.5). */

@@ -4,7 +4,7 @@ import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
-import { type BeginReading, readContentWithin } from './content-within.ts'
+import { type AnswerReading, readContentWithin } from './content-within.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
@@ -91,15 +91,21 @@ export async function loadTaskDocuments(
   return Promise.all(documents)
 }
 
-interface DocumentOptions {
+interface DocumentOptions extends AnswerReading {
   historyLength?: number | undefined
   artifacts?: boolean
   /** The project in whose words parties are named; default: the task's. Source: D19. */
   viewer?: string | undefined
   /** The most bytes of history and artifacts in one answer; default: those of the limits. */
   sizeMax?: number | undefined
-  /** For requests that only read. */
-  beginReading?: BeginReading | undefined
+}
+
+/** How the content of a task may be read for an answer. */
+export type TaskReading = Pick<DocumentOptions, 'sizeMax' | 'beginReading'>
+
+/** The newest messages and the artifacts, for the answer to a change that is stored, or to one that the task's version refuses. */
+export function certainAnswer({ projectId }: Caller, reading: TaskReading = {}): DocumentOptions {
+  return { ...reading, isCertain: true, historyLength: historyRecent, viewer: projectId }
 }
 
 async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {
@@ -156,7 +162,7 @@ export async function loadTaskContents(
 async function loadWithin(
   db: Reader,
   task: Task,
-  { historyLength = historyMax, artifacts = true, beginReading }: DocumentOptions,
+  { historyLength = historyMax, artifacts = true, beginReading, isCertain }: DocumentOptions,
   sizeMax: number,
 ): Promise<{ content: TaskContent; size: number }> {
   const limit = Math.min(historyLength, historyMax)
@@ -167,6 +173,7 @@ async function loadWithin(
       artifacts,
       sizeMax,
       beginReading,
+      isCertain,
     })
     const isWhole = omitted.messages + omitted.artifactPieces === 0
     return { content: { task, ...read, ...(isWhole ? {} : { omitted }) }, size }

@@ -12,7 +12,7 @@ import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
 import { insertTaskMessage } from './task-message-store.ts'
 import { findTask, insertTask, moveTaskRow, updateMessageCount } from './task-store.ts'
-import { versionConflict } from './version-conflict.ts'
+import { VersionConflict } from './version-conflict.ts'
 
 export interface Transition {
   readonly to: TaskState
@@ -115,7 +115,7 @@ function withMessage(task: Task, message: Encoded | undefined): Task {
 /** The refusal of a change to a task whose row has changed since it was read. */
 export async function staleTask(db: Reader, read: Task): Promise<Problem> {
   const current = await findTask(db, read.id)
-  if (current) return versionConflict(db, current, read.version)
+  if (current) return new VersionConflict(current, read.version)
   return new Problem('task-not-found', { detail: `No task ${read.id}.` })
 }
 

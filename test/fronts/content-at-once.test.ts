@@ -22,13 +22,18 @@ beforeAll(async () => {
   gateway = await startGateway({ overrides: { clock, unsent, connectionBounds: { readerStall: 300 } } })
   await liftRates(gateway)
   mallory = await gateway.addAgent('mallory')
-  taskId = (await gateway.send('mallory', 'make a lot')).id
+  taskId = await makeLargeTask()
+})
+
+async function makeLargeTask(): Promise<string> {
+  const { id } = await gateway.send('mallory', 'make a lot')
   for (let index = 0; index < artifacts; index += 1) {
     const artifact = { artifactId: `a${index}`, parts: [{ text: 'x'.repeat(artifactBytes) }] }
-    const made = await gateway.call('POST', `/v1/tasks/${taskId}/artifacts`, { artifact }, mallory)
+    const made = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact }, mallory)
     expect(made.status).toBe(201)
   }
-})
+  return id
+}
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -68,15 +73,7 @@ test.each(['agent', 'operator'])(
     const key = who === 'agent' ? mallory.key : gateway.adminKey
     const unread = [openUnread(key), openUnread(key)]
     for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
-    let refused: { status: number; body: object } | undefined
-    void gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key }).then((answer) => (refused = answer))
-    await until(
-      () => {
-        clock.advance(1_000)
-        return refused
-      },
-      (answer) => answer !== undefined,
-    )
+    const refused = await afterWaits(() => gateway.call('GET', `/v1/tasks/${taskId}`, undefined, { key }))
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate-limited', limitName: 'contentAtOnce' } })
     // What is small does not wait, and neither do others.
     expect((await gateway.call('GET', '/v1/tasks', undefined, { key })).status).toBe(200)
@@ -120,3 +117,49 @@ test('a stream that has begun with a large task takes no place while it is open'
   }
   await readWhole(mallory.key)
 })
+
+test('the answer to a write leaves content out where the caller has too much in memory, and the write is done', async () => {
+  const id = await makeLargeTask()
+  const move = (to: string, expectedVersion: number) =>
+    gateway.call('POST', `/v1/tasks/${id}/transitions`, { to, expectedVersion })
+  const rpc = async (method: string, params: object) => {
+    const call = { jsonrpc: '2.0', id: 1, method, params }
+    const { body } = await gateway.call('POST', '/agents/mallory', call, { headers: { 'A2A-Version': '1.0' } })
+    return body.result
+  }
+  const message = { messageId: 'm2', taskId: id, role: 'ROLE_USER', parts: [{ text: 'more' }] }
+  const configuration = { returnImmediately: true }
+  // One call at a time is answered as a whole.
+  const alone = await move('working', 1)
+  expect([alone.status, alone.body.artifacts.length, alone.body.omitted]).toEqual([200, artifacts, undefined])
+
+  const unread = [openUnread(gateway.adminKey), openUnread(gateway.adminKey)]
+  for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
+  const omitted = { messages: expect.any(Number), artifactPieces: artifacts }
+  expect(await afterWaits(() => move('input-required', 2))).toMatchObject({
+    status: 200,
+    body: { artifacts: [], omitted },
+  })
+  const conflict = { code: 'version-conflict', current: { version: 3, artifacts: [], omitted } }
+  expect(await afterWaits(() => move('working', 2))).toMatchObject({ status: 409, body: conflict })
+  const left = { metadata: { omitted } }
+  expect(await afterWaits(() => rpc('SendMessage', { message, configuration }))).toMatchObject({ task: left })
+  expect(await afterWaits(() => rpc('CancelTask', { id }))).toMatchObject(left)
+
+  for (const { req } of unread) req.destroy()
+  const { body } = await gateway.call('GET', `/v1/tasks/${id}`)
+  expect([body.status.state, body.messageCount, body.artifacts.length]).toEqual(['canceled', 2, artifacts])
+})
+
+/** Lets the time pass until a call is answered. */
+async function afterWaits<T>(act: () => Promise<T>): Promise<T> {
+  let answer: T | undefined
+  void act().then((given) => (answer = given))
+  return (await until(
+    () => {
+      clock.advance(1_000)
+      return answer
+    },
+    (given) => given !== undefined,
+  ))!
+}

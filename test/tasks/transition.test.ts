@@ -170,7 +170,7 @@ test.each<[string, Partial<Task>]>([
   const refused = move(stale, { to: 'completed', message: said('late'), artifacts: [chunk('late')] })
   await expect(refused).rejects.toMatchObject({
     code: 'version-conflict',
-    extra: { document: { task: { version: 2, state: 'submitted' } } },
+    current: { version: 2, state: 'submitted' },
   })
   expect(await findTask(db, task.id)).toEqual(task)
   expect(await readTaskMessage(db, task.id, 3)).toBeNull()

@@ -36,7 +36,11 @@ interface CallFacts {
   readonly beginReading: BeginReading
   readonly beginEvent: BeginEvent
   readonly endReading: () => void
+  readonly during: During
 }
+
+/** Does work that has content in memory: the content counts until the work is over, even if the client goes away before. */
+type During = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Waits until an event of a size may be written, or until the signal aborts. */
 type BeginEvent = (bytes: number, gone: AbortSignal) => Promise<void>
@@ -59,8 +63,8 @@ export abstract class A2aCall {
   readonly lastEventId: number | undefined
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
   readonly pageRequest: PageRequest
-  /** For operations that only read. */
   readonly beginReading: BeginReading
+  readonly during: During
   readonly #beginEvent: BeginEvent
   readonly #endReading: () => void
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
@@ -87,6 +91,7 @@ export abstract class A2aCall {
     this.beginReading = call.beginReading
     this.#beginEvent = call.beginEvent
     this.#endReading = call.endReading
+    this.during = call.during
     this.context = context
   }
 

@@ -3,7 +3,7 @@ import { revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
-import { eventsFor, readingFor } from '../door.ts'
+import { during, eventsFor, readingFor } from '../door.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
 import { readerOf } from '../unsent.ts'
@@ -31,6 +31,7 @@ export class HttpCall extends A2aCall {
         pageRequest: pageOf(req),
         beginReading: readingFor(context.shares, res),
         ...eventsFor(context.shares, res),
+        during: (work) => during(context.shares, res, work),
       },
       context,
     )

@@ -27,6 +27,8 @@ interface LocalSend {
   readonly idempotencyKey?: string | undefined
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
+  /** How the content of the answer counts. */
+  readonly reading: Pick<A2aCall, 'beginReading' | 'during'>
   /** Called when the call begins to wait. */
   readonly waits?: (() => void) | undefined
 }
@@ -72,12 +74,13 @@ class LocalCall extends A2aCall {
   readonly #client: Client
 
   constructor(
-    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey'> & { readonly agent: Agent },
+    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey' | 'reading'> & { readonly agent: Agent },
     context: CallContext,
     client: Client,
   ) {
-    const reading = { beginReading: async () => {}, beginEvent: async () => {}, endReading: () => {} }
-    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp', ...reading }, context)
+    const { reading, ...facts } = from
+    const events = { beginEvent: async () => {}, endReading: () => {} }
+    super({ ...facts, operation: a2aOperation('SendMessage'), front: 'mcp', ...reading, ...events }, context)
     this.#client = client
   }
 

@@ -83,7 +83,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#stream('SendStreamingMessage', context, '', async function* (this: DurableRequestHandler, call) {
       const historyLength = historyLimit(params.configuration?.historyLength)
       const { task } = await sendFromCall(this.#context, params, call, context.requestedVersion)
-      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength })
+      const reading = { beginReading: call.beginReading, isCertain: true }
+      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength, ...reading })
     })
   }
 
@@ -120,10 +121,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
-      return loadA2aTask(
-        this.#context.db,
-        await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata)),
-      )
+      const task = await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata))
+      return loadA2aTask(this.#context.db, task, { beginReading: call.beginReading, isCertain: true })
     })
   }
 

@@ -29,7 +29,7 @@ export async function runOperation<T>(
 ): Promise<T> {
   const call = authorisedCall(called)
   try {
-    const result = await act(call)
+    const result = await call.during(() => act(call))
     await recordCall(tools, call, 'ok', called.target || call.agent.handle)
     return result
   } catch (error) {

@@ -37,10 +37,11 @@ export async function answerSend(
   using _openCall = waits ? call.open('blockingCalls') : undefined
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
+  const options = { historyLength, beginReading: call.beginReading, isCertain: true }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
     const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
-    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, { historyLength })
+    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, options)
   }
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
@@ -51,7 +52,7 @@ export async function answerSend(
     call.requireNotRevoked()
   }
   const answer = await readMessageAnswer(context.db, task)
-  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, { historyLength })
+  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, options)
 }
 
 /** Sends the message of a call, and records it in the audit. */

@@ -5,7 +5,7 @@ import { weightOfValue } from '../../lib/weight.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
+import type { AnswerReading, BeginReading } from '../../tasks/content-within.ts'
 import type { TaskContext } from '../../tasks/context.ts'
 import { followTask, readTaskMoment } from '../../tasks/follow-task.ts'
 import { isTerminal, type TaskState } from '../../tasks/state.ts'
@@ -17,11 +17,12 @@ type Responses = AsyncGenerator<StreamResponse, void, undefined>
 
 const pageSize = 200
 
-interface StreamOptions {
+interface StreamOptions extends AnswerReading {
   /** Whether the stream ends with this state. */
   readonly isLast: (state: TaskState) => boolean
   readonly historyLength?: number | undefined
-  readonly beginReading?: BeginReading
+  /** Called with the size of the first event before it is read. */
+  readonly beginReading: BeginReading
 }
 
 /** The current task, then every event after that moment: none is sent twice and none is missed. */
@@ -29,15 +30,20 @@ export async function* streamFromNow(
   context: TaskContext,
   call: A2aCall,
   taskId: string,
-  { isLast, ...options }: StreamOptions,
+  { isLast, beginReading, ...options }: StreamOptions,
 ): Responses {
   const moment = await readTaskMoment(context.db, taskId)
   if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
   await call.startLoading()
   call.position = moment.logId
-  const value = await loadA2aTask(context.db, moment.task, options)
-  // Otherwise its size was counted before it was read.
-  if (!options.beginReading) await call.beginEvent(weightOfValue(value))
+  let isCounted = false
+  const counting = (bytes: number): Promise<void> => {
+    isCounted = true
+    return beginReading(bytes)
+  }
+  const value = await call.during(() => loadA2aTask(context.db, moment.task, { ...options, beginReading: counting }))
+  // The size of a small task is not counted before it is read.
+  if (!isCounted) await call.beginEvent(weightOfValue(value))
   yield { payload: { $case: 'task', value } }
   if (isLast(moment.task.state)) return
   yield* toResponses(context, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))

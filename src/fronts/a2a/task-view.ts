@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
 import { readChunk } from '../../tasks/artifact-store.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
+import type { AnswerReading } from '../../tasks/content-within.ts'
 import { loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
@@ -34,7 +34,7 @@ export function toA2aTask(document: TaskContent): A2aTask {
 export async function loadA2aTask(
   db: Reader,
   task: Task,
-  options: { historyLength?: number | undefined; beginReading?: BeginReading } = {},
+  options: AnswerReading & { historyLength?: number | undefined } = {},
 ): Promise<A2aTask> {
   return toA2aTask(await loadTaskContent(db, task, options))
 }

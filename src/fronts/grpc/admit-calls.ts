@@ -56,7 +56,7 @@ export function admitCalls(
           ? (bytes: number) => context.shares.noteBytes(caller, bytes)
           : (bytes: number) => gate.noteAnswer({ caller, request }, bytes)
         metered.count(readerOf(caller), noteAnswer)
-        metered.onceClosed(() => context.shares.large.endReading(caller, request))
+        metered.onceClosed(() => context.shares.large.close(caller, request))
       },
     )
     const metered = new MeteredCall(call, gate.responder, method, meter)

@@ -23,6 +23,7 @@ export class GrpcCall extends A2aCall {
       beginReading: (bytes: number) => large.beginReading(caller, request, bytes),
       beginEvent: (bytes: number, gone: AbortSignal) => large.beginEvent(caller, request, bytes, gone),
       endReading: () => large.endReading(caller, request),
+      during: <T>(work: () => Promise<T>) => large.during(caller, request, work),
     }
     super({ ...admission, ...reading }, context)
     this.metadata = wire.metadata

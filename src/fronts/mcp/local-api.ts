@@ -64,12 +64,22 @@ async function answerSend(
   { to, signal = new AbortController().signal }: CallOptions & { readonly to: AgentAddress },
 ): Promise<ApiAnswer> {
   const { body = {}, headers = {} } = request
+  const { large } = context.shares
+  const { caller } = from
+  const part = newBulk({ what: undefined, bytes: 0, gone: () => signal })
+  const reading = {
+    beginReading: (bytes: number) => large.beginReading(caller, part, bytes),
+    during: <T>(work: () => Promise<T>) => work(),
+  }
   try {
-    const answer = await sendLocally(context, { ...from, to, body, signal, idempotencyKey: headers['idempotency-key'] })
+    const idempotencyKey = headers['idempotency-key']
+    const answer = await sendLocally(context, { ...from, to, body, signal, idempotencyKey, reading })
     return { status: 200, headers: {}, body: answer }
   } catch (error) {
     const problem = problemOf(context, request, error)
     return { status: problem.status, headers: {}, body: statusErrorBody(problem) as JsonObject }
+  } finally {
+    large.endReading(caller, part)
   }
 }
 

@@ -4,7 +4,7 @@ import { requireStillValid } from '../../identity/authenticate.ts'
 import { jsonInChunks } from '../../lib/json-in-chunks.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { bearerKey, callerOf } from '../auth.ts'
-import { readingFor } from '../door.ts'
+import { during, readingFor } from '../door.ts'
 import { inOrder } from '../in-order.ts'
 import { jsonBody } from '../json-body.ts'
 import { notFound } from '../problem.ts'
@@ -53,13 +53,15 @@ export function answerRoutes<Context extends CallContext & Parameters<typeof req
       reading: { beginReading: readingFor(context.shares, res) },
       http: { req, res },
     }
-    const view = await callRoute(context, match, call, reply)
-    if (res.headersSent) return
-    res.status(reply.status)
-    for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
-    if (reply.status === 204) res.end()
-    else if (reply.isLarge) await sendLarge(res, view as object)
-    else res.json(view)
+    await during(context.shares, res, async () => {
+      const view = await callRoute(context, match, call, reply)
+      if (res.headersSent) return
+      res.status(reply.status)
+      for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
+      if (reply.status === 204) res.end()
+      else if (reply.isLarge) await sendLarge(res, view as object)
+      else res.json(view)
+    })
   }
 }
 

@@ -109,7 +109,7 @@ export class LargeRequests {
 
   /**
    * Lets a request that has begun read content of a known size. Large content waits until the caller has little enough in memory, and
-   * counts until `endReading`. Errors: `rate-limited`.
+   * counts until `endReading`, or until `close` and the end of its work. Errors: `rate-limited`.
    */
   async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
     await this.#space(caller, request, bytes)
@@ -117,7 +117,30 @@ export class LargeRequests {
     if (!(await this.#content.take(keyOf(caller), request, bytes))) throw tooMuchContent(caller)
   }
 
-  /** Ends what a request has read: its answer is over, or the event that was made of it is written. */
+  /**
+   * Does the work of a request. Its content counts until the work is over, also if its client goes away before: the work has it in memory.
+   */
+  async during<T>(caller: Caller, request: Bulk, work: () => Promise<T>): Promise<T> {
+    request.working += 1
+    try {
+      return await work()
+    } finally {
+      request.working -= 1
+      this.#endClosed(caller, request)
+    }
+  }
+
+  /** Notes that the answer of a request is over, or its client has gone away. */
+  close(caller: Caller, request: Bulk): void {
+    request.isClosed = true
+    this.#endClosed(caller, request)
+  }
+
+  #endClosed(caller: Caller, request: Bulk): void {
+    if (request.isClosed && request.working === 0) this.endReading(caller, request)
+  }
+
+  /** Ends what a request has read: the event that was made of it is written, or its work and its answer are over. */
   endReading(caller: Caller, request: Bulk): void {
     this.#content.free(keyOf(caller), request)
   }

@@ -22,13 +22,17 @@ export interface Bulk {
   read: number
   /** The bytes of it that are in memory until its answer is over. */
   held: number
+  /** How many parts of the gateway work on it. */
+  working: number
+  /** Whether its answer is over, or its client has gone away. */
+  isClosed: boolean
   /** Returns a signal that aborts when the client goes away. */
   readonly gone: () => AbortSignal
 }
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, counted: 0, read: 0, held: 0 }
+  return { ...known, counted: 0, read: 0, held: 0, working: 0, isClosed: false }
 }
 
 /**

@@ -4,7 +4,14 @@ import { addArtifact } from '../../../tasks/add-artifact.ts'
 import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
 import { moveTask } from '../../../tasks/move-task.ts'
-import { historyRecent, largeTask, loadTaskDocument, loadTaskDocuments, requireTask } from '../../../tasks/read-task.ts'
+import {
+  certainAnswer,
+  historyRecent,
+  largeTask,
+  loadTaskDocument,
+  loadTaskDocuments,
+  requireTask,
+} from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { readChunkPage, readMessagePage } from '../../../tasks/task-pages.ts'
 import { nextToken } from '../page.ts'
@@ -112,13 +119,17 @@ export const taskRoutes = [
     what: 'move a task',
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
-    handle: async ({ caller, params, body, header, reply }, context: TaskContext) => {
+    handle: async ({ caller, params, body, header, reply, reading }, context: TaskContext) => {
       const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(header('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
-      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy }
-      const document = await withCurrent(() => moveTask(context, caller, params.id, move))
+      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy, reading }
+      const document = await withCurrent(
+        () => moveTask(context, caller, params.id, move),
+        (current) => loadTaskDocument(context.db, current, certainAnswer(caller, reading)),
+      )
       setVersion(reply, document.task)
+      reply.isLarge = document.task.size > largeTask
       return taskView(document)
     },
   }),
@@ -128,8 +139,11 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: artifactInput,
     status: 201,
-    handle: async ({ caller, params, body, reply }, context: TaskContext): Promise<AddedArtifactView> => {
-      const { document, artifactId } = await withCurrent(() => addArtifact(context, caller, params.id, body))
+    handle: async ({ caller, params, body, reply, reading }, context: TaskContext): Promise<AddedArtifactView> => {
+      const { document, artifactId } = await withCurrent(
+        () => addArtifact(context, caller, params.id, { ...body, reading }),
+        (current) => loadTaskDocument(context.db, current, certainAnswer(caller, reading)),
+      )
       setVersion(reply, document.task)
       return { ...taskSummary(document), artifactId }
     },

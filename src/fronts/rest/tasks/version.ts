@@ -1,5 +1,6 @@
 import { Problem } from '../../../errors.ts'
-import type { TaskDocument } from '../../../tasks/task.ts'
+import type { Task, TaskDocument } from '../../../tasks/task.ts'
+import { VersionConflict } from '../../../tasks/version-conflict.ts'
 import { taskView } from './view.ts'
 
 /**
@@ -27,17 +28,20 @@ export function requireVersion(ifMatch: string | undefined, expectedVersion: num
   return version
 }
 
-/** Adds the current task to the problem of a version conflict. */
-export async function withCurrent<T>(act: () => Promise<T>): Promise<T> {
+/**
+ * Adds the current task to the problem of a version conflict.
+ * @param load reads the task as the conflict found it
+ */
+export async function withCurrent<T>(act: () => Promise<T>, load: (task: Task) => Promise<TaskDocument>): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof Problem) || error.extra.document === undefined) throw error
-    const { document, ...extra } = error.extra
-    throw new Problem(error.code, {
-      detail: error.message,
+    if (!(error instanceof VersionConflict)) throw error
+    const { code, message: detail, extra, current } = error
+    throw new Problem(code, {
+      detail,
       ...(error.field === undefined ? {} : { field: error.field }),
-      extra: { ...extra, current: taskView(document as TaskDocument) },
+      extra: { ...extra, current: taskView(await load(current)) },
     })
   }
 }
