@@ -138,13 +138,20 @@ function readGrpc(read: EnvReader, httpPort: number): Config['grpc'] {
 }
 
 function readTls(read: EnvReader): TlsPaths | undefined {
-  const cert = read.text('ROUSE_TLS_CERT')
-  const key = read.text('ROUSE_TLS_KEY')
-  const clientCa = read.text('ROUSE_TLS_CLIENT_CA')
+  const cert = readPath(read, 'ROUSE_TLS_CERT')
+  const key = readPath(read, 'ROUSE_TLS_KEY')
+  const clientCa = readPath(read, 'ROUSE_TLS_CLIENT_CA')
   if (cert && key) return { cert, key, clientCa }
   if (cert || key) read.problems.push('ROUSE_TLS_CERT and ROUSE_TLS_KEY: give both files, or neither.')
   else if (clientCa) read.problems.push('ROUSE_TLS_CLIENT_CA: it also needs ROUSE_TLS_CERT and ROUSE_TLS_KEY.')
   return undefined
+}
+
+/** Refuses the content of a file in the place of its path. It is not repeated: it may be a private key. */
+function readPath(read: EnvReader, name: string): string | undefined {
+  const path = read.text(name)
+  if (path?.includes('-----BEGIN')) read.problems.push(`${name}: give the path of the PEM file, not its content.`)
+  return path
 }
 
 function readConnections(read: EnvReader, http: Config['http'], tls: TlsPaths | undefined): Config['connections'] {

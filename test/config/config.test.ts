@@ -65,6 +65,15 @@ test('TLS needs a certificate and its key', () => {
   expect(messageOf({ ROUSE_TLS_CLIENT_CA: 'a' })).toContain('ROUSE_TLS_CLIENT_CA: it also needs ROUSE_TLS_CERT')
 })
 
+test('the content of a PEM file in the place of its path is refused, and not repeated', () => {
+  const message = messageOf({
+    ROUSE_TLS_CERT: '/tls/cert.pem',
+    ROUSE_TLS_KEY: '-----BEGIN PRIVATE KEY-----\nMIGHAgEAMB',
+  })
+  expect(message).toContain('ROUSE_TLS_KEY: give the path of the PEM file')
+  expect(message).not.toContain('MIGHAgEAMB')
+})
+
 test('with a public URL loopback must be allowed explicitly, wherever the gateway listens', () => {
   const allow = (env: Record<string, string>) => envToConfig(env).webhooks.allow
   for (const url of ['https://rouse.example', 'http://10.0.0.1:8080', 'http://127.rouse.example']) {

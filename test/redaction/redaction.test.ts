@@ -1,94 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connect, dialects, saying } from '../a2a/connect.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { dataDirectory } from '../support/data-directory.ts'
-import { type ProcessGateway, runRouse, startProcessGateway } from '../support/process-gateway.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { besideStore, onPostgres, storeEnv } from '../support/store.ts'
+import { startIssuer } from '../support/issuer.ts'
+import { startProcessGateway } from '../support/process-gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { onPostgres, storeEnv } from '../support/store.ts'
 import { until } from '../support/until.ts'
+import { runBridge } from './bridge-part.ts'
+import { runMcp } from './mcp-part.ts'
+import { Run } from './run.ts'
 import { SecretWatch } from './secrets.ts'
+import { runStreams } from './streams-part.ts'
+import { runTls } from './tls-part.ts'
+import { runTokens, trusting } from './tokens-part.ts'
 
 const random = (name: string): string => `${name}-${randomBytes(18).toString('base64url')}`
 const newEncryptionKey = (): string => randomBytes(32).toString('base64')
-
-/** A whole run whose every answer, line, wake and file is looked through at its end. */
-class Run {
-  readonly watch = new SecretWatch()
-  readonly gateway: ProcessGateway
-  readonly scratch: string
-  readonly logs: string[] = []
-
-  constructor(gateway: ProcessGateway, scratch: string) {
-    this.gateway = gateway
-    this.scratch = scratch
-  }
-
-  /** One request; `hands` names the members of the answer that are secrets for the caller. */
-  async call(method: string, path: string, body: unknown, key: string, ...hands: string[]) {
-    const response = await fetch(this.gateway.url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'a2a-version': '1.0' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const answer = text.startsWith('{') ? JSON.parse(text) : text
-    const handed = hands.map((member) => this.watch.secret(`${member} of ${method} ${path}`, answer[member]))
-    this.watch.emit(`the answer to ${method} ${path}`, `${JSON.stringify([...response.headers])}\n${text}`, handed)
-    return answer
-  }
-
-  /** `rouse …` in a process of its own. */
-  async rouse(argv: string[], env: Record<string, string> = {}) {
-    const child = runRouse(argv, { ROUSE_URL: this.gateway.url, ...env })
-    this.#look(child.pid, `rouse ${argv[0]}`)
-    const { code, stdout, stderr } = await child.exited
-    this.watch.emit(`what rouse ${argv.join(' ')} prints`, `${stdout}\n${stderr}`)
-    return { code, stdout, stderr }
-  }
-
-  /** The command line of a process, which other users of the machine can see. */
-  #look(pid: number, what: string): void {
-    const path = `/proc/${pid}/cmdline`
-    if (existsSync(path)) this.watch.emit(`the command line of ${what}`, readFileSync(path))
-  }
-
-  /** Ends the gateway that runs and keeps what it printed. */
-  async end(signal: NodeJS.Signals): Promise<void> {
-    this.#look(this.gateway.pid, 'the gateway')
-    const { stdout, stderr } = await this.gateway.kill(signal)
-    this.logs.push(stdout, stderr)
-    this.watch.emit('what the gateway prints', `${stdout}\n${stderr}`)
-  }
-
-  arrivals(receiver: Receiver, what: string, allowed: string[]): void {
-    for (const { headers, raw } of receiver.wakes) this.watch.emit(what, `${JSON.stringify(headers)}\n${raw}`, allowed)
-  }
-
-  secretsOfFiles(): void {
-    for (const name of ['admin.key', 'encryption.key', 'instance.key']) {
-      const path = join(this.gateway.dataDir, name)
-      if (existsSync(path)) this.watch.secret(name, readFileSync(path, 'utf8').trim())
-    }
-    const jwk = JSON.parse(readFileSync(join(this.gateway.dataDir, 'card-signing.jwk'), 'utf8'))
-    for (const { d } of jwk.keys ?? [jwk]) if (d) this.watch.secret('the private half of a card key', d)
-  }
-
-  async store(): Promise<void> {
-    const keys = /^(admin|encryption|instance)\.key|^card-signing\.jwk/
-    for (const name of readdirSync(this.gateway.dataDir).filter((file) => !keys.test(file))) {
-      this.watch.emit(`the file ${name}`, readFileSync(join(this.gateway.dataDir, name)))
-    }
-    if (!onPostgres) return
-    const tables = 'select tablename as name from pg_tables where schemaname = current_schema()'
-    for (const { name } of await besideStore(this.gateway.dataDir, tables)) {
-      const rows = await besideStore(this.gateway.dataDir, `select * from ${name}`)
-      this.watch.emit(`the table ${name}`, JSON.stringify(rows))
-    }
-  }
-}
 
 /** Answers with everything that it was sent, as a careless receiver does. */
 function echo(status: number) {
@@ -100,7 +31,10 @@ function echo(status: number) {
 
 test('no secret appears anywhere: logs, answers, wakes, errors, the store, command lines', async () => {
   using scratch = dataDirectory()
-  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'debug', ROUSE_MESSAGES_PER_MINUTE: '0' })
+  await using issuer = await startIssuer()
+  await using stranger = await startIssuer()
+  const levels = { ROUSE_LOG_LEVEL: 'debug', ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_WRONG_KEYS_PER_MINUTE: '0' }
+  await using gateway = await startProcessGateway({ ...levels, ...trusting(issuer) })
   await using wakes = await startReceiver()
   await using pushes = await startReceiver()
   await using careless = await startReceiver(echo(500))
@@ -181,6 +115,12 @@ test('no secret appears anywhere: logs, answers, wakes, errors, the store, comma
   using grpc = rawClient(gateway.grpcTarget)
   const refused = await grpc.unary('getTask', { tenant: 'agents/donna', id: 'x' }, bearer(typo))
   watch.emit('the answer to gRPC with a wrong key', JSON.stringify(refused))
+
+  await runMcp(run, donna, typo, misplaced)
+  await runTokens(run, issuer, stranger, admin)
+  await runStreams(run, donna, lola, typo, misplaced)
+  await runBridge(run, admin, lola)
+  await runTls(run)
 
   // Answers that every caller, and the operator, can read.
   for (const path of ['/.well-known/jwks.json', '/agents/donna/.well-known/agent-card.json', '/readyz']) {
