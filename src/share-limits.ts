@@ -5,7 +5,7 @@ const GiB = 1024 * MiB
 /**
  * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once),
  * `mcpSessionsPerMinute` (60 at once), `megabytesPerMinute` (64 at once) and `largeMegabytesPerMinute` (1 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
- * gateways together. The operator has no limit.
+ * gateways together. Operators have limits of their own.
  */
 export const agentRates = {
   requestsPerMinute: limit(
@@ -110,6 +110,39 @@ export const projectNumbers = {
   ),
   projectBytesStored: limit(10 * GiB, 'bytes', 'messages, mail and artifacts that the agents of a project have stored'),
 } as const satisfies Record<string, Limit>
+
+/**
+ * How much each operator key and each token of an operator may use of a gateway. Nobody may change these. The admin key has no rate and no
+ * queue: it has to work when everybody else is refused.
+ */
+export const operatorLimits = {
+  operatorRequestsPerMinute: limit(
+    30_000,
+    'a minute',
+    'requests of one operator key or token of an operator; 6,000 at once',
+  ),
+  operatorMegabytesPerMinute: limit(
+    1_024,
+    'a minute',
+    'MiB of the requests of one operator key or token and of their answers, streams included; 256 at once',
+  ),
+  operatorRequestsAtOnce: limit(
+    128,
+    'at a time',
+    'requests of one operator key or token that are processed; more wait in a queue',
+  ),
+  operatorRequestsInLine: limit(
+    1_024,
+    'at a time',
+    'requests of one operator key or token that wait in the queue; more are refused',
+  ),
+} as const satisfies Record<string, Limit>
+
+/** How much of the rates of an operator may be used at once, and how long it takes to become available again, in ms. */
+export const operatorAllowances = {
+  operatorRequestsPerMinute: { max: 6_000, windowMs: 12_000 },
+  operatorMegabytesPerMinute: { max: 256, windowMs: 15_000 },
+} as const
 
 /** The limits that the operator may set for each project. 0 is no limit. */
 export const projectLimits = { ...agentRates, ...projectRates, ...agentNumbers, ...projectNumbers } as const

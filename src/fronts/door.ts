@@ -49,6 +49,10 @@ export function takeShare(
     }
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
+    res.once('prefinish', () => {
+      // The answer is written, and its client does not take it: others do not wait for that.
+      if (socket.writableLength > 0) request.place?.stepOut()
+    })
     res.once('close', () => {
       // What was written may not have been sent.
       const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - written)
@@ -152,6 +156,11 @@ async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<
   entered.set(res, { ...known, leave })
   res.once('close', leave)
   return true
+}
+
+/** The place of a request among those that are processed. */
+export function placeOf(res: Response): Bulk['place'] {
+  return entered.get(res)?.request.place
 }
 
 /** Gives back the room of a request that stays open and waits: streams and blocking calls have limits of their own. */

@@ -29,7 +29,8 @@ storm breakers of mail, otherwise the code in capital letters (\`LIMIT_EXCEEDED\
 
 The operator sets the limits marked "per project": \`PATCH /v1/projects/{project} {"limits": {"streams": 200, "keys": null}}\` or
 \`rouse project limits <project> --set streams=200 --reset keys\`. A number applies from each caller's next request on, on every gateway; 0 is no
-limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The operator itself has no rates and no queue.
+limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The admin key has no
+rates and no queue; other keys of operators, and their tokens, have [limits of their own](#operator-limits).
 
 An agent may use a whole rate at once; it becomes available again evenly over time. Rates are counted in memory, on each gateway: with three gateways an
 agent has up to three times as much, unless its requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it

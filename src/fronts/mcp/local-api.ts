@@ -5,7 +5,7 @@ import { weightOfValue } from '../../lib/weight.ts'
 import { outputLimits } from '../../limits.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
-import { newBulk } from '../../registry/shares/large-spacing.ts'
+import { type Bulk, newBulk } from '../../registry/shares/large-spacing.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
 import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
@@ -26,6 +26,8 @@ export interface LocalCaller {
   readonly address: string
   /** Called when a call begins to wait for something: then it frees its place. */
   readonly waits?: () => void
+  /** The place of the request that calls: it steps out while a call waits for its content. */
+  readonly place?: Bulk['place']
 }
 
 /**
@@ -66,7 +68,7 @@ async function answerSend(
   const { body = {}, headers = {} } = request
   const { large } = context.shares
   const { caller } = from
-  const part = newBulk({ what: undefined, bytes: 0, gone: () => signal })
+  const part = { ...newBulk({ what: undefined, bytes: 0, gone: () => signal }), place: from.place }
   const reading = {
     beginReading: (bytes: number) => large.beginReading(caller, part, bytes),
     during: <T>(work: () => Promise<T>) => work(),
@@ -100,7 +102,7 @@ async function answerCard(
 
 async function answerRest(
   context: LocalApiContext,
-  { caller, address, waits }: LocalCaller,
+  { caller, address, waits, place }: LocalCaller,
   request: ApiRequest,
   { signal }: CallOptions,
 ): Promise<ApiAnswer> {
@@ -111,7 +113,7 @@ async function answerRest(
   const reply = new Reply(route.status)
   const undone: (() => void)[] = []
   const what = method === 'GET' ? path : undefined
-  const part = newBulk({ what, bytes: 0, gone: () => signal ?? neverGone })
+  const part = { ...newBulk({ what, bytes: 0, gone: () => signal ?? neverGone }), place }
   let leave = (): void => {}
   const call = {
     caller,

@@ -32,6 +32,15 @@ export class ContentAtOnce {
     this.#max = max
   }
 
+  /** Counts content until `free`, if the request may read it without a wait. */
+  takeNow(callerId: string, request: Bulk, bytes: number): boolean {
+    if (request.gone().aborted) return false
+    const account = this.#accountOf(callerId)
+    if (account.waiting.length > 0 || !this.#hasRoom(account, { request, bytes })) return false
+    this.#begin(account, { request, bytes })
+    return true
+  }
+
   /**
    * Waits until a request may read content, and counts it until `free`.
    * @returns false if that would take too long, or the client has gone away
@@ -39,12 +48,8 @@ export class ContentAtOnce {
   async take(callerId: string, request: Bulk, bytes: number): Promise<boolean> {
     const gone = request.gone()
     if (gone.aborted) return false
-    const account = this.#accountOf(callerId)
-    if (account.waiting.length === 0 && this.#hasRoom(account, { request, bytes })) {
-      this.#begin(account, { request, bytes })
-      return true
-    }
-    return this.#wait(callerId, account, { request, bytes, gone })
+    if (this.takeNow(callerId, request, bytes)) return true
+    return this.#wait(callerId, this.#accountOf(callerId), { request, bytes, gone })
   }
 
   /** Ends what a request has read: its answer is over. */

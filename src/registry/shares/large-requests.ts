@@ -54,8 +54,10 @@ export class LargeRequests {
   }
 
   /** Waits until a large request may begin, and begins it. False: that would take too long, or the client has gone away. */
-  wait({ caller, request, bytes, allowance }: LargeRequest): Promise<boolean> {
-    return this.#spacing.wait(caller.id, request, bytes, allowance)
+  async wait(large: LargeRequest): Promise<boolean> {
+    if (this.mayBegin(large)) return true
+    const { caller, request, bytes, allowance } = large
+    return outside(request, () => this.#spacing.wait(caller.id, request, bytes, allowance))
   }
 
   /** Returns the `rate-limited` of a request that would wait too long. */
@@ -70,7 +72,8 @@ export class LargeRequests {
    */
   async beginPart(caller: Caller, part: Bulk): Promise<Leave> {
     if (this.#isFree(caller)) return () => {}
-    const leave = await this.#spacing.enterAlone(caller.id, part)
+    const alone = (): Promise<Leave> => this.#spacing.enterAlone(caller.id, part)
+    const leave = await (this.#spacing.isAsked(caller.id, part) ? outside(part, alone) : alone())
     const large = this.expect(caller, part)
     if (!large || this.mayBegin(large)) return leave
     leave()
@@ -114,7 +117,9 @@ export class LargeRequests {
   async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
     await this.#space(caller, request, bytes)
     if (request.read <= largeBytes.max || bytes === 0) return
-    if (!(await this.#content.take(keyOf(caller), request, bytes))) throw tooMuchContent(caller)
+    const key = keyOf(caller)
+    if (this.#content.takeNow(key, request, bytes)) return
+    if (!(await outside(request, () => this.#content.take(key, request, bytes)))) throw tooMuchContent(caller)
   }
 
   /**
@@ -187,6 +192,11 @@ export class LargeRequests {
   #isFree(caller: Caller): boolean {
     return caller.kind === 'operator' || !this.#company.isAround(caller.id)
   }
+}
+
+/** Waits without a place among the requests that are processed. */
+function outside<T>({ place }: Bulk, wait: () => Promise<T>): Promise<T> {
+  return place ? place.outside(wait) : wait()
 }
 
 /** All operators have the same id, but each key is a separate caller. */

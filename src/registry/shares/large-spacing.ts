@@ -2,6 +2,7 @@ import { companyLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import { MiB } from '../../limits.ts'
+import type { QueuePlace } from './queue-place.ts'
 
 const { largeBytes, largeWait } = companyLimits
 /** How many paths with large answers are remembered, for all callers. */
@@ -26,13 +27,15 @@ export interface Bulk {
   working: number
   /** Whether its answer is over, or its client has gone away. */
   isClosed: boolean
+  /** Its place among the requests that are processed, once it has one. */
+  place: QueuePlace | undefined
   /** Returns a signal that aborts when the client goes away. */
   readonly gone: () => AbortSignal
 }
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, counted: 0, read: 0, held: 0, working: 0, isClosed: false }
+  return { ...known, counted: 0, read: 0, held: 0, working: 0, isClosed: false, place: undefined }
 }
 
 /**
@@ -75,6 +78,11 @@ export class LargeSpacing {
       if (this.#asking.get(key) === ended) this.#asking.delete(key)
       end()
     }
+  }
+
+  /** Whether a request of the same agent with the same name is being answered. */
+  isAsked(agentId: string, { what }: Bulk): boolean {
+    return this.#asking.has(`${agentId} ${what}`)
   }
 
   /** Counts a large request and lets it begin. False: it has to wait. */

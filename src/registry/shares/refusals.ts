@@ -4,7 +4,7 @@ import { projectLimits, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** How soon to come back when too many requests are under way at once. */
-const busyRetrySeconds = 1
+export const busyRetrySeconds = 1
 
 /** Returns `rate-limited` for a rate that is used up. `waitMs`: until it may be used again. */
 export function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {

@@ -10,6 +10,8 @@ import { limitFor } from './caller-limits.ts'
 import { Company } from './company.ts'
 import { type LargeRequest, LargeRequests } from './large-requests.ts'
 import type { Bulk } from './large-spacing.ts'
+import { isUnlimited, OperatorShares } from './operator-shares.ts'
+import { QueuePlace } from './queue-place.ts'
 import { tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
@@ -20,7 +22,9 @@ const largeRefusalMs = 1_000
 const goldenPart = 0.618
 const queueBounds = { few: companyLimits.few.max, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
-/** What agents and projects use of this gateway: how often they act, and how much of it at a time. The operator is exempt. */
+/**
+ * What agents, projects and operators use of this gateway: how often they act, and how much of it at a time. The admin key is exempt.
+ */
 export class Shares {
   readonly #clock: Clock
   readonly #meters = new Map<RateName, RateMeter>()
@@ -31,12 +35,14 @@ export class Shares {
   readonly #company: Company
   readonly #agents = new KeyedSemaphore()
   readonly #projects = new KeyedSemaphore()
+  readonly #operators: OperatorShares
   readonly #queue: FairQueue
   readonly large: LargeRequests
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#queue = new FairQueue(clock, queueBounds)
+    this.#operators = new OperatorShares(clock)
     this.#company = new Company(clock)
     this.large = new LargeRequests(clock, this.#company)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
@@ -44,9 +50,12 @@ export class Shares {
     }
   }
 
-  /** Counts a request against what its agent and its project may ask. Errors: `rate-limited`. */
+  /** Counts a request against what its operator, or its agent and its project, may ask. Errors: `rate-limited`. */
   spendRequest(caller: Caller): void {
-    if (caller.kind === 'operator') return
+    if (caller.kind === 'operator') {
+      if (!isUnlimited(caller)) this.#operators.spendRequest(caller)
+      return
+    }
     this.#spend(caller, 'requestsPerMinute', caller.id)
     this.#spend(caller, 'projectRequestsPerMinute', caller.projectId)
     this.#requireBytes(caller)
@@ -57,7 +66,10 @@ export class Shares {
    * @param soFar its bytes up to now, where they are noted one part after the other
    */
   noteBytes(caller: Caller, bytes: number, request?: Bulk, soFar = bytes): void {
-    if (caller.kind === 'operator') return
+    if (caller.kind === 'operator') {
+      if (!isUnlimited(caller)) this.#operators.noteBytes(caller, bytes)
+      return
+    }
     if (request) this.large.note(caller, request, soFar)
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
@@ -70,15 +82,16 @@ export class Shares {
    * of its refusals are delayed already, so the connection is closed instead.
    */
   async mayRefuse(caller: Caller, signal: AbortSignal): Promise<boolean> {
-    if (caller.kind === 'operator') return true
-    if (this.#refusals.spend(caller.id, promptRefusals.max, minuteMs, this.#clock.now()) === 0) return true
-    const late = this.#late.get(caller.id) ?? 0
+    if (isUnlimited(caller)) return true
+    const id = shareOf(caller)
+    if (this.#refusals.spend(id, promptRefusals.max, minuteMs, this.#clock.now()) === 0) return true
+    const late = this.#late.get(id) ?? 0
     if (late >= lateRefusals.max) return false
-    this.#late.set(caller.id, late + 1)
+    this.#late.set(id, late + 1)
     await sleep(this.#clock, refusalDelay.max * 1_000 * this.#nextDelay(), signal)
-    const left = this.#late.get(caller.id)! - 1
-    if (left === 0) this.#late.delete(caller.id)
-    else this.#late.set(caller.id, left)
+    const left = this.#late.get(id)! - 1
+    if (left === 0) this.#late.delete(id)
+    else this.#late.set(id, left)
     return true
   }
 
@@ -104,22 +117,29 @@ export class Shares {
   }
 
   /**
-   * Lets a request begin when its agent and its project have room for it; callers with few requests go first. Returns the function that
-   * ends it, or a promise of it where the request has to wait. Errors: `rate-limited` where too many wait.
+   * Lets a request begin when its operator, or its agent and its project, have room for it; callers with few requests go first. Returns
+   * the function that ends it, or a promise of it where the request has to wait. Errors: `rate-limited` where too many wait.
    */
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
-    const inCompany = this.#company.note(caller.id)
-    // The operator waits in no line. Others let it go first.
-    if (caller.kind === 'operator') return this.#enterQueue(caller, inCompany)
+    const inCompany = this.#company.note(shareOf(caller))
+    // The admin key waits in no line. Others let it go first.
+    if (isUnlimited(caller)) return this.#enterQueue({ caller, request, inCompany })
+    if (caller.kind === 'operator') {
+      const place = this.#operators.enter(caller)
+      return typeof place === 'function'
+        ? this.#enterQueue({ caller, request, inCompany }, place)
+        : place.then((leave) => this.#enterQueue({ caller, request, inCompany }, leave))
+    }
     const waiting = limitFor(caller, 'requestsInLine')
     const inside = limitFor(caller, inCompany ? 'requestsAtOnceInCompany' : 'requestsAtOnce')
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
     if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
     const large = inCompany && request ? this.large.expect(caller, request) : undefined
+    const entering = { caller, request, inCompany }
     if (typeof ofAgent === 'function' && (!large || this.large.mayBegin(large))) {
-      return this.#enterProject(caller, inCompany, ofAgent)
+      return this.#enterProject(entering, ofAgent)
     }
-    return this.#enterLate(caller, inCompany, ofAgent, large)
+    return this.#enterLate(entering, ofAgent, large)
   }
 
   #requireBytes(caller: Caller): void {
@@ -132,8 +152,7 @@ export class Shares {
 
   /** Waits in the queue of the agent, and until a large request may begin. */
   async #enterLate(
-    caller: Caller,
-    inCompany: boolean,
+    entering: Entering,
     ofAgent: Leave | Promise<Leave>,
     large: LargeRequest | undefined,
   ): Promise<Leave> {
@@ -144,31 +163,37 @@ export class Shares {
       leave()
       throw this.large.refusal(large)
     }
-    return this.#enterProject(caller, inCompany, leave)
+    return this.#enterProject(entering, leave)
   }
 
-  #enterProject(caller: Caller, inCompany: boolean, leaveAgent: Leave): Leave | Promise<Leave> {
+  #enterProject(entering: Entering, leaveAgent: Leave): Leave | Promise<Leave> {
+    const { caller } = entering
     // The line of a project is as long as those of its agents.
     const room = { inside: limitFor(caller, 'projectRequestsAtOnce'), waiting: 0 }
     const ofProject = this.#projects.enter(caller.projectId, room)!
     return typeof ofProject === 'function'
-      ? this.#enterQueue(caller, inCompany, ofProject, leaveAgent)
-      : ofProject.then((leaveProject) => this.#enterQueue(caller, inCompany, leaveProject, leaveAgent))
+      ? this.#enterQueue(entering, ofProject, leaveAgent)
+      : ofProject.then((leaveProject) => this.#enterQueue(entering, leaveProject, leaveAgent))
   }
 
-  #enterQueue({ kind, id }: Caller, inCompany: boolean, ...leaves: Leave[]): Leave | Promise<Leave> {
-    const entered = kind === 'operator' ? this.#queue.enterFirst(id) : this.#queue.enter(id, inCompany)
+  #enterQueue(entering: Entering, ...leaves: Leave[]): Leave | Promise<Leave> {
+    const entered = this.#inQueue(entering)
     return entered instanceof Promise
-      ? entered.then((member) => this.#leaving(member, leaves))
-      : this.#leaving(entered, leaves)
+      ? entered.then((member) => this.#leaving(entering, member, leaves))
+      : this.#leaving(entering, entered, leaves)
   }
 
-  #leaving(member: Member, leaves: readonly Leave[]): Leave {
-    let isInside = true
+  #inQueue({ caller, inCompany }: Omit<Entering, 'request'>): Member | Promise<Member> {
+    const id = shareOf(caller)
+    return isUnlimited(caller) ? this.#queue.enterFirst(id) : this.#queue.enter(id, inCompany)
+  }
+
+  #leaving({ caller, request }: Entering, member: Member, leaves: readonly Leave[]): Leave {
+    const inCompany = (): boolean => this.#company.isAround(shareOf(caller))
+    const place = new QueuePlace(this.#queue, member, () => this.#inQueue({ caller, inCompany: inCompany() }))
+    if (request) request.place = place
     return () => {
-      if (!isInside) return
-      isInside = false
-      this.#queue.leave(member)
+      if (!place.end()) return
       for (const leave of leaves) leave()
     }
   }
@@ -181,4 +206,16 @@ export class Shares {
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
   }
+}
+
+/** A request on its way in. */
+interface Entering {
+  readonly caller: Caller
+  readonly request: Bulk | undefined
+  readonly inCompany: boolean
+}
+
+/** Who is counted: all operators have the same id, but each key is a separate caller. */
+function shareOf({ kind, id, keyId }: Caller): string {
+  return kind === 'operator' ? keyId : id
 }

@@ -1,18 +1,20 @@
 import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
 import { Problem } from '../../../errors.ts'
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
+import { newBulk } from '../../../registry/shares/large-spacing.ts'
 import { leaveDoor } from '../../door.ts'
 import { readerOf } from '../../unsent.ts'
 import type { McpFrontContext } from './context.ts'
-import type { Post } from './exchange.ts'
+import type { Exchanged, Post } from './exchange.ts'
 import { paramsFlaw } from './params-flaw.ts'
 import { rpcError } from './rpc-problem.ts'
+import { untilGone } from './until-gone.ts'
 
 /** The last protocol version with batches. */
 const batchesUntil = '2025-03-26'
 
-/** Has a server answer one request. `waits`: it waits now. undefined: the client is gone, or its key has ended. */
-type AnswerOne = (request: JSONRPCRequest, waits: () => void) => Promise<string | undefined>
+/** Has a server answer one request, which has a place. undefined: the client is gone, or its key has ended. */
+type AnswerOne = (request: JSONRPCRequest, inPlace: Pick<Exchanged, 'waits' | 'place'>) => Promise<string | undefined>
 
 /** Errors: `invalid-request` for a batch in a session of a protocol version that has none. Source: MCP 2025-06-18, Key Changes. */
 export function requireBatches({ protocolVersion }: McpSession): void {
@@ -39,11 +41,12 @@ export async function answerBatch(
   const answerInPlace = async (request: JSONRPCRequest): Promise<string | undefined> => {
     if (answers.length > 0) shares.spendRequest(caller)
     unsent.requireRoom(readerOf(caller))
-    const leave = await shares.enter(caller)
+    const bulk = newBulk({ what: undefined, bytes: 0, gone: () => untilGone(res, new AbortController().signal) })
+    const leave = await shares.enter(caller, bulk)
     try {
       if (res.closed) return undefined
       const flaw = paramsFlaw(request)
-      return flaw ? JSON.stringify(flaw) : await answerOne(request, leave)
+      return flaw ? JSON.stringify(flaw) : await answerOne(request, { waits: leave, place: bulk.place })
     } finally {
       leave()
     }

@@ -3,7 +3,8 @@ import type { Response as ExpressResponse, Request } from 'express'
 import type { OpenCall } from '../../../identity/open-calls.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import { leaveDoor } from '../../door.ts'
+import type { Bulk } from '../../../registry/shares/large-spacing.ts'
+import { leaveDoor, placeOf } from '../../door.ts'
 import { surfaceOfName } from '../surface-of-name.ts'
 import { callUntilSent } from './call-until-sent.ts'
 import type { McpFrontContext } from './context.ts'
@@ -30,6 +31,8 @@ export interface Exchanged {
   readonly isStreamed: boolean
   /** Frees the place of the message when it begins to wait. Absent: that of the POST. */
   readonly waits?: () => void
+  /** Its place among the requests that are processed. Absent: that of the POST. */
+  readonly place?: Bulk['place']
 }
 
 /** What ends an exchange. */
@@ -47,14 +50,14 @@ interface Ends {
 export async function exchange<Sent>(
   context: McpFrontContext,
   post: Post,
-  { message, initialize, session, isStreamed, waits = () => leaveDoor(post.res) }: Exchanged,
+  { message, initialize, session, isStreamed, waits = () => leaveDoor(post.res), place = placeOf(post.res) }: Exchanged,
   send: (answer: globalThis.Response, ends: Ends) => Promise<Sent>,
 ): Promise<Sent | undefined> {
   const { caller, address, req, res } = post
   using openCall = context.openCalls.open(caller)
   const signal = untilGone(res, openCall.signal)
   const surface = surfaceOfName(String(initialize.clientInfo?.name ?? ''))
-  const call = callUntilSent(context.callApi({ caller, address, surface, waits }), res)
+  const call = callUntilSent(context.callApi({ caller, address, surface, waits, place }), res)
   await using server = await openSessionServer(context, { caller, call, initialize, session, message, isStreamed })
   const { transport } = server
   const cancelled = new AbortController()

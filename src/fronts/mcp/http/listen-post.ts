@@ -9,7 +9,7 @@ import { isJsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
 import { authorise } from '../../access/authorise.ts'
-import { leaveDoor } from '../../door.ts'
+import { leaveDoor, placeOf } from '../../door.ts'
 import { untilClosed } from '../../sse.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import { surfaceOfName } from '../surface-of-name.ts'
@@ -42,7 +42,10 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        call: callUntilSent(context.callApi({ caller, address, surface, waits: () => leaveDoor(res) }), res),
+        call: callUntilSent(
+          context.callApi({ caller, address, surface, waits: () => leaveDoor(res), place: placeOf(res) }),
+          res,
+        ),
         identity: caller.identity,
         project: caller.projectId,
         version,

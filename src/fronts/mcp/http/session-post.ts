@@ -103,7 +103,7 @@ async function serve(
 
 function batch(context: McpFrontContext, post: Post, session: McpSession): Promise<void> {
   const { initialize } = session
-  return answerBatch(context, post, session, (message, waits) =>
-    exchange(context, post, { initialize, session, message, isStreamed: false, waits }, (whole) => whole.text()),
+  return answerBatch(context, post, session, (message, inPlace) =>
+    exchange(context, post, { initialize, session, message, isStreamed: false, ...inPlace }, (whole) => whole.text()),
   )
 }
