@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { numberFromEnv, seededRandom } from '../../faults/random.ts'
 import { startProcessGateway } from '../../support/process-gateway.ts'
 import { engine } from '../../support/store.ts'
+import { BodyFuzzer } from './body-fuzzer.ts'
 import { GrpcFuzzer } from './grpc-fuzzer.ts'
 import { dice } from './hostile-values.ts'
 import { HttpFuzzer, type Shot } from './http-fuzzer.ts'
@@ -34,6 +35,7 @@ test(name, { timeout: runMaxMs }, async () => {
   const world = await populate(gateway)
   const chances = dice(seededRandom(seed))
   await using http = new HttpFuzzer(gateway.url, world, chances)
+  const bodies = new BodyFuzzer(gateway.url, world, chances)
   using grpc = new GrpcFuzzer(gateway.grpcTarget, world, chances)
 
   const faults: string[] = []
@@ -44,7 +46,8 @@ test(name, { timeout: runMaxMs }, async () => {
   let fired = 0
   const lane = async (): Promise<void> => {
     while (fired < requests && faults.length < 50) {
-      const shot = await (chances.chance(0.12) ? grpc.fire() : http.fire())
+      const way = chances.roll()
+      const shot = await (way < 0.12 ? grpc : way < 0.18 ? bodies : http).fire()
       // What the client itself refuses to make was never sent.
       if (shot.status === 0) continue
       if (++fired % Math.ceil(requests / 30) === 0) memory.push(residentMb(gateway.pid))

@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { bodyForms } from './body-forms.ts'
+import type { Dice } from './hostile-values.ts'
+import type { Shot } from './http-fuzzer.ts'
+import { mcpOperations } from './mcp-operations.ts'
+import { a2aOperations, type Operation, restOperations } from './operations.ts'
+import type { World } from './world.ts'
+
+const operations = [...restOperations, ...a2aOperations, ...mcpOperations].filter(({ body }) => body !== undefined)
+/** A connection that was closed without an answer, as one that ends in the middle of its request may be. */
+const closed = 444
+const waitMaxMs = 5_000
+
+/** Fires valid requests whose body is written in hostile ways, each byte for byte on a connection of its own. */
+export class BodyFuzzer {
+  readonly #host: string
+  readonly #port: number
+  readonly #world: World
+  readonly #dice: Dice
+
+  constructor(url: string, world: World, dice: Dice) {
+    const { hostname, port } = new URL(url)
+    this.#host = hostname
+    this.#port = Number(port)
+    this.#world = world
+    this.#dice = dice
+  }
+
+  async fire(): Promise<Shot> {
+    const operation = this.#dice.pick(operations)
+    const json = Buffer.from(this.#filled(JSON.stringify(operation.body)))
+    const { lines, bytes, isWhole } = this.#dice.pick(bodyForms)(json, this.#dice)
+    const head = [...this.#head(operation), ...lines, '', ''].join('\r\n')
+    const start = performance.now()
+    const answer = await this.#exchange(Buffer.concat([Buffer.from(head), bytes]), isWhole)
+    const ms = performance.now() - start
+    // What follows a body that is shorter than what was sent is a request too.
+    const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
+    const status = statuses.length > 0 ? Math.max(...statuses) : isWhole ? -1 : closed
+    const sent = `${head}${bytes.toString('latin1').slice(0, 200)}`
+    return { what: `body of ${operation.name}`, sent, status, answer, ms }
+  }
+
+  #head({ method, path, headers = {} }: Operation): string[] {
+    return [
+      `${method} ${this.#filled(path, encodeURIComponent)} HTTP/1.1`,
+      `Host: ${this.#host}:${this.#port}`,
+      `Authorization: Bearer ${this.#world.mallory.key}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${this.#filled(value)}`),
+      'Connection: close',
+    ]
+  }
+
+  #filled(text: string, written = (id: string) => id): string {
+    return text.replace(/:(task|message|subscription|session|mcp)\b/g, (_, word) => written(this.#world.own[word]!))
+  }
+
+  /**
+   * Resolves with what has come back when the gateway has closed the connection, or when that takes too long. Who waits for no answer
+   * leaves in the middle of the request.
+   */
+  async #exchange(bytes: Buffer, waits: boolean): Promise<string> {
+    const socket = connect({ host: this.#host, port: this.#port, allowHalfOpen: true })
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (part) => {
+      answer += part
+      // A stream goes on until its reader has enough.
+      if (/^content-type: text\/event-stream/im.test(answer)) socket.destroy()
+    })
+    // A reset ends a connection too.
+    socket.on('error', () => {})
+    socket.setTimeout(waitMaxMs, () => socket.destroy())
+    socket.once('end', () => socket.destroy())
+    if (waits) socket.write(bytes)
+    else socket.end(bytes)
+    await once(socket, 'close')
+    return answer
+  }
+}
