@@ -12,6 +12,7 @@ const longest = [
   'bridge/opencode/plugin',
   'process/nothing-missed',
   'fronts/unread-streams',
+  'fronts/content-at-once',
   'tasks/limits',
   'bridge/run/waiting',
   'process/crash-under-load',
