@@ -1,5 +1,6 @@
 import * as bridge from './bridge.mjs'
 import * as delivery from './delivery.mjs'
+import * as footprint from './footprint.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
 import * as mcp from './mcp.mjs'
@@ -9,4 +10,15 @@ import * as trouble from './trouble.mjs'
 import * as wakeLatency from './wake-latency.mjs'
 
 /** Every measurement of a gateway, in the order of docs/benchmarks.md. */
-export const measurements = { delivery, sendMessage, wakeLatency, latency, trouble, memory, mcp, bridge, growth }
+export const measurements = {
+  delivery,
+  sendMessage,
+  wakeLatency,
+  latency,
+  trouble,
+  memory,
+  footprint,
+  mcp,
+  bridge,
+  growth,
+}

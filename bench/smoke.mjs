@@ -11,6 +11,7 @@ const smallest = {
   latency: { reps: 1, seconds: 1, warmUp: 50, warmUpSeconds: 0.2, rates: '50', only: 'rouse,rouse-send-message' },
   trouble: { reps: 1, seconds: 1, warmUpSeconds: 0.2, rate: 20, settleSeconds: 20 },
   memory: { reps: 1, events: 200, connections: 8, settleSeconds: 0 },
+  footprint: { rounds: 1, messages: 8 },
   mcp: { reps: 1, sessions: 10, wakes: 5 },
   growth: { reps: 1, samples: 5, warmUp: 1, tasks: 500, subscriptions: 20 },
 }

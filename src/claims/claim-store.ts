@@ -57,8 +57,12 @@ const lifeOf = statement<
   from (select ${p('ownerId')} as owner_id) v`)
 const page = statement<Key & { limit: number }, ClaimRow>(sql`select ${columns} ${from}
   where c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
-const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} ${from}
-  where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')} and c.ref > ${p('ref')} order by c.ref ${limited}`)
+// The page is found in the index of owners alone: others in the project may have many more claims.
+const pageOfOwner = statement<Key & { ownerId: string; limit: number }, ClaimRow>(sql`select ${columns} from (
+    select project_id, ref from claim where owner_id = ${p('ownerId')} and project_id = ${p('projectId')}
+      and ref > ${p('ref')} order by ref ${limited}) page
+  cross join claim c left join agent a on a.id = c.owner_id
+  where c.project_id = page.project_id and c.ref = page.ref order by c.ref`)
 
 // Each write returns false when another transaction was first. The caller then reads again.
 

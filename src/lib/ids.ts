@@ -28,6 +28,10 @@ export function newMessageId(now = Date.now()): string {
   const random = randomUUID().slice(24)
   return `${messagePrefix}${time.slice(0, 8)}-${time.slice(8)}-7${hex(made.count >> 14, 3)}-${hex(0x8000 | low, 4)}-${random}`
 }
+/** Returns an id for a new task: the UUID of a message id, which its first mail gets. */
+export const newTaskId = (now: number): string => newMessageId(now).slice(messagePrefix.length)
+/** Returns the id of the first mail of a task: it is found without an index of its own. */
+export const firstMailOf = (taskId: string): string => `${messagePrefix}${taskId}`
 /** Returns the smallest message id of an instant: ids made before it sort below. */
 export const messageIdFloor = (timeMs: number): string => {
   const time = hex(Math.max(0, Math.floor(timeMs)), 12)

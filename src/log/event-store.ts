@@ -1,9 +1,9 @@
 import { Problem } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement, rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement, takingLog } from '../storage/statement.ts'
 import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
+import { dataToStored, readStored } from './stored-data.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
@@ -44,8 +44,9 @@ export async function writeEvents(
   numbered: readonly LogEvent[],
   events: readonly NewEvent[],
 ): Promise<void> {
-  const rows = numbered.map(({ projectId, logId, type, taskId, actor, actorId, data, createdAt }) => {
-    return [projectId, logId, type, taskId, actor, actorId, JSON.stringify(data), createdAt]
+  const rows = numbered.map((event) => {
+    const { projectId, logId, type, taskId, actor, actorId, data, createdAt } = event
+    return [projectId, logId, type, taskId, actor, actorId, dataToStored(event, data), createdAt]
   })
   const audiences = numbered.flatMap(({ projectId, logId, trigger }, index) =>
     events[index]!.audience.map((audience) => [audience, projectId, logId, trigger]),
@@ -177,7 +178,7 @@ async function read<Params extends object>(
 }
 
 export function eventFromRow(row: EventRow): LogEvent {
-  return { ...row, trigger: eventTypes[row.type] ?? null, data: JSON.parse(row.data) as JsonObject }
+  return { ...row, trigger: eventTypes[row.type] ?? null, data: readStored(row, row.data) }
 }
 
 const bounds = statement<{ projectId: string }, { head: number; prunedTo: number }>(

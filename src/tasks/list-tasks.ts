@@ -4,7 +4,7 @@ import { limited, p, type SQL, type Statement, sql, statement } from '../storage
 import { type TaskState, taskStates } from './state.ts'
 import type { Task } from './task.ts'
 import { totalByCounters } from './task-count-store.ts'
-import { type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
+import { partsByHandOver, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
 export interface TaskQuery {
   /** Tasks of this project. With an agent, an assignee or an originator: their tasks in all projects, unless `isWithin`. */
@@ -82,10 +82,9 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
     page: statement<object, TaskRow>(
       isOneRange(names)
         ? sql`select ${taskColumns} from task where ${range} ${newestFirst}`
-        : sql`select ${taskColumns} from task where id in (${newestOfEachState(range)}) ${newestFirst}`,
+        : sql`select ${taskColumns} from task where id in (${newestOfEach(rangesOf(names, range))}) ${newestFirst}`,
     ),
-    count:
-      totalByCounters(names) ?? statement(sql`select count(*) as "total" from task where ${inRanges(names, where)}`),
+    count: totalByCounters(names) ?? statement(totalOf(isOneRange(names) ? [where] : rangesOf(names, where))),
   }
   prepared.set(shape, made)
   return made
@@ -93,27 +92,36 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
 
 const newestFirst = sql`order by status_at desc, id desc ${limited}`
 
-/** Whether one index has the result in its order. For other filters the index has the state before the time: one range for each state. */
+/** Whether one index has the result in its order. */
 function isOneRange(names: readonly FilterName[]): boolean {
   const has = (name: FilterName): boolean => names.includes(name)
-  return has('state') || has('contextId') || (has('agentId') && has('originatorId'))
+  return has('contextId') || (has('agentId') && has('originatorId')) || (has('state') && !isOfWorker(names))
 }
 
-function newestOfEachState(range: SQL): SQL {
-  const ranges = taskStates.map(
-    (state) => sql`select id from (select id from task where ${range} and state = ${state} ${newestFirst}) as newest`,
-  )
-  return sql.join(ranges, sql` union all `)
+/** Whether an index of the agent that works on a task has the result. */
+function isOfWorker(names: readonly FilterName[]): boolean {
+  return names.includes('assigneeId') || names.includes('agentId')
 }
 
-/** Names every state where the index has the state before the time, so that tasks of another time are not counted through. */
-function inRanges(names: readonly FilterName[], where: SQL): SQL {
-  if (isOneRange(names)) return where
-  const states = sql.join(
-    taskStates.map((state) => sql`${state}`),
-    sql`, `,
+/** The ranges of an index that have the result: one for each state, which is before the time, and for each of its parts. */
+function rangesOf(names: readonly FilterName[], range: SQL): SQL[] {
+  const parts = isOfWorker(names) ? partsByHandOver.map((part) => sql`${range} and ${part}`) : [range]
+  // Where the two are the same, the index has the assignee.
+  if (names.includes('agentId')) parts[0] = sql`${parts[0]} and assignee_id = ${p('agentId')}`
+  if (names.includes('state')) return parts
+  return parts.flatMap((part) => taskStates.map((state) => sql`${part} and state = ${state}`))
+}
+
+function newestOfEach(ranges: readonly SQL[]): SQL {
+  const newest = ranges.map(
+    (range) => sql`select id from (select id from task where ${range} ${newestFirst}) as newest`,
   )
-  return sql`${where} and state in (${states})`
+  return sql.join(newest, sql` union all `)
+}
+
+function totalOf(ranges: readonly SQL[]): SQL {
+  const counts = ranges.map((range) => sql`select count(*) as counted from task where ${range}`)
+  return sql`select cast(sum(counted) as bigint) as "total" from (${sql.join(counts, sql` union all `)}) as page`
 }
 
 function conditions(names: readonly FilterName[]): SQL {

@@ -1,5 +1,6 @@
 import type { Reader } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
+import { partsByHandOver } from './task-store.ts'
 
 /** The states in which the assignee acts next. */
 const openStates = ['submitted', 'working'] as const
@@ -10,18 +11,25 @@ interface Open {
   state: string
   limit: number
 }
-const open = statement<Open, { id: string }>(
-  sql`select id from task where assignee_id = ${p('agentId')} and state = ${p('state')} order by status_at desc, id desc ${limited}`,
+const open = partsByHandOver.map((part) =>
+  statement<Open, { id: string }>(sql`select id from task
+    where assignee_id = ${p('agentId')} and state = ${p('state')} and ${part} order by status_at desc, id desc ${limited}`),
 )
 
-/** Returns the ids of the tasks that an agent has to work on: at most five hundred of each state, the newest. Source: D29. */
+/**
+ * Returns the ids of the tasks that an agent has to work on: of each state at most five hundred that were sent to it, and as many
+ * that were handed to it, the newest. Source: D29.
+ */
 export async function listOpenTasks(db: Reader, agentId: string): Promise<string[]> {
-  const found = await Promise.all(openStates.map((state) => db.all(open, { agentId, state, limit: openMax })))
+  const reading = openStates.flatMap((state) => open.map((part) => db.all(part, { agentId, state, limit: openMax })))
+  const found = await Promise.all(reading)
   return found.flat().map(({ id }) => id)
 }
 
 /** Whether an agent has a task to work on. */
 export async function hasOpenTasks(db: Reader, agentId: string): Promise<boolean> {
-  for (const state of openStates) if (await db.get(open, { agentId, state, limit: 1 })) return true
+  for (const state of openStates) {
+    for (const part of open) if (await db.get(part, { agentId, state, limit: 1 })) return true
+  }
   return false
 }

@@ -4,15 +4,18 @@ import type { TaskContext } from './context.ts'
 import { encode } from './encoded.ts'
 import { agentMessage } from './message-input.ts'
 import { isTerminal } from './state.ts'
-import { lockTask } from './task-store.ts'
+import { lockTask, partsByHandOver } from './task-store.ts'
 import { transition } from './transition.ts'
 
 /** How many tasks one transaction rejects: others wait for it. */
 export const rejectMax = 100
 
-const openOf = statement<{ assigneeId: string; limit: number }, { id: string }>(sql`select id from task
-  where assignee_id = ${p('assigneeId')} and state in ('submitted', 'working', 'input-required', 'auth-required')
-  order by id ${limited}`)
+// Tasks that were sent to it, then those that were handed to it.
+const openOf = partsByHandOver.map((part) =>
+  statement<{ assigneeId: string; limit: number }, { id: string }>(sql`select id from task
+    where assignee_id = ${p('assigneeId')} and state in ('submitted', 'working', 'input-required', 'auth-required') and ${part}
+    order by id ${limited}`),
+)
 
 /** Who ends the tasks of an assignee, and why. */
 export interface Rejection {
@@ -31,7 +34,7 @@ export async function rejectOpenTasks(
   { assigneeId, actor, actorId, reason, text }: Rejection,
 ): Promise<number> {
   let count = 0
-  for (const { id } of await tx.all(openOf, { assigneeId, limit: rejectMax })) {
+  for (const { id } of await findOpen(tx, assigneeId)) {
     const task = await lockTask(tx, id)
     // Since the list was read, it may have ended or been handed over.
     if (!task || isTerminal(task.state) || task.assigneeId !== assigneeId) continue
@@ -41,4 +44,9 @@ export async function rejectOpenTasks(
     count++
   }
   return count
+}
+
+async function findOpen(tx: Transaction, assigneeId: string): Promise<{ id: string }[]> {
+  const [sent, handedOver] = await Promise.all(openOf.map((part) => tx.all(part, { assigneeId, limit: rejectMax })))
+  return [...sent!, ...handedOver!].slice(0, rejectMax)
 }

@@ -1,4 +1,4 @@
-import { newUuid } from '../lib/ids.ts'
+import { newTaskId, newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
@@ -176,7 +176,7 @@ function taskIdOf({ taskId }: A2aMessage): string | undefined {
 function newTask({ message, metadata, caller, agent }: Sending, options: SendOptions, now: number): Task {
   const { contextId } = message
   return {
-    id: newUuid(),
+    id: newTaskId(now),
     projectId: agent.projectId,
     contextId: typeof contextId === 'string' && contextId ? contextId : newUuid(),
     agentId: agent.id,

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { removeAgent } from '../../src/identity/remove-agent.ts'
+import { newTaskId } from '../../src/lib/ids.ts'
 import { type MailArchive, openMailArchive } from '../../src/mailbox/archive.ts'
 import { drain } from '../../src/mailbox/delivery/drain.ts'
 import { findMessage } from '../../src/mailbox/messages/message-store.ts'
@@ -105,7 +106,7 @@ test('mail of a task follows the same rule', async () => {
       recipientId: office.caller('donna').id,
       projectId: 'default',
       subject: 'task',
-      taskId: 't',
+      taskId: newTaskId(office.clock.now()),
       taskSeq: 1,
       priority: 'normal',
       wakePolicy: 'immediate',

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
+import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
@@ -27,7 +28,18 @@ const mayScan = [
   /from project( order by id)?$/,
 ]
 
-test('no statement that the gateway runs reads a table whole', async () => {
+/** The indexes that no statement below uses, with the query that needs each. */
+const mayBeUnused: Readonly<Record<string, string>> = {
+  event_by_task: 'reads the events of one task for its streams and pushes',
+  delivery_unfinished: 'reads the wakes that a gateway was sending when it ended',
+  held_wake_released: 'reads the events of a release for a digest',
+  mcp_session_by_use: 'removes sessions that nobody has used for long',
+  reserved_name_by_handle: 'frees the names of a removed agent',
+  subscription_live_push:
+    'counts the push configs of an agent; on PostgreSQL, where it is smaller than the index of agents',
+}
+
+test('no statement that the gateway runs reads a table whole, and every index is for one of them', async () => {
   const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
   await using gateway = await startGateway()
   await useEverything(gateway)
@@ -38,11 +50,13 @@ test('no statement that the gateway runs reads a table whole', async () => {
 
   using db = closing(new Sqlite(`${gateway.dataDir}/rouse.db`, { readonly: true }))
   const scans: string[] = []
+  const used = new Set<string>()
   for (const text of texts) {
     if (!/^(select|insert|update|delete)\b/i.test(text) || mayScan.some((known) => known.test(text))) continue
     const bind = new Array(text.split('?').length - 1).fill(null)
     const plan = db.raw.prepare(`explain query plan ${text}`).all(...bind) as { detail: string }[]
     for (const { detail } of plan) {
+      used.add(/USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? '')
       // A subquery's own rows, at most a page of them, and a statement's own values are read whole by intent.
       if (/^SCAN (?!newest\b|page\b|v\b|\(subquery|CONSTANT ROW|\d+ CONSTANT ROWS|\d+-ROW VALUES)/.test(detail))
         scans.push(`${detail}: ${text}`)
@@ -52,6 +66,12 @@ test('no statement that the gateway runs reads a table whole', async () => {
   }
   expect(texts.size).toBeGreaterThan(50)
   expect(scans).toEqual([])
+  const indexes = db.raw
+    .prepare(`select name from sqlite_schema where type = 'index' and sql is not null`)
+    .pluck()
+    .all()
+  const unused = (indexes as string[]).filter((name) => !used.has(name) && !(name in mayBeUnused))
+  expect(unused).toEqual([])
 })
 
 async function useEverything(gateway: TestGateway): Promise<void> {
@@ -74,6 +94,7 @@ async function useEverything(gateway: TestGateway): Promise<void> {
       if (!body.tasks) throw new Error(JSON.stringify(body))
     }
   }
+  await useLists(gateway, [donna, mike], task.id)
   await useMail(gateway, donna.key, mike.key)
   await useSessions(gateway, donna, mike)
   await useStream(gateway, donna, mike)
@@ -89,6 +110,32 @@ async function useEverything(gateway: TestGateway): Promise<void> {
   await useKeys(gateway, donna)
   await gateway.call('DELETE', '/v1/agents/donna')
   await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
+}
+
+/** The lists that only A2A has, and the audit of everything, of the default project and of another one. */
+async function useLists(gateway: TestGateway, agents: readonly TestAgent[], taskId: string): Promise<void> {
+  const filters = [{}, { status: 'TASK_STATE_WORKING' }, { statusTimestampAfter: new Date(0).toISOString() }]
+  for (const key of [...agents.map((agent) => agent.key), gateway.adminKey]) {
+    for (const params of [...filters, { contextId: 'x' }, { ...filters[1], ...filters[2] }]) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params }
+      const answer = await gateway.call('POST', '/agents/donna', body, { key, headers: { 'A2A-Version': '1.0' } })
+      if (!answer.body.result) throw new Error(JSON.stringify(answer.body))
+    }
+  }
+  const config = { taskId, url: 'https://hooks.example/push' }
+  const push = { jsonrpc: '2.0', id: 1, method: 'CreateTaskPushNotificationConfig', params: config }
+  const { body } = await gateway.call('POST', '/agents/donna', push, { headers: { 'A2A-Version': '1.0' } })
+  if (!body.result) throw new Error(JSON.stringify(body))
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  for (const [query, project] of [
+    ['?project=*', 'default'],
+    ['', 'default'],
+    ['?actor=@donna&outcome=ok', 'web'],
+  ] as const) {
+    const headers = { 'Rouse-Project': project }
+    const { status } = await gateway.call('GET', `/v1/audit${query}`, undefined, { key: gateway.adminKey, headers })
+    if (status !== 200) throw new Error(`audit: ${status}`)
+  }
 }
 
 async function useMcp(gateway: TestGateway, donna: TestAgent): Promise<void> {
@@ -128,7 +175,7 @@ async function useClaims(gateway: TestGateway, donna: TestAgent, mike: TestAgent
   await claims('POST', '', mike, { ref: 'issue-7' })
   await claims('POST', '/handoff', donna, { ref: 'issue-7', to: '@mike', message: 'Yours.' })
   await claims('POST', '', mike, { ref: 'issue-7' })
-  for (const query of ['', '?ref=issue-7', '?owner=mike', '?pageToken=a']) await claims('GET', query, donna)
+  for (const query of ['', '?ref=issue-7', '?owner=@mike', '?pageToken=a']) await claims('GET', query, donna)
   await claims('DELETE', '', mike, { ref: 'issue-7' })
   await gateway.call('POST', '/v1/projects', { project: 'web' })
   await gateway.call('GET', '/v1/projects')
@@ -213,6 +260,7 @@ async function pruneEverything(dataDir: string): Promise<void> {
   const tomorrow = Date.now() + 86_400_000
   expect(await pruneEvents(db, tomorrow, signal)).toBeGreaterThan(0)
   await pruneDeliveries(db, tomorrow, signal)
+  await pruneIdempotencyKeys(db, tomorrow, signal)
   await pruneHeld(db, tomorrow, signal)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
   await sweepSessions(db)

@@ -1,6 +1,7 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { sql } from '../../storage/statement.ts'
+import { threadColumn } from '../messages/message-store.ts'
 import type { WakeEvidence } from './wake-evidence.ts'
 
 /** A message that a wake announced to its recipient. */
@@ -28,7 +29,7 @@ const found = new RowsStatement<Row>(
   2,
   (
     rows,
-  ) => sql`select m.id as "messageId", m.sender_id as "senderId", m.project_id as "projectId", m.thread_id as "threadId",
+  ) => sql`select m.id as "messageId", m.sender_id as "senderId", m.project_id as "projectId", ${threadColumn} as "threadId",
     m.task_id as "taskId", m.priority, m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", r.wake
   from (values ${rows}) v cross join message_recipient r cross join message m
   where r.agent_id = v.column1 and r.message_id = v.column2 and m.id = v.column2`,

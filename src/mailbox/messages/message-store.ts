@@ -1,3 +1,4 @@
+import { firstMailOf } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
@@ -9,10 +10,14 @@ export interface MessageRow extends Omit<MailMessage, 'broadcast' | 'payload' | 
   taggedConcepts: string
 }
 
+/** The thread of message `m`. A message that begins one has '' in its row. */
+const thread = "coalesce(nullif(m.thread_id, ''), m.id)"
+export const threadColumn = sql.raw(thread)
+
 export const messageColumns =
   sql.raw(`m.id, m.project_id as "projectId", m.sender_id as "senderId", m.sender_session as "senderSession", m.address, m.broadcast,
   m.subject, m.body, m.type, m.signal_type as "signalType", m.payload, m.ref, m.task_id as "taskId", m.task_seq as "taskSeq", m.priority,
-  m.wake_policy as "wakePolicy", m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", m.thread_id as "threadId",
+  m.wake_policy as "wakePolicy", m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", ${thread} as "threadId",
   m.recipient_count as "recipientCount", m.created_at as "createdAt"`)
 
 /** The identity of the sender `a` in the project of message `m`. Source: S4-14. */
@@ -27,31 +32,48 @@ const insert =
     ${p('body')}, ${p('type')}, ${p('signalType')}, ${p('payload')}, ${p('ref')}, ${p('taskId')}, ${p('taskSeq')}, ${p('priority')},
     ${p('wakePolicy')}, ${p('taggedConcepts')}, ${p('inReplyTo')}, ${p('threadId')}, ${p('recipientCount')}, ${p('createdAt')})`)
 const byId = statement<{ id: string }, MessageRow>(sql`select ${messageColumns} from message m where m.id = ${p('id')}`)
-const newestOfTask = statement<{ taskId: string }, MessageRow>(
-  sql`select ${messageColumns} from message m where m.task_id = ${p('taskId')} order by m.task_seq desc limit 1`,
-)
+// The first mail of a task is found by its id.
+const newestLater = statement<{ taskId: string }, MessageRow>(sql`select ${messageColumns} from message m
+  where m.task_id = ${p('taskId')} and m.task_id is not null and (m.task_seq > 1 or m.id <> 'MESSAGE:' || m.task_id)
+  order by m.task_seq desc limit 1`)
 interface ThreadPage {
   threadId: string
   projectId: string
   after: string
   limit: number
 }
-const oldestFirst: SQL = sql`order by m.id ${limited}`
-const threadOfProject = statement<ThreadPage, MessageRow>(sql`select ${messageColumns} from message m
-  where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
-    select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id)) ${oldestFirst}`)
-const threadOfAgent = statement<
-  ThreadPage & { agentId: string },
-  MessageRow
->(sql`select ${messageColumns} from message m
-  where m.thread_id = ${p('threadId')} and m.id > ${p('after')} and (m.sender_id = ${p('agentId')} or exists (
-    select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id)) ${oldestFirst}`)
+const threadOfProject = statement<ThreadPage, MessageRow>(
+  pageOfThread(sql`(m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
+    select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id))`),
+)
+const threadOfAgent = statement<ThreadPage & { agentId: string }, MessageRow>(
+  pageOfThread(sql`(m.sender_id = ${p('agentId')} or exists (
+    select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id))`),
+)
+function pageOfThread(isVisible: SQL): SQL {
+  const page = sql`and m.id > ${p('after')} and ${isVisible}`
+  const ids = idsInThread(sql`message m`, page, sql`order by m.id ${limited}`)
+  return sql`select ${messageColumns} from (${ids}) page cross join message m where m.id = page.id order by page.id ${limited}`
+}
 const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
   from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)
+
+/**
+ * A subquery: the ids of the message that begins the thread `threadId`, and of a page of the others.
+ * @param from the table `message m`, and tables joined to it
+ * @param page conditions that both fulfil: `and …`
+ * @param order the order and length of a page
+ */
+export function idsInThread(from: SQL, page: SQL, order: SQL): SQL {
+  return sql`select m.id from ${from} where m.id = ${p('threadId')} ${page}
+    union all select id from (select m.id from ${from} where m.thread_id = ${p('threadId')} and m.thread_id <> ''
+      and m.id <> ${p('threadId')} ${page} ${order}) page`
+}
 
 export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
   await tx.run(insert, {
     ...message,
+    threadId: message.threadId === message.id ? '' : message.threadId,
     broadcast: message.broadcast ? 1 : 0,
     payload: message.payload === null ? null : JSON.stringify(message.payload),
     taggedConcepts: JSON.stringify(message.taggedConcepts),
@@ -65,7 +87,7 @@ export async function findMessage(db: Reader, id: string): Promise<MailMessage |
 
 /** Returns the newest mail of a task, which a follow-up answers. */
 export async function findNewestMessageOfTask(db: Reader, taskId: string): Promise<MailMessage | undefined> {
-  const row = await db.get(newestOfTask, { taskId })
+  const row = (await db.get(newestLater, { taskId })) ?? (await db.get(byId, { id: firstMailOf(taskId) }))
   return row && messageFromRow(row)
 }
 

@@ -5,7 +5,14 @@ import { identityFrom } from '../../registry/agents/identity.ts'
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
 import type { MailMessage, MessageType, Recipient } from '../messages/message.ts'
-import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
+import {
+  idsInThread,
+  type MessageRow,
+  messageColumns,
+  messageFromRow,
+  senderColumn,
+  sizeOfRow,
+} from '../messages/message-store.ts'
 import { recipientColumns } from '../messages/recipient-store.ts'
 
 export interface InboxQuery {
@@ -58,42 +65,42 @@ type Row = MessageRow & Recipient & { from: string | null }
 const filters = {
   unread: sql`r.status = 'sent'`,
   since: sql`r.message_id >= ${p('since')}`,
-  threadId: sql`m.thread_id = ${p('threadId')}`,
   signalType: sql`r.signal_type = ${p('signalType')} and r.signal_type is not null`,
   type: sql`r.type = ${p('type')}`,
 }
-type FilterName = keyof typeof filters
+type FilterName = keyof typeof filters | 'threadId'
 
 const prepared = new Map<string, Statement<object, Row>>()
 
 /** Returns the statement of a combination of filters. Each combination is prepared once. */
 function statementOf(
   names: readonly FilterName[],
-  order: 'oldest' | 'newest',
+  from: 'oldest' | 'newest',
   type?: MessageType,
 ): Statement<object, Row> {
   // The index of types leaves out the two types that most mail has.
   const isRare = type !== undefined && type !== 'msg' && type !== 'task'
-  const shape = [...names, order, isRare].join()
+  const shape = [...names, from, isRare].join()
   const known = prepared.get(shape)
   if (known) return known
-  const terms: SQL[] = names.map((name) => filters[name])
+  const terms: SQL[] = names.filter((name) => name !== 'threadId').map((name) => filters[name])
   if (isRare) terms.push(sql`r.type <> 'msg' and r.type <> 'task'`)
   // A thread is read from the index of threads, everything else from the recipient's.
   const inThread = names.includes('threadId')
   const id = inThread ? sql.raw('m.id') : sql.raw('r.message_id')
-  terms.push(order === 'oldest' ? sql`${id} > ${p('after')}` : sql`${id} < ${p('after')}`)
-  const direction = order === 'oldest' ? sql.raw('asc') : sql.raw('desc')
+  terms.push(from === 'oldest' ? sql`${id} > ${p('after')}` : sql`${id} < ${p('after')}`)
+  const direction = from === 'oldest' ? sql.raw('asc') : sql.raw('desc')
   const own = sql`r.agent_id = ${p('agentId')}`
-  const range = sql`where ${own} and ${sql.join(terms, sql` and `)} order by ${id} ${direction} ${limited}`
-  const source = sql`from message_recipient r join message m on m.id = r.message_id left join agent a on a.id = m.sender_id`
+  const within = sql`${own} and ${sql.join(terms, sql` and `)}`
+  const order = sql`order by ${id} ${direction} ${limited}`
+  const mails = sql`message_recipient r join message m on m.id = r.message_id`
   // The ids of the page are found in an index alone, however large the inbox is. Then its rows are read.
-  const page = inThread
-    ? range
-    : sql`where ${own} and r.message_id in (select r.message_id from message_recipient r ${range}) order by r.message_id ${direction}`
-  const made = statement<object, Row>(
-    sql`select ${messageColumns}, ${recipientColumns}, ${senderColumn} as "from" ${source} ${page}`,
-  )
+  const ids = inThread
+    ? idsInThread(mails, sql`and ${within}`, order)
+    : sql`select r.message_id from message_recipient r where ${within} ${order}`
+  const made = statement<object, Row>(sql`select ${messageColumns}, ${recipientColumns}, ${senderColumn} as "from"
+    from ${mails} left join agent a on a.id = m.sender_id
+    where ${own} and r.message_id in (${ids}) order by r.message_id ${direction} ${limited}`)
   prepared.set(shape, made)
   return made
 }
