@@ -22,6 +22,10 @@ test('an answer that cannot be written is that request’s 500, its mail waits a
   const failed = await gateway.call('GET', `/v1/tasks/${id}`, undefined, donna)
   expect([failed.status, failed.body.code]).toEqual([500, 'internal'])
   expect(of('request.failed')).toHaveLength(1)
+  const options = { key: donna.key, headers: { 'a2a-version': '1.0' } }
+  const overA2a = await gateway.call('GET', `/agents/donna/tasks/${id}`, undefined, options)
+  expect([overA2a.status, overA2a.body.error.message]).toEqual([500, failed.body.detail])
+  expect(of('a2a.failed')).toHaveLength(1)
   const next = await until(whoami, ({ body }) => body.pendingSignals !== undefined)
   expect(next).toMatchObject({ status: 200, body: { identity: '@donna', pendingSignals: [{ subject: 'Hello' }] } })
   expect(of('mail.return_failed')).toEqual([])

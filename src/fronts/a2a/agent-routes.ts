@@ -140,6 +140,7 @@ function beginCall(context: AgentFrontContext): RequestHandler {
     const call = new HttpCall(req, res, context, address)
     calls.set(req, call)
     res.locals.call = call
+    res.locals.log = context.log
     next()
   }
 }

@@ -5,6 +5,7 @@ import { bearerKey } from '../auth.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { fromBodyParser, retrySecondsOf, setEncodings } from '../problem.ts'
 import { requestIdOf } from '../request-log.ts'
+import type { A2aCall } from './call.ts'
 import { metadataOf, reasonOf } from './error-info.ts'
 import { rpcId } from './rpc-id.ts'
 
@@ -74,8 +75,23 @@ function statusWithRetry(this: Response, code: number): Response {
   return setStatus.call(this, code)
 }
 
-function jsonWithRetry(this: Response, body: { error?: ErrorBody }): Response {
+function jsonWithRetry(this: Response, answer: { error?: ErrorBody }): Response {
+  const body = isFault(this, answer?.error) ? withoutReason(this, answer as { error: ErrorBody }) : answer
   return sendJson.call(this, body?.error ? withRetry(this, body as { error: ErrorBody }) : body)
+}
+
+/** Whether the SDK failed outside the operation, for example on a task that it cannot write. It answers with the message of what it caught. */
+function isFault({ locals, statusCode }: Response, error: ErrorBody | undefined): boolean {
+  const { call, problem } = locals as { call?: A2aCall; problem?: string }
+  const isInternal = statusCode >= 500 || error?.code === -32603
+  return error !== undefined && isInternal && call !== undefined && call.failure === undefined && problem === undefined
+}
+
+/** Replaces the message by the sentence of any unknown error, and writes it to the log. */
+function withoutReason(res: Response, { error, ...rest }: { error: ErrorBody }): { error: ErrorBody } {
+  const log = res.locals.log as Logger
+  log.error({ err: error.message, requestId: requestIdOf(res), path: res.req.path }, 'a2a.failed')
+  return { ...rest, error: { ...error, message: toProblem(undefined).message } }
 }
 
 /** Sends the result of a JSON-RPC call. Express would look at what no such answer has: an ETag, a charset, a type by its value. */
@@ -88,6 +104,8 @@ export function sendRpcResult(res: Response, answer: object): void {
 
 /** The error object of JSON-RPC or of HTTP+JSON. */
 interface ErrorBody {
+  readonly code?: number
+  readonly message?: string
   readonly status?: string
   readonly data?: readonly unknown[]
   readonly details?: readonly unknown[]
