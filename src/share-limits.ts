@@ -72,6 +72,11 @@ export const agentNumbers = {
   pushConfigsPerTask: limit(20, 'items', 'push notification configs of one caller on one task'),
   keys: limit(100, 'items', 'API keys of one agent that are not revoked'),
   grants: limit(1_000, 'items', 'permissions that one agent has granted'),
+  claims: limit(
+    1_000,
+    'items',
+    'refs that one agent owns by a claim; hand-offs by other agents give it half of them at most. Claims on finished tasks end when the number is reached',
+  ),
   requestsAtOnce: limit(64, 'at a time', 'requests of one agent that are processed; more wait in a queue'),
   requestsAtOnceInCompany: limit(
     8,

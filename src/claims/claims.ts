@@ -4,6 +4,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { type Claim, nextStep, stalenessOf } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
+import { requireRoomToClaim } from './claim-room.ts'
 import { findClaim, removeStaleClaim, renewClaim, takeClaim, takeOverClaim } from './claim-store.ts'
 import type { ClaimContext, Claimed } from './context.ts'
 import { claimOn, claimTask, dropClaim, returnTask } from './task-claims.ts'
@@ -13,7 +14,8 @@ import { claimOn, claimTask, dropClaim, returnTask } from './task-claims.ts'
  * renews its claim. A stale claim (its owner silent for 6 hours, or removed) is taken over, and the event says why.
  *
  * The owner of a task is its assignee, with or without a claim. Only a party of the task may claim it; an agent that takes it over becomes
- * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `quota-exceeded`. Source: S4-7, S4-8, D18.
+ * its assignee. Errors: `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `quota-exceeded`,
+ * `limit-exceeded`. Source: S4-7, S4-8, D18.
  */
 export function claimRef(context: ClaimContext, caller: Caller, ref: string): Promise<Claimed> {
   return context.db.transaction(async (tx) => {
@@ -32,17 +34,19 @@ const claimBytes = 256
 
 /** Reads the claim and changes it; undefined when another transaction changed it in between. */
 async function tryClaim(
-  { append, usage }: ClaimContext,
+  context: ClaimContext,
   tx: Transaction,
   caller: Caller,
   ref: string,
 ): Promise<Claimed | undefined> {
+  const { append, usage } = context
   const { projectId } = caller
   const before = await findClaim(tx, projectId, ref)
   const step = nextStep(before, caller.id, tx.now)
   if (step.act === 'refuse') throw conflict(before!)
   const claim = ownClaim(caller, ref, before && step.act === 'renew' ? before.claimedAt : tx.now, tx.now)
   if (step.act === 'renew') return (await renewClaim(tx, claim)) ? { claim, outcome: 'renewed' } : undefined
+  await requireRoomToClaim(context, tx, caller)
   if (step.act === 'take') {
     usage.requireRoom(caller)
     if (!(await takeClaim(tx, projectId, ref, caller.id))) return undefined

@@ -8,6 +8,7 @@ import type { RefusedHandoffMail, SendHandoffMail } from '../registry/mail/hando
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
+import { requireRoomToReceive } from './claim-room.ts'
 import { requireClaim } from './claims.ts'
 import type { ClaimContext } from './context.ts'
 import { claimOn, giveClaim, requireOpen, type TaskClaim } from './task-claims.ts'
@@ -31,7 +32,7 @@ interface HandedOff {
  * Gives a claim to another agent: the change of owner and the mail to the new owner are one transaction. A task gets that agent as
  * its assignee; its assignee need not have claimed it. Only the owner and the operator may. Errors: `claim-not-found`,
  * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `rate-limited`, `storm-breaker`, `recipient-storm`,
- * `quota-exceeded`, and those of an address. Source: S4-7, D18.
+ * `quota-exceeded`, `limit-exceeded`, and those of an address. Source: S4-7, D18.
  */
 export async function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
   const handed = await context.db.transaction((tx) => handOff(context, tx, caller, input))
@@ -51,6 +52,7 @@ async function handOff(
   const before = await ownedClaim(tx, caller, ref, task)
   if (task) requireOpen(task)
   const recipient = await requireRecipient(tx, caller, to, before)
+  await requireRoomToReceive(context, tx, caller, recipient)
   const body = message ?? null
   const mail = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
   if ('problem' in mail) {

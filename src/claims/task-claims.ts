@@ -7,6 +7,7 @@ import type { Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { stalenessOf } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
+import { requireRoomToClaim } from './claim-room.ts'
 import { findClaim, findImplicitClaim, moveClaim, removeClaim, renewClaim, takeClaim } from './claim-store.ts'
 import type { ClaimContext, Claimed } from './context.ts'
 
@@ -26,11 +27,12 @@ export async function claimOn(tx: Transaction, task: ClaimedTask, projectId: str
 
 /** Claims a task for its assignee, or makes the caller the assignee when that one is silent. The task is locked. */
 export async function claimTask(
-  { append, assignment }: ClaimContext,
+  context: ClaimContext,
   tx: Transaction,
   caller: Caller,
   task: ClaimedTask,
 ): Promise<Claimed> {
+  const { append, assignment } = context
   const { projectId, identity: owner } = caller
   const before = await claimOn(tx, task, projectId)
   const { ref, isStored } = before
@@ -40,6 +42,7 @@ export async function claimTask(
       await renewClaim(tx, before)
       return { claim: { ...own, claimedAt: before.claimedAt }, outcome: 'renewed' }
     }
+    await requireRoomToClaim(context, tx, caller)
     await takeClaim(tx, projectId, ref, caller.id)
     await append(tx, projectId, [claimEvent('claim.taken', caller, [caller.id], { ref, owner })])
     return { claim: { ...own, claimedAt: tx.now }, outcome: 'claimed' }
@@ -47,6 +50,7 @@ export async function claimTask(
   const reason = stalenessOf(before, tx.now)
   if (reason === undefined) throw conflict(before)
   requireOpen(task)
+  await requireRoomToClaim(context, tx, caller)
   await giveClaim(tx, before, caller.id)
   const previousOwner = before.owner ?? removedIdentity
   const data = { ref, owner, previousOwner, reason }

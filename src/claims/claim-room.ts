@@ -1,0 +1,67 @@
+import type { Caller } from '../registry/callers/caller.ts'
+import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
+import type { Transaction } from '../storage/database.ts'
+import { countClaims, removeFinishedClaims } from './claim-count-store.ts'
+import { claimEvent } from './claim-event.ts'
+import type { ClaimContext } from './context.ts'
+
+type RoomContext = Pick<ClaimContext, 'append'>
+interface Owner {
+  readonly id: string
+  /** `@donna` */
+  readonly handle: string
+}
+
+/** How many claims on finished tasks end at once. */
+const finishedMax = 100
+
+/** Requires that the caller may own one more ref. The operator may own any number. Errors: `limit-exceeded`. */
+export async function requireRoomToClaim(context: RoomContext, tx: Transaction, caller: Caller): Promise<void> {
+  const max = limitFor(caller, 'claims')
+  if (await hasRoom(context, tx, caller, { id: caller.id, handle: caller.identity }, max)) return
+  throw limitExceeded(
+    'claims',
+    max,
+    `${caller.identity} owns ${max} refs, and may own no more. Release those that are done: DELETE /v1/claims.`,
+  )
+}
+
+/**
+ * Requires that a hand-off leaves its receiver room for claims of its own: nobody asks the receiver. The operator may hand over any number.
+ * Errors: `limit-exceeded`.
+ */
+export async function requireRoomToReceive(
+  context: RoomContext,
+  tx: Transaction,
+  caller: Caller,
+  receiver: Owner,
+): Promise<void> {
+  const max = limitFor(caller, 'claims')
+  const handed = Math.ceil(max / 2)
+  if (await hasRoom(context, tx, caller, receiver, handed)) return
+  throw limitExceeded(
+    'claims',
+    max,
+    `${receiver.handle} owns ${handed} refs or more, half of the ${max} that an agent may own (claims): further ones it has to claim itself. Ask it to release some, or hand over to another agent.`,
+  )
+}
+
+/** Whether an owner has fewer claims than `max`, once those on finished tasks have ended. */
+async function hasRoom(
+  { append }: RoomContext,
+  tx: Transaction,
+  caller: Caller,
+  { id: ownerId, handle }: Owner,
+  max: number,
+): Promise<boolean> {
+  if (caller.kind === 'operator' || max === 0) return true
+  const { projectId } = caller
+  const range = { projectId, ownerId, limit: max }
+  if ((await countClaims(tx, range)) < max) return true
+  const finished = await removeFinishedClaims(tx, { ...range, limit: finishedMax })
+  const released = finished.map((ref) =>
+    claimEvent('claim.released', caller, [ownerId], { ref, previousOwner: handle, reason: 'its task is finished' }),
+  )
+  if (released.length > 0) await append(tx, projectId, released)
+  return (await countClaims(tx, range)) < max
+}
