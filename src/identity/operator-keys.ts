@@ -6,7 +6,6 @@ import {
   createOperatorKey,
   findLiveOperatorKey,
   listOperatorKeys,
-  listOperatorKeysMadeBy,
   type OperatorKey,
   revokeOperatorKey,
 } from '../registry/callers/operator-key-store.ts'
@@ -14,8 +13,9 @@ import type { OperatorRole } from '../registry/callers/operator-role.ts'
 import { requireProject } from '../registry/projects/project-store.ts'
 import { parseProject } from '../registry/projects/projects.ts'
 import type { Reader } from '../storage/database.ts'
-import { mintedBy, type RevokeOptions, revokeAll } from './api-keys.ts'
+import type { RevokeOptions } from './api-keys.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
+import { revokeMintedBy } from './revoke-minted.ts'
 
 interface OperatorKeyInput {
   readonly role: OperatorRole
@@ -75,22 +75,10 @@ export function removeOperatorKey(
     if (!(await findLiveOperatorKey(tx, id))) {
       throw new Problem('key-not-found', { detail: `No live operator key "${id}". List them: GET /v1/operator-keys.` })
     }
-    const ids = options.minted ? await operatorsMintedBy(tx, id) : [id]
-    for (const each of ids) await revokeOperatorKey(tx, each)
-    const ended = ids.map((keyId) => ({ keyId }))
-    await endKeys(context, tx, ended, { reason: 'key-revoked', actor: caller.identity })
-    if (!options.minted) return
-    const keys = []
-    for (const each of ids) keys.push(...(await mintedBy(tx, each)))
-    if (keys.length > 0) await revokeAll(context, tx, keys, caller)
+    await revokeOperatorKey(tx, id)
+    await endKeys(context, tx, [{ keyId: id }], { reason: 'key-revoked', actor: caller.identity })
+    if (options.minted) await revokeMintedBy(context, tx, id, caller)
   })
-}
-
-/** Returns a key and the operator keys that it made, that they made, and so on. */
-async function operatorsMintedBy(db: Reader, id: string): Promise<string[]> {
-  const seen = new Set([id])
-  for (const maker of seen) for (const made of await listOperatorKeysMadeBy(db, maker)) seen.add(made.id)
-  return [...seen]
 }
 
 function requireReach({ role, projects }: OperatorKeyInput): void {

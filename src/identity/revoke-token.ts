@@ -1,17 +1,21 @@
 import { Problem } from '../errors.ts'
 import { type Caller, requireSelf } from '../registry/callers/caller.ts'
 import { revokeToken } from '../registry/callers/revoked-token-store.ts'
+import type { RevokeOptions } from './api-keys.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
+import { revokeMintedBy } from './revoke-minted.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
 /**
- * Refuses an issuer's token until it expires, and ends its resources. The caller of the token and an operator of its project may
- * do this. A token that is not valid is refused anyway. Errors: `invalid-request`, `forbidden`.
+ * Refuses an issuer's token until it expires, and ends its resources. With `minted` it also revokes every key that the token made, that
+ * those made, and so on. The caller of the token and an operator of its project may do this. A token that is not valid is refused
+ * anyway. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
   context: KeyContext & { readonly tokens?: TokenVerifier | undefined },
   caller: Caller,
   token: string,
+  { minted = false }: Pick<RevokeOptions, 'minted'> = {},
 ): Promise<void> {
   const { db, tokens } = context
   const bearer = tokens && (await callerOfToken(db, tokens, token))
@@ -22,11 +26,23 @@ export async function refuseToken(
     })
   }
   requireOwn(caller, bearer)
+  if (minted) requireMint(caller, bearer)
   const { keyId, expiresAt } = bearer
   await db.transaction(async (tx) => {
     await revokeToken(tx, keyId, expiresAt)
     const key = bearer.kind === 'agent' ? { keyId, agentId: bearer.id } : { keyId }
     await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity })
+    if (minted) await revokeMintedBy(context, tx, keyId, caller)
+  })
+}
+
+/** Errors: `forbidden`. */
+function requireMint(caller: Caller, bearer: Caller): void {
+  if (caller.keyId === bearer.keyId || caller.scopes.includes('mint')) return
+  throw new Problem('forbidden', {
+    field: 'minted',
+    detail:
+      'minted: only a key with the scope mint can revoke the keys that another token made. Leave it out, or use such a key.',
   })
 }
 

@@ -229,6 +229,45 @@ test('a revoked token is refused before it expires, and its resources end', asyn
   expect((await gateway.call('GET', `/v1/wake-subscriptions/${id}`)).body).toMatchObject({ reason: 'key-revoked' })
 })
 
+test('with a revoked token the keys that it made end too, if the one who revokes it may make keys', async () => {
+  await using issuer = await startIssuer()
+  await using gateway = await startTrusting(issuer, { claims: { role: 'role', scopes: 'scope' }, projects: '*' })
+  await gateway.addAgent('donna')
+  const revoke = (key: string, token: string, minted: boolean) =>
+    gateway.call('POST', '/v1/tokens/revoke', { token, minted }, { key })
+  const mint = async (key: string) => {
+    const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['read', 'mint'] }, { key })
+    return body.apiKey as string
+  }
+  const claims = { project: 'default', scope: 'read manage mint' }
+  const leaked = await issuer.sign({ ...claims, jti: 'leaked' })
+  const first = await mint(leaked)
+  const second = await mint(first)
+  const weak = await issuer.sign({ ...claims, scope: 'read manage', jti: 'weak' })
+  expect((await revoke(weak, leaked, true)).body).toMatchObject({ status: 403, field: 'minted' })
+  expect(await statusOf(gateway, leaked)).toBe(200)
+  expect((await revoke(gateway.adminKey, leaked, true)).status).toBe(204)
+  for (const key of [leaked, first, second]) expect(await statusOf(gateway, key)).toBe(401)
+
+  // A token of an operator makes keys of operators, which make keys of agents.
+  const admin = await issuer.sign({ sub: 'ops', role: 'admin', jti: 'admin' })
+  const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'admin' }, { key: admin })
+  const third = await mint(body.operatorKey)
+  expect((await revoke(admin, admin, true)).status).toBe(204)
+  for (const key of [admin, body.operatorKey, third]) expect(await statusOf(gateway, key)).toBe(401)
+})
+
+test('without `minted` the keys that a revoked token made stay valid', async () => {
+  await using issuer = await startIssuer()
+  await using gateway = await startTrusting(issuer, { claims: { scopes: 'scope' } })
+  await gateway.addAgent('donna')
+  const token = await issuer.sign({ scope: 'read mint', jti: 'one' })
+  const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['read'] }, { key: token })
+  expect((await gateway.call('POST', '/v1/tokens/revoke', { token })).status).toBe(204)
+  expect(await statusOf(gateway, token)).toBe(401)
+  expect(await statusOf(gateway, body.apiKey)).toBe(200)
+})
+
 test('the card says that tokens of the issuer are accepted, in both versions', async () => {
   await using issuer = await startIssuer()
   await using gateway = await startTrusting(issuer)

@@ -12,9 +12,9 @@ export const tokenRoutes = [
     name: 'token.revoke',
     what: 'revoke a token',
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    body: z.strictObject({ token: line(keyLimits.bearer.max).min(1) }),
+    body: z.strictObject({ token: line(keyLimits.bearer.max).min(1), minted: z.boolean().optional() }),
     status: 204,
     handle: async ({ caller, body }, context: KeyContext & { readonly tokens?: TokenVerifier | undefined }) =>
-      refuseToken(context, caller, body.token),
+      refuseToken(context, caller, body.token, body),
   }),
 ] as const
