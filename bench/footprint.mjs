@@ -97,7 +97,7 @@ function perMessage(before, after, messages) {
     const of = (field) => (now[field] - old[field]) / messages
     return { name, rows: of('rows'), bytes: of('bytes'), indexBytes: of('indexBytes') }
   })
-  return tables.filter(({ rows }) => rows > 0)
+  return tables.filter(({ rows }) => rows >= 0.1)
 }
 
 function totals(alone, together) {
