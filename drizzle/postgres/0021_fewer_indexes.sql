@@ -3,9 +3,9 @@
 -- Almost every task is with the agent that it was sent to: one index finds it by either. A task that was handed over is in two others.
 drop index task_by_agent;
 drop index task_by_assignee;
-create index task_by_assignee on task (assignee_id, state, status_at desc, id desc) where (agent_id = assignee_id) is true;
-create index task_handed_to on task (assignee_id, state, status_at desc, id desc) where (agent_id = assignee_id) is not true;
-create index task_handed_on on task (agent_id, state, status_at desc, id desc) where (agent_id = assignee_id) is not true;
+create index task_by_assignee on task (assignee_id, state, status_at desc, id desc) where case when agent_id = assignee_id then true else false end;
+create index task_handed_to on task (assignee_id, state, status_at desc, id desc) where case when agent_id <> assignee_id then true else false end;
+create index task_handed_on on task (agent_id, state, status_at desc, id desc) where case when agent_id <> assignee_id then true else false end;
 
 -- The first mail of a task has the id of the task, so only later mail is searched for by the task. Older rows have ids of their own.
 drop index message_by_task;

@@ -4,7 +4,7 @@ import { limited, p, type SQL, type Statement, sql, statement } from '../storage
 import { type TaskState, taskStates } from './state.ts'
 import type { Task } from './task.ts'
 import { totalByCounters } from './task-count-store.ts'
-import { partsByHandOver, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
+import { handedOver, type TaskRow, taskColumns, taskFromRow, withItsAgent } from './task-store.ts'
 
 export interface TaskQuery {
   /** Tasks of this project. With an agent, an assignee or an originator: their tasks in all projects, unless `isWithin`. */
@@ -76,15 +76,14 @@ function statementsFor(names: readonly FilterName[], continues: boolean): Statem
   const shape = [...names, continues].join()
   const known = prepared.get(shape)
   if (known) return known
-  const where = conditions(names)
-  const range = continues ? sql`${where} and (status_at, id) < (${p('statusAt')}, ${p('id')})` : where
+  const after = continues ? [sql`(status_at, id) < (${p('statusAt')}, ${p('id')})`] : []
   const made = {
     page: statement<object, TaskRow>(
       isOneRange(names)
-        ? sql`select ${taskColumns} from task where ${range} ${newestFirst}`
-        : sql`select ${taskColumns} from task where id in (${newestOfEach(rangesOf(names, range))}) ${newestFirst}`,
+        ? sql`select ${taskColumns} from task where ${allOf([...conditions(names), ...after])} ${newestFirst}`
+        : sql`select ${taskColumns} from task where id in (${newestOfEach(rangesOf(names, after))}) ${newestFirst}`,
     ),
-    count: totalByCounters(names) ?? statement(totalOf(isOneRange(names) ? [where] : rangesOf(names, where))),
+    count: totalByCounters(names) ?? statement(totalOf(rangesOf(names, []))),
   }
   prepared.set(shape, made)
   return made
@@ -103,14 +102,26 @@ function isOfWorker(names: readonly FilterName[]): boolean {
   return names.includes('assigneeId') || names.includes('agentId')
 }
 
-/** The ranges of an index that have the result: one for each state, which is before the time, and for each of its parts. */
-function rangesOf(names: readonly FilterName[], range: SQL): SQL[] {
-  const parts = isOfWorker(names) ? partsByHandOver.map((part) => sql`${range} and ${part}`) : [range]
-  // Where the two are the same, the index has the assignee.
-  if (names.includes('agentId')) parts[0] = sql`${parts[0]} and assignee_id = ${p('agentId')}`
-  if (names.includes('state')) return parts
-  return parts.flatMap((part) => taskStates.map((state) => sql`${part} and state = ${state}`))
+/** The ranges of an index that have the result: one for each state, which is before the time, and for each part of an agent's tasks. */
+function rangesOf(names: readonly FilterName[], after: readonly SQL[]): SQL[] {
+  if (isOneRange(names)) return [allOf([...conditions(names), ...after])]
+  const states = names.includes('state') ? [[]] : taskStates.map((state) => [sql`state = ${state}`])
+  return partsOf(names).flatMap((part) => states.map((state) => allOf([...part, ...state, ...after])))
 }
+
+function partsOf(names: readonly FilterName[]): SQL[][] {
+  const all = conditions(names)
+  if (!isOfWorker(names)) return [all]
+  // Where the two are the same, the index has the assignee alone.
+  const others = conditions(names.filter((name) => name !== 'agentId'))
+  const sent = names.includes('agentId') ? [sql`assignee_id = ${p('agentId')}`, ...others] : all
+  return [
+    [...sent, withItsAgent],
+    [...all, handedOver],
+  ]
+}
+
+const allOf = (terms: readonly SQL[]): SQL => sql.join([...terms], sql` and `)
 
 function newestOfEach(ranges: readonly SQL[]): SQL {
   const newest = ranges.map(
@@ -124,11 +135,10 @@ function totalOf(ranges: readonly SQL[]): SQL {
   return sql`select cast(sum(counted) as bigint) as "total" from (${sql.join(counts, sql` union all `)}) as page`
 }
 
-function conditions(names: readonly FilterName[]): SQL {
+function conditions(names: readonly FilterName[]): SQL[] {
   // coalesce() hides the project from the planner: the index by context reads fewer rows than the one by project.
   const project = names.includes('contextId') ? sql`coalesce(project_id, '') = ${p('projectId')}` : filters.projectId
-  const terms = names.map((name) => (name === 'projectId' ? project : filters[name]))
-  return sql.join(terms, sql` and `)
+  return names.map((name) => (name === 'projectId' ? project : filters[name]))
 }
 
 function present(

@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Priority } from '../registry/agents/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
-import { lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
+import { lateFilter, lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
 import type { Encoded } from './encoded.ts'
 import type { TaskState } from './state.ts'
 import type { Task, TaskParties } from './task.ts'
@@ -21,12 +21,13 @@ export const taskColumns =
   priority, tagged_concepts as "taggedConcepts", metadata, message_count as "messageCount", chunk_count as "chunkCount", size,
   expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt"`)
 
-const isWithItsAgent = '(agent_id = assignee_id) is'
 /**
- * The two parts of the tasks of an agent, each with indexes of its own: first those that are with the agent that they were sent to,
- * which are almost all, then those that were handed over. `is` keeps PostgreSQL from writing the condition in another way.
+ * The two parts of the tasks of an agent, each with indexes of its own: those that are with the agent that they were sent to, which
+ * are almost all, and those that were handed over. PostgreSQL takes a bare comparison of two columns for rare.
  */
-export const partsByHandOver: readonly SQL[] = ['true', 'not true'].map((is) => sql.raw(`${isWithItsAgent} ${is}`))
+export const withItsAgent: SQL = lateFilter(sql`agent_id = assignee_id`)
+export const handedOver: SQL = lateFilter(sql`agent_id <> assignee_id`)
+export const partsByHandOver: readonly SQL[] = [withItsAgent, handedOver]
 
 const insert =
   statement<TaskRow>(sql`insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version,
