@@ -67,6 +67,11 @@ export const openLimits = {
 export const companyLimits = {
   largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
   largeWait: limit(30, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
+  paced: limit(
+    100,
+    'items',
+    'requests that one agent begins in a second, or a sixtieth of its `requestsPerMinute` where that is more; further ones begin evenly spaced',
+  ),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */

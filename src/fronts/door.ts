@@ -5,6 +5,7 @@ import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
 import type { BeginReading } from '../tasks/content-within.ts'
 import { callerOf } from './auth.ts'
+import { leaveRequestQueue } from './request-queue.ts'
 
 /** What is known of a request at the door. */
 interface Entered {
@@ -148,6 +149,7 @@ function untilGone(res: Response): AbortSignal {
 async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<Entered, 'leave'>): Promise<boolean> {
   shares.spendRequest(caller)
   const entering = shares.enter(caller, known.request)
+  if (typeof entering !== 'function') leaveRequestQueue(res)
   const leave = typeof entering === 'function' ? entering : await entering
   if (res.closed) {
     leave()

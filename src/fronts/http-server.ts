@@ -7,7 +7,7 @@ import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { ExpressMessages } from './express-messages.ts'
-import { RequestQueue } from './request-queue.ts'
+import { noteQueued, RequestQueue } from './request-queue.ts'
 import { takeUpgrade } from './upgrade.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
@@ -73,7 +73,11 @@ export class HttpServer implements AsyncDisposable {
       })
       void listener.then((listen) => {
         if (res.closed) return
-        const end = queue.begin(req.headers.authorization ?? socket.remoteAddress ?? '', () => listen(req, res))
+        const credential = req.headers.authorization ?? socket.remoteAddress ?? ''
+        const end = queue.begin(credential, (end) => {
+          noteQueued(res, end)
+          listen(req, res)
+        })
         res.once('close', end)
       })
     })

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Clock, steadyClock } from '../lib/clock.ts'
 import { FairQueue, type Member } from '../lib/fair-queue.ts'
 
 /** How long a caller counts as active after a request, in ms. */
@@ -8,8 +8,6 @@ const processMs = 100
 /** How many of all requests wait at most; more begin at once: waiting must not cost more memory than beginning. */
 const waitingMax = 1_000
 const queueBounds = { few: 4, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
-/** A clock that is never set. */
-const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
 
 interface Request {
   readonly credential: string
@@ -19,6 +17,18 @@ interface Request {
   /** Since it has begun. */
   member: Member | undefined
   begunAt: number
+}
+
+const queued = new WeakMap<object, () => void>()
+
+/** Notes how an answer's request ends its time in the queue. */
+export function noteQueued(answer: object, end: () => void): void {
+  queued.set(answer, end)
+}
+
+/** Ends the time of a request in the queue before it is answered: its caller's share decides from now on. */
+export function leaveRequestQueue(answer: object): void {
+  queued.get(answer)?.()
 }
 
 /**
@@ -50,14 +60,16 @@ export class RequestQueue {
   /**
    * Begins a request now, or when the queue lets it. Returns how to end it; one that ends before that never begins.
    * @param credential whose request it is, as the request says it
+   * @param work begins it; also given how to end it, for a request that waits elsewhere before it is answered
    */
-  begin(credential: string, work: () => void): () => void {
-    const request: Request = { credential, work, isOver: false, member: undefined, begunAt: 0 }
-    this.#enter(request)
-    return () => {
+  begin(credential: string, work: (end: () => void) => void): () => void {
+    const request: Request = { credential, work: () => work(end), isOver: false, member: undefined, begunAt: 0 }
+    const end = (): void => {
       request.isOver = true
       this.#leave(request)
     }
+    this.#enter(request)
+    return end
   }
 
   /** Notes that a connection was accepted in this iteration of the event loop: more of them may wait. */

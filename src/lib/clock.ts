@@ -13,6 +13,9 @@ export const systemClock: Clock = {
   },
 }
 
+/** A clock that is never set: in ms since the process began. For waits that nobody sees the instant of. */
+export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
+
 /** Resolves after `delayMs`, or at once when the signal aborts. Never rejects: callers check the signal. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()

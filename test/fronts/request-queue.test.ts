@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RequestQueue } from '../../src/fronts/request-queue.ts'
+import { leaveRequestQueue, noteQueued, RequestQueue } from '../../src/fronts/request-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const iteration = () => new Promise((resolve) => setImmediate(resolve))
@@ -184,4 +184,23 @@ test('every request begins once, those of a credential in their order', async ()
     }),
     { numRuns: 100 },
   )
+})
+
+test('a request that waits elsewhere lets the next one of its credential begin, and ends only once', async () => {
+  const requests = new Requests()
+  requests.begin('donna 0')
+  requests.end('donna 0')
+  for (let count = 0; count < 4; count++) requests.begin(`mallory ${count}`)
+  const answers = [{}, {}]
+  for (const answer of answers) requests.queue.begin('mallory', (end) => noteQueued(answer, end))
+  for (const name of ['mallory 4', 'mallory 5', 'mallory 6']) requests.begin(name)
+  for (let count = 0; count < 4; count++) {
+    requests.end(`mallory ${count}`)
+    await turnsOf(3)
+  }
+  expect(requests.begun.at(-1)).toBe('mallory 3')
+  leaveRequestQueue(answers[0]!)
+  leaveRequestQueue(answers[0]!)
+  await turnsOf(3)
+  expect(requests.begun.at(-1)).toBe('mallory 4')
 })

@@ -15,7 +15,7 @@ class NotedQueue extends RequestQueue {
   readonly came: string[] = []
   over = 0
 
-  override begin(credential: string, work: () => void): () => void {
+  override begin(credential: string, work: (end: () => void) => void): () => void {
     this.came.push(credential)
     const end = super.begin(credential, work)
     return () => {

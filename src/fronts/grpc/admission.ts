@@ -58,6 +58,13 @@ export function admissionOf(metadata: Metadata): Admission {
   return admission
 }
 
+interface Entry {
+  readonly bearer: string | undefined
+  readonly canceled: AbortSignal
+  /** Called where the call waits for a share: it leaves the queue of all requests. */
+  readonly leaveQueue: () => void
+}
+
 /**
  * Authenticates and authorises a call by its metadata, and gives it a place among the concurrent requests. Errors: `unauthenticated`, `forbidden`,
  * `not-found`, `rate-limited`, `limit-exceeded`, VersionNotSupportedError.
@@ -66,7 +73,7 @@ export async function admitCaller(
   context: AgentFrontContext,
   incoming: IncomingCall,
   metadata: Metadata,
-  { bearer, canceled }: { readonly bearer: string | undefined; readonly canceled: AbortSignal },
+  { bearer, canceled, leaveQueue }: Entry,
 ): Promise<Pick<Admission, 'caller' | 'operation' | 'idempotencyKey' | 'leave' | 'request'>> {
   const { path } = incoming
   const caller = await authenticate(context, bearer)
@@ -81,7 +88,9 @@ export async function admitCaller(
   authorise(operation, caller)
   const key = idempotencyKey(metadataText(metadata, 'idempotency-key'))
   const request = newBulk({ what: path, bytes: 0, gone: () => canceled })
-  return { caller, operation, idempotencyKey: key, request, leave: await context.shares.enter(caller, request) }
+  const entering = context.shares.enter(caller, request)
+  if (typeof entering !== 'function') leaveQueue()
+  return { caller, operation, idempotencyKey: key, request, leave: await entering }
 }
 
 /** The agent that a tenant names, and the caller as it acts there. Errors: `invalid-request`, `agent-not-found`, `forbidden`. */

@@ -127,6 +127,7 @@ class CallGate {
     const admitted = await admitCaller(this.#context, this.#incoming, metadata, {
       bearer: this.#bearer,
       canceled: this.#canceled.signal,
+      leaveQueue: this.#leaveQueue,
     })
     this.#admitted = { metadata, address, front: 'grpc', ...admitted }
     // The client may have canceled meanwhile: then nothing else frees the place of the call.
@@ -138,7 +139,7 @@ class CallGate {
   /** Resolves when the call may begin, or is over. */
   #waitInQueue(credential: string): Promise<void> {
     return new Promise((resolve) => {
-      const leave = this.#queue.begin(credential, resolve)
+      const leave = this.#queue.begin(credential, () => resolve())
       this.#leaveQueue = () => {
         leave()
         resolve()

@@ -11,6 +11,7 @@ import { Company } from './company.ts'
 import { type LargeRequest, LargeRequests } from './large-requests.ts'
 import type { Bulk } from './large-spacing.ts'
 import { isUnlimited, OperatorShares } from './operator-shares.ts'
+import { Pace } from './pace.ts'
 import { QueuePlace } from './queue-place.ts'
 import { tooManyAtOnce, usedUp } from './refusals.ts'
 
@@ -37,10 +38,12 @@ export class Shares {
   readonly #projects = new KeyedSemaphore()
   readonly #operators: OperatorShares
   readonly #queue: FairQueue
+  readonly #pace: Pace
   readonly large: LargeRequests
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, pace = new Pace()) {
     this.#clock = clock
+    this.#pace = pace
     this.#queue = new FairQueue(clock, queueBounds)
     this.#operators = new OperatorShares(clock)
     this.#company = new Company(clock)
@@ -135,8 +138,9 @@ export class Shares {
     const ofAgent = this.#agents.enter(caller.id, { inside, waiting })
     if (ofAgent === undefined) throw tooManyAtOnce(caller, limitFor(caller, 'requestsAtOnce'), waiting)
     const large = inCompany && request ? this.large.expect(caller, request) : undefined
-    const entering = { caller, request, inCompany }
-    if (typeof ofAgent === 'function' && (!large || this.large.mayBegin(large))) {
+    const beginAt = inCompany ? this.#pace.count(caller) : undefined
+    const entering = { caller, request, inCompany, beginAt }
+    if (typeof ofAgent === 'function' && beginAt === undefined && (!large || this.large.mayBegin(large))) {
       return this.#enterProject(entering, ofAgent)
     }
     return this.#enterLate(entering, ofAgent, large)
@@ -150,13 +154,14 @@ export class Shares {
     if (waitMs > 0) throw usedUp(caller, 'megabytesPerMinute', max, waitMs)
   }
 
-  /** Waits in the queue of the agent, and until a large request may begin. */
+  /** Waits in the queue of the agent, for the pace of its requests, and until a large request may begin. */
   async #enterLate(
     entering: Entering,
     ofAgent: Leave | Promise<Leave>,
     large: LargeRequest | undefined,
   ): Promise<Leave> {
     const leave = await ofAgent
+    await this.#pace.wait(entering.beginAt, entering.request?.gone())
     if (large && !(await this.large.wait(large))) {
       // Many are refused one after the other rather than in one iteration of the event loop.
       await sleep(this.#clock, largeRefusalMs * this.#nextDelay(), large.request.gone())
@@ -183,7 +188,7 @@ export class Shares {
       : this.#leaving(entering, entered, leaves)
   }
 
-  #inQueue({ caller, inCompany }: Omit<Entering, 'request'>): Member | Promise<Member> {
+  #inQueue({ caller, inCompany }: Pick<Entering, 'caller' | 'inCompany'>): Member | Promise<Member> {
     const id = shareOf(caller)
     return isUnlimited(caller) ? this.#queue.enterFirst(id) : this.#queue.enter(id, inCompany)
   }
@@ -213,6 +218,8 @@ interface Entering {
   readonly caller: Caller
   readonly request: Bulk | undefined
   readonly inCompany: boolean
+  /** When it may begin, for `Pace`; undefined: now. */
+  readonly beginAt?: number | undefined
 }
 
 /** Who is counted: all operators have the same id, but each key is a separate caller. */

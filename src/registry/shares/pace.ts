@@ -1,0 +1,37 @@
+import { companyLimits } from '../../gateway-limits.ts'
+import { type Clock, sleep, steadyClock } from '../../lib/clock.ts'
+import { RateMeter } from '../../lib/rate-meter.ts'
+import type { Caller } from '../callers/caller.ts'
+import { limitFor } from './caller-limits.ts'
+
+const secondMs = 1_000
+
+/**
+ * Spaces the requests of agents that make many while others are active. An agent that is alone may use its whole `requestsPerMinute` at once;
+ * beside others it uses it evenly, from `paced` requests in a second on. Nothing is refused for this.
+ */
+export class Pace {
+  readonly #clock: Clock
+  readonly #meter = new RateMeter()
+
+  constructor(clock: Clock = steadyClock) {
+    this.#clock = clock
+  }
+
+  /** Counts a request of an agent. Returns when it may begin, in ms of the clock; undefined: now. */
+  count(caller: Caller): number | undefined {
+    const perMinute = limitFor(caller, 'requestsPerMinute')
+    if (perMinute === 0) return undefined
+    const allowance = { max: Math.max(companyLimits.paced.max, perMinute / 60), windowMs: secondMs }
+    const now = this.#clock.now()
+    const waitMs = this.#meter.waitMs(caller.id, allowance, now)
+    this.#meter.charge(caller.id, 1, allowance, now)
+    return waitMs === 0 ? undefined : now + waitMs
+  }
+
+  /** Waits until a counted request may begin, or its client has gone away. */
+  async wait(until: number | undefined, gone?: AbortSignal): Promise<void> {
+    const ms = until === undefined ? 0 : until - this.#clock.now()
+    if (ms > 0) await sleep(this.#clock, ms, gone)
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { companyLimits } from '../../src/gateway-limits.ts'
+import type { Caller } from '../../src/registry/callers/caller.ts'
+import { newBulk } from '../../src/registry/shares/large-spacing.ts'
+import { Pace } from '../../src/registry/shares/pace.ts'
+import { Shares } from '../../src/registry/shares/shares.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const { max: inASecond } = companyLimits.paced
+const agent = (id: string, requestsPerMinute?: number): Caller => ({
+  kind: 'agent',
+  id,
+  identity: `@${id}`,
+  projectId: 'default',
+  keyId: `key of ${id}`,
+  scopes: [],
+  limits: requestsPerMinute === undefined ? {} : { requestsPerMinute },
+})
+
+/** Callers whose requests are over as soon as they have begun. */
+class Callers {
+  readonly clock = new FakeClock()
+  readonly shares = new Shares(this.clock, new Pace(this.clock))
+  begun = 0
+
+  /** Others are active for the next second. */
+  accompany(): void {
+    const leave = this.shares.enter(agent('bob'))
+    if (typeof leave === 'function') leave()
+  }
+
+  ask(caller: Caller, count: number, gone = new AbortController().signal): void {
+    for (let asked = 0; asked < count; asked++) {
+      const entering = this.shares.enter(caller, newBulk({ what: undefined, bytes: 0, gone: () => gone }))
+      void Promise.resolve(entering).then((leave) => {
+        this.begun++
+        leave()
+      })
+    }
+  }
+
+  /** Passes time, and all that happens meanwhile. */
+  async pass(ms: number): Promise<number> {
+    for (let passed = 0; passed < ms; passed += 10) {
+      this.clock.advance(10)
+      await iterations(5)
+    }
+    return this.begun
+  }
+}
+
+/** Enough for all who need not wait for the time: the queue lets one begin in each. */
+async function iterations(count = 500): Promise<void> {
+  for (let done = 0; done < count; done++) await new Promise(setImmediate)
+}
+
+test('beside others, an agent begins a hundred requests at once and a hundred a second; none is refused', async () => {
+  const callers = new Callers()
+  callers.accompany()
+  callers.ask(agent('mallory'), inASecond)
+  await iterations()
+  expect(callers.begun).toBe(inASecond)
+  callers.ask(agent('mallory'), 300)
+  await iterations()
+  expect(callers.begun).toBe(inASecond)
+  expect(await callers.pass(1_000)).toBeGreaterThanOrEqual(2 * inASecond - 1)
+  expect(callers.begun).toBeLessThanOrEqual(2 * inASecond + 1)
+  expect(await callers.pass(2_100)).toBe(inASecond + 300)
+})
+
+test('an agent that is alone, and one without a rate, wait for nothing', async () => {
+  const callers = new Callers()
+  callers.ask(agent('mallory'), 400)
+  await iterations()
+  expect(callers.begun).toBe(400)
+  callers.accompany()
+  callers.ask(agent('carol', 0), 400)
+  await iterations()
+  expect(callers.begun).toBe(800)
+})
+
+test('where the operator raises the rate, more begin in a second', async () => {
+  const callers = new Callers()
+  callers.accompany()
+  callers.ask(agent('mallory', 18_000), 400)
+  await iterations()
+  expect(callers.begun).toBe(300)
+})
+
+test('others do not wait for an agent that has to; a request whose client goes away frees its place at once', async () => {
+  const callers = new Callers()
+  callers.accompany()
+  const gone = new AbortController()
+  callers.ask(agent('mallory'), inASecond + 50, gone.signal)
+  await iterations()
+  expect(callers.begun).toBe(inASecond)
+  callers.ask(agent('donna'), 5)
+  await iterations()
+  expect(callers.begun).toBe(inASecond + 5)
+  gone.abort()
+  await iterations()
+  expect(callers.begun).toBe(inASecond + 55)
+})
