@@ -25,6 +25,11 @@ export async function countClaims(db: Reader, range: Range): Promise<number> {
   return (await db.get(counted, range))?.count ?? 0
 }
 
+/** Whether an owner has a claim whose ref is a finished task. */
+export async function hasFinishedClaim(db: Reader, { projectId, ownerId }: Omit<Range, 'limit'>): Promise<boolean> {
+  return (await db.get(finishedOfOwner, { projectId, ownerId, limit: 1 })) !== undefined
+}
+
 /** Deletes claims of an owner whose refs are finished tasks. Returns the refs. */
 export async function removeFinishedClaims(tx: Transaction, range: Range): Promise<string[]> {
   const { projectId, ownerId } = range

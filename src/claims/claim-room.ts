@@ -1,7 +1,9 @@
+import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
+import { agentNumbers } from '../share-limits.ts'
 import type { Transaction } from '../storage/database.ts'
-import { countClaims, removeFinishedClaims } from './claim-count-store.ts'
+import { countClaims, hasFinishedClaim, removeFinishedClaims } from './claim-count-store.ts'
 import { claimEvent } from './claim-event.ts'
 import type { ClaimContext } from './context.ts'
 
@@ -14,6 +16,8 @@ interface Owner {
 
 /** How many claims on finished tasks end at once. */
 const finishedMax = 100
+/** The requests of one agent that two gateways process at once. */
+const atOnce = 2 * agentNumbers.requestsAtOnce.max
 
 /** Requires that the caller may own one more ref. The operator may own any number. Errors: `limit-exceeded`. */
 export async function requireRoomToClaim(context: RoomContext, tx: Transaction, caller: Caller): Promise<void> {
@@ -46,7 +50,10 @@ export async function requireRoomToReceive(
   )
 }
 
-/** Whether an owner has fewer claims than `max`, once those on finished tasks have ended. */
+/**
+ * Whether an owner has fewer claims than `max`, once those on finished tasks have ended. Near `max` it locks the owner, so that each of
+ * several claims at the same time, here and at other gateways, counts the ones before it.
+ */
 async function hasRoom(
   { append }: RoomContext,
   tx: Transaction,
@@ -57,6 +64,10 @@ async function hasRoom(
   if (caller.kind === 'operator' || max === 0) return true
   const { projectId } = caller
   const range = { projectId, ownerId, limit: max }
+  const before = await countClaims(tx, range)
+  if (before < lockedFrom(max)) return true
+  if (before >= max && !(await hasFinishedClaim(tx, range))) return false
+  await lockAgent(tx, ownerId)
   if ((await countClaims(tx, range)) < max) return true
   const finished = await removeFinishedClaims(tx, { ...range, limit: finishedMax })
   const released = finished.map((ref) =>
@@ -64,4 +75,12 @@ async function hasRoom(
   )
   if (released.length > 0) await append(tx, projectId, released)
   return (await countClaims(tx, range)) < max
+}
+
+/**
+ * From how many claims on the owner is locked. Below it, claims that are made at the same time do not see each other. The rest, half of
+ * the number and at least what two gateways process at once, is room for all of them. So a lock is never needed far below `max`.
+ */
+function lockedFrom(max: number): number {
+  return Math.min(max / 2, max - atOnce)
 }

@@ -37,6 +37,14 @@ test('an agent owns a number of refs; one more is refused by the name of the lim
   expect((await claim(gateway, bob, 'e')).status).toBe(201)
 })
 
+test('of many claims at once an agent gets as many as it may own', async () => {
+  await using team = await startTeam()
+  const { gateway, bob } = team
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => claim(gateway, bob, `ref-${n}`)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+  expect(await refsOf(gateway, '@bob')).toHaveLength(4)
+})
+
 test('hand-offs leave their receiver half of its claims, and a refused one changes nothing', async () => {
   await using team = await startTeam()
   const { gateway, mallory, bob } = team

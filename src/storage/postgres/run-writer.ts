@@ -39,6 +39,8 @@ class WriterRun {
   #isOver = false
   #hasWritten = false
   #hasLocked = false
+  /** Set once it found a row locked for which it may not wait. It is run again, also if its work ignores that. */
+  #collision: Collision | undefined
   #unanswered = 0
   /** The last statement that had to wait for a lock or a line. Later statements are sent after it. */
   #waiting: Promise<void> | undefined
@@ -55,6 +57,7 @@ class WriterRun {
     atWork.start()
     try {
       const value = await writer.work(this.#transaction())
+      if (this.#collision) throw this.#collision
       return { writer, value, hooks: this.#hooks, deferred: this.#deferred }
     } catch (error) {
       // What one writer wrote cannot be rolled back alone.
@@ -129,11 +132,12 @@ class WriterRun {
   #check(): void {
     if (this.#isOver) throw new Error('A transaction was used after its end: something in it was not awaited.')
     if (this.#shared.loss) throw this.#shared.loss.cause
+    if (this.#collision) throw this.#collision
   }
 
+  /** The other writers of the group go on, unless this one has written something. */
   #collide(): Error {
-    const error = new Collision('Two writers of one transaction wait for each other.')
-    this.#shared.lose(error, this.#writer)
-    return error
+    this.#collision = new Collision('Two writers of one transaction wait for each other.')
+    return this.#collision
   }
 }
