@@ -4,7 +4,7 @@ import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { keyGrant } from '../registry/callers/new-key.ts'
 import {
   createOperatorKey,
-  findLiveOperatorKey,
+  findOperatorKeyById,
   listOperatorKeys,
   type OperatorKey,
   revokeOperatorKey,
@@ -62,7 +62,7 @@ export async function readOperatorKeys(db: Reader, caller: Caller): Promise<Oper
 
 /**
  * Revokes an operator key and ends its resources. Admins and the key itself may do that. With `minted` it also revokes every key
- * that it made, of operators and agents. Errors: `key-not-found`, `forbidden`.
+ * that it made, of operators and agents, also if this key was revoked before. Errors: `key-not-found`, `forbidden`.
  */
 export function removeOperatorKey(
   context: KeyContext,
@@ -72,12 +72,15 @@ export function removeOperatorKey(
 ): Promise<void> {
   if (caller.keyId !== id) requireAdmin(caller, 'revoke operator keys')
   return context.db.transaction(async (tx) => {
-    if (!(await findLiveOperatorKey(tx, id))) {
-      throw new Problem('key-not-found', { detail: `No live operator key "${id}". List them: GET /v1/operator-keys.` })
+    const key = await findOperatorKeyById(tx, id)
+    const isLive = key?.revokedAt === null
+    if (isLive) {
+      await revokeOperatorKey(tx, id)
+      await endKeys(context, tx, [{ keyId: id }], { reason: 'key-revoked', actor: caller.identity })
     }
-    await revokeOperatorKey(tx, id)
-    await endKeys(context, tx, [{ keyId: id }], { reason: 'key-revoked', actor: caller.identity })
-    if (options.minted) await revokeMintedBy(context, tx, id, caller)
+    const minted = key && options.minted ? await revokeMintedBy(context, tx, id, caller) : 0
+    if (isLive || minted > 0) return
+    throw new Problem('key-not-found', { detail: `No live operator key "${id}". List them: GET /v1/operator-keys.` })
   })
 }
 

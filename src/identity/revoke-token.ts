@@ -4,12 +4,12 @@ import { revokeToken } from '../registry/callers/revoked-token-store.ts'
 import type { RevokeOptions } from './api-keys.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 import { revokeMintedBy } from './revoke-minted.ts'
-import { callerOfToken, type TokenVerifier } from './token-caller.ts'
+import { holderOfToken, type TokenVerifier } from './token-caller.ts'
 
 /**
  * Refuses an issuer's token until it expires, and ends its resources. With `minted` it also revokes every key that the token made, that
- * those made, and so on. The caller of the token and an operator of its project may do this. A token that is not valid is refused
- * anyway. Errors: `invalid-request`, `forbidden`.
+ * those made, and so on, also if the token was revoked before. The caller of the token and an operator of its project may do this. A
+ * token that is not valid is refused anyway. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
   context: KeyContext & { readonly tokens?: TokenVerifier | undefined },
@@ -18,7 +18,7 @@ export async function refuseToken(
   { minted = false }: Pick<RevokeOptions, 'minted'> = {},
 ): Promise<void> {
   const { db, tokens } = context
-  const bearer = tokens && (await callerOfToken(db, tokens, token))
+  const bearer = tokens && (await holderOfToken(db, tokens, token))?.caller
   if (!bearer?.expiresAt) {
     throw new Problem('invalid-request', {
       field: 'token',
@@ -29,9 +29,9 @@ export async function refuseToken(
   if (minted) requireMint(caller, bearer)
   const { keyId, expiresAt } = bearer
   await db.transaction(async (tx) => {
-    await revokeToken(tx, keyId, expiresAt)
+    const isAgain = !(await revokeToken(tx, keyId, expiresAt))
     const key = bearer.kind === 'agent' ? { keyId, agentId: bearer.id } : { keyId }
-    await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity })
+    await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity, isAgain })
     if (minted) await revokeMintedBy(context, tx, keyId, caller)
   })
 }

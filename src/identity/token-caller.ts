@@ -24,28 +24,45 @@ type TokenSubject =
 
 const agentOf = statement<
   { projectId: string; name: string; tokenId: string },
-  { id: string; handle: string; defaultWakePolicy: WakePolicy; limits: string | null }
->(sql`select a.id, a.handle, a.default_wake_policy as "defaultWakePolicy", p.limits from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
-  where n.project_id = ${p('projectId')} and n.name = ${p('name')}
-    and not exists (select 1 from revoked_token where id = ${p('tokenId')})`)
+  { id: string; handle: string; defaultWakePolicy: WakePolicy; limits: string | null; isRevoked: number }
+>(sql`select a.id, a.handle, a.default_wake_policy as "defaultWakePolicy", p.limits,
+    case when exists (select 1 from revoked_token where id = ${p('tokenId')}) then 1 else 0 end as "isRevoked"
+  from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
+  where n.project_id = ${p('projectId')} and n.name = ${p('name')}`)
+
+/** Who a token speaks for, also after it was revoked. */
+interface TokenHolder {
+  readonly caller: Caller
+  readonly isRevoked: boolean
+}
 
 /** Returns the caller of a token, with one query. Undefined: the token is not accepted, or its agent does not exist. */
 export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: string): Promise<Caller | undefined> {
+  const holder = await holderOfToken(db, tokens, token)
+  return holder?.isRevoked ? undefined : holder?.caller
+}
+
+/** The same for a token that may have been revoked: what it made can still be revoked. */
+export async function holderOfToken(
+  db: Reader,
+  tokens: TokenVerifier,
+  token: string,
+): Promise<TokenHolder | undefined> {
   const verified = await tokens.verify(token)
   const subject = verified && subjectOf(verified)
   if (!verified || !subject) return undefined
   const { keyId, expiresAt } = verified
   if (subject.kind === 'operator') {
-    if (await isTokenRevoked(db, keyId)) return undefined
+    const isRevoked = await isTokenRevoked(db, keyId)
     const { role, projects } = subject
     const reach = projects === undefined ? {} : { projects, projectId: projects[0] ?? defaultProject }
-    return { ...operator, keyId, expiresAt, role, scopes: operatorRoles[role], ...reach }
+    return { caller: { ...operator, keyId, expiresAt, role, scopes: operatorRoles[role], ...reach }, isRevoked }
   }
   const { project: projectId, name } = subject
   const agent = await db.get(agentOf, { projectId, name, tokenId: keyId })
   if (!agent) return undefined
   const limits = readOverrides(agent.limits)
-  return {
+  const caller: Caller = {
     kind: 'agent',
     id: agent.id,
     identity: agent.handle,
@@ -56,6 +73,7 @@ export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: st
     limits,
     defaultWakePolicy: agent.defaultWakePolicy,
   }
+  return { caller, isRevoked: agent.isRevoked > 0 }
 }
 
 /** Reads the claims of a token as its issuer's entry defines them. Undefined: the issuer may not say this. Pure. */

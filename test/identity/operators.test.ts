@@ -87,6 +87,24 @@ test('a revocation with minted also revokes the keys that the operator made, for
   expect(await status(gateway.adminKey)).toBe(200)
 })
 
+test('what an operator key made can be revoked after the key itself', async () => {
+  const { gateway } = await startWithRed()
+  await using _closing = gateway
+  const first = await addOperator(gateway, { role: 'admin' })
+  const second = await addOperator(gateway, { role: 'admin' }, first.operatorKey)
+  const given = (await as(gateway, second.operatorKey)('POST', '/v1/agents/bob/keys', {})).body
+  const status = async (key: string) => (await as(gateway, key)('GET', '/v1/agents')).status
+  const revoke = async (keyId: string, query = '') =>
+    (await gateway.call('DELETE', `/v1/operator-keys/${keyId}${query}`)).status
+  expect([await revoke(first.keyId), await revoke(second.keyId)]).toEqual([204, 204])
+  expect(await status(given.apiKey)).toBe(200)
+  expect(await revoke(first.keyId)).toBe(404)
+  // The key between them was revoked too.
+  expect(await revoke(first.keyId, '?minted=true')).toBe(204)
+  expect(await status(given.apiKey)).toBe(401)
+  expect(await revoke(first.keyId, '?minted=true')).toBe(404)
+})
+
 test('an operator key ends at its end, and makes none that outlives it', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })

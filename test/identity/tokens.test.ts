@@ -5,6 +5,7 @@ import { atOnce, connect, dialects, saying, sendForTask } from '../a2a/connect.t
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Issuer, startIssuer } from '../support/issuer.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 function startTrusting(issuer: Issuer, entry: object = {}, options: Parameters<typeof startGateway>[0] = {}) {
@@ -254,6 +255,56 @@ test('with a revoked token the keys that it made end too, if the one who revokes
   const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'admin' }, { key: admin })
   const third = await mint(body.operatorKey)
   expect((await revoke(admin, admin, true)).status).toBe(204)
+  for (const key of [admin, body.operatorKey, third]) expect(await statusOf(gateway, key)).toBe(401)
+})
+
+test('a revoked token is refused by a gateway that starts later', async () => {
+  await using issuer = await startIssuer()
+  const entry = { claims: { role: 'role' }, projects: '*' }
+  await using gateway = await startTrusting(issuer, entry)
+  await gateway.addAgent('donna')
+  const tokens = [
+    await issuer.sign({ project: 'default', jti: 'agent' }),
+    await issuer.sign({ role: 'admin', jti: 'operator' }),
+  ]
+  for (const token of tokens) {
+    expect(await statusOf(gateway, token)).toBe(200)
+    expect((await gateway.call('POST', '/v1/tokens/revoke', { token })).status).toBe(204)
+  }
+  await gateway.stop()
+  await using next = await startTrusting(issuer, entry, { dataDir: gateway.dataDir })
+  for (const token of tokens) expect(await statusOf(next, token)).toBe(401)
+  expect(await statusOf(next, await issuer.sign({ project: 'default', jti: 'another' }))).toBe(200)
+})
+
+test('what a token made can be revoked after the token itself, once and again', async () => {
+  await using issuer = await startIssuer()
+  await using gateway = await startTrusting(issuer, { claims: { role: 'role', scopes: 'scope' }, projects: '*' })
+  await gateway.addAgent('donna')
+  const revoke = (token: string, minted: boolean, key = gateway.adminKey) =>
+    gateway.call('POST', '/v1/tokens/revoke', { token, minted }, { key })
+  const mint = async (key: string) =>
+    (await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['read', 'mint'] }, { key })).body.apiKey as string
+  const leaked = await issuer.sign({ project: 'default', scope: 'read manage mint', jti: 'leaked' })
+  const other = await issuer.sign({ project: 'default', scope: 'read manage', jti: 'other' })
+  const first = await mint(leaked)
+  const second = await mint(first)
+  expect((await revoke(leaked, false)).status).toBe(204)
+  expect([await statusOf(gateway, first), await statusOf(gateway, second)]).toEqual([200, 200])
+  expect((await revoke(leaked, true, other)).body).toMatchObject({ status: 403, field: 'minted' })
+  expect((await revoke(leaked, true)).status).toBe(204)
+  for (const key of [leaked, first, second]) expect(await statusOf(gateway, key)).toBe(401)
+  expect([(await revoke(leaked, true)).status, (await revoke(leaked, false)).status]).toEqual([204, 204])
+  // Each once: the token, and both keys.
+  expect(await besideStore(gateway.dataDir, "select type from event where type = 'key.revoked'")).toHaveLength(3)
+
+  // A token of an operator makes keys of operators, which make keys of agents.
+  const admin = await issuer.sign({ sub: 'ops', role: 'admin', jti: 'admin' })
+  const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'admin' }, { key: admin })
+  const third = await mint(body.operatorKey)
+  expect((await revoke(admin, false)).status).toBe(204)
+  expect(await statusOf(gateway, third)).toBe(200)
+  expect((await revoke(admin, true)).status).toBe(204)
   for (const key of [admin, body.operatorKey, third]) expect(await statusOf(gateway, key)).toBe(401)
 })
 

@@ -41,9 +41,7 @@ const insert = statement<{
 const byHash = statement<{ hash: string }, OperatorKeyRow>(
   sql`select ${columns} from operator_key where hash = ${p('hash')} and revoked_at is null`,
 )
-const live = statement<{ id: string }, OperatorKeyRow>(
-  sql`select ${columns} from operator_key where id = ${p('id')} and revoked_at is null`,
-)
+const byId = statement<{ id: string }, OperatorKeyRow>(sql`select ${columns} from operator_key where id = ${p('id')}`)
 const all = statement<object, OperatorKeyRow>(sql`select ${columns} from operator_key order by created_at, id`)
 const madeBy = statement<{ keyId: string }, OperatorKeyRow>(
   sql`select ${columns} from operator_key where created_by_key = ${p('keyId')} order by id`,
@@ -80,8 +78,9 @@ export async function findOperatorKey(db: Reader, hash: string): Promise<Operato
   return row && fromRow(row)
 }
 
-export async function findLiveOperatorKey(db: Reader, id: string): Promise<OperatorKey | undefined> {
-  const row = await db.get(live, { id })
+/** Finds a key, also a revoked one. */
+export async function findOperatorKeyById(db: Reader, id: string): Promise<OperatorKey | undefined> {
+  const row = await db.get(byId, { id })
   return row && fromRow(row)
 }
 

@@ -15,9 +15,9 @@ const anyExpired = statement<{ now: number }, { one: number }>(
 const removeExpired = statement<{ now: number; limit: number }>(sql`delete from revoked_token where id in (
   select id from revoked_token where expires_at <= ${p('now')} order by expires_at ${limited})`)
 
-/** Refuses a token until it expires. `id`: the key id of its caller. */
-export async function revokeToken(tx: Transaction, id: string, expiresAt: number): Promise<void> {
-  await tx.run(insert, { id, expiresAt })
+/** Refuses a token until it expires. `id`: the key id of its caller. Returns false when the token was revoked before. */
+export async function revokeToken(tx: Transaction, id: string, expiresAt: number): Promise<boolean> {
+  return (await tx.run(insert, { id, expiresAt })) > 0
 }
 
 export async function isTokenRevoked(db: Reader, id: string): Promise<boolean> {
