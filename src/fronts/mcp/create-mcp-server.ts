@@ -1,6 +1,8 @@
 import {
   type JSONRPCRequest,
   McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server'
@@ -14,6 +16,7 @@ import { registerResources } from './resources/register-resources.ts'
 import { runTool } from './tools/run-tool.ts'
 import { tools } from './tools/table.ts'
 import type { AnyTool, ToolContext } from './tools/tool.ts'
+import { unknownName } from './unknown-name.ts'
 
 interface McpServerInput {
   /** Calls the gateway for the agent that the client speaks for. */
@@ -37,21 +40,34 @@ export function createMcpServer(input: McpServerInput): McpServer {
   const { call, version, identity, project, capabilities = {}, takesWakes = false, request } = input
   const own = createFindIdentity({ identity, project })
   const part = partFor(request)
-  const server = new McpServer(
-    { name: 'rouse', title: 'Rouse', version },
-    { instructions: instructionsFor(identity), capabilities: { ...capabilities, ...part.capabilities } },
-  )
+  const server = new McpServer({ name: 'rouse', title: 'Rouse', version }, { instructions: instructionsFor(identity) })
+  refuseUnknown(server)
+  // Given to the constructor, they would set handlers before.
+  server.server.registerCapabilities(capabilities)
   for (const tool of part.tools) register(server, tool, call, { own, takesWakes })
   if (part.resources) registerResources(server, call, own)
   if (part.prompts) registerPrompts(server)
   return server
 }
 
+type Handler = (request: JSONRPCRequest, context: ServerContext) => unknown
+
+/** Has each request refused that names what there is not, before the handler of the SDK sees it. */
+function refuseUnknown({ server }: McpServer): void {
+  const setHandler = server.setRequestHandler.bind(server) as (method: string, handler: Handler) => void
+  const setChecked = (method: string, handler: Handler): void =>
+    setHandler(method, async (request, context) => {
+      const flaw = unknownName(method, request.params)
+      if (flaw !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, flaw)
+      return handler(request, context)
+    })
+  Object.assign(server, { setRequestHandler: setChecked })
+}
+
 interface Part {
   readonly tools: readonly AnyTool[]
   readonly resources: boolean
   readonly prompts: boolean
-  readonly capabilities?: ServerCapabilities
 }
 
 const nothing: Part = { tools: [], resources: false, prompts: false }
@@ -64,12 +80,7 @@ function partFor(request: JSONRPCRequest | undefined): Part {
     case 'logging/setLevel':
       return nothing
     case 'tools/call':
-      // A tool that does not exist is refused by name all the same.
-      return {
-        ...nothing,
-        tools: tools.filter(({ name }) => name === request.params?.name),
-        capabilities: { tools: { listChanged: true } },
-      }
+      return { ...nothing, tools: tools.filter(({ name }) => name === request.params?.name) }
     case 'resources/list':
     case 'resources/read':
     case 'resources/subscribe':

@@ -4,6 +4,7 @@ import type { Caller } from '../../../registry/callers/caller.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream } from '../../sse.ts'
 import { readerOf, type Unsent } from '../../unsent.ts'
+import { shownLine } from '../unknown-name.ts'
 
 interface Sending {
   readonly res: ExpressResponse
@@ -13,6 +14,9 @@ interface Sending {
   /** Aborts when the client is gone, or nothing more may be sent. */
   readonly signal: AbortSignal
 }
+
+/** Characters of each text of a refusal. */
+const refusalTextMax = 500
 
 /** Headers that are set here, or belong to the connection. */
 const dropped = ['connection', 'content-length', 'mcp-session-id']
@@ -25,7 +29,15 @@ export async function sendAnswer(answer: Response, sending: Sending): Promise<vo
   const type = answer.headers.get('content-type') ?? ''
   if (answer.body === null) res.end()
   else if (type.startsWith('text/event-stream')) await streamBody(answer.body, sending)
+  else if (answer.status >= 400 && type.startsWith('application/json')) res.end(boundedRefusal(await answer.text()))
   else res.end(Buffer.from(await answer.arrayBuffer()))
+}
+
+/** A refusal of the SDK, which repeats names and versions of the request as they came: each text is one line of bounded length. */
+function boundedRefusal(json: string): string {
+  const bounded = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && key !== 'id' ? shownLine(value, refusalTextMax) : value
+  return JSON.stringify(JSON.parse(json, bounded))
 }
 
 async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): Promise<void> {

@@ -7,15 +7,18 @@ const handOverArgs = z.object({
   to: z.string().describe('The agent that takes it over, e.g. @donna'),
 })
 
+export const promptNames = ['answer-my-mail', 'hand-over'] as const
+
 /** Registers the prompts: what a user starts by hand. */
 export function registerPrompts(server: McpServer): void {
+  const [answerMail, handOverWork] = promptNames
   server.registerPrompt(
-    'answer-my-mail',
+    answerMail,
     { title: 'Answer my mail', description: 'Goes through the unread mail and the open tasks, and deals with them.' },
     () => said(answerMyMail),
   )
   server.registerPrompt(
-    'hand-over',
+    handOverWork,
     {
       title: 'Hand work over',
       description: 'Hands a task or other claimed work over to another agent, with what it needs to know.',
