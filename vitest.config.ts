@@ -50,7 +50,7 @@ export default defineConfig({
             // 20 s, so of the crashes there are two. test/process/crash-between-tries.test.ts takes 70 s there, and
             // crash-under-load.test.ts, with ten crashes, minutes.
             'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
-            'test/grpc/{access,calls,connections,large-messages,lifecycle,limits}.test.ts',
+            'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
             'test/fronts/{content-at-once,counted-streams,outage,unsendable-answer}.test.ts',
             'test/fronts/mcp/http/{large-reads,sessions}.test.ts',
             // Agents with many runs are left out of leasing, and failures in a row are rows.

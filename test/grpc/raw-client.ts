@@ -1,3 +1,4 @@
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import type { StreamResponse } from '@a2a-js/sdk'
 import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { decodeErrorInfo, decodeStatus } from '@a2a-js/sdk/errors/grpc'
@@ -41,6 +42,58 @@ export function rawClient(target: string | undefined, version: '1.0' | '0.3' = '
       methods[method](request, metadataOf(sent)) as ClientReadableStream<StreamResponse>,
     [Symbol.dispose]: () => client.close(),
   }
+}
+
+/** A call whose message is on its way. */
+interface HalfSent extends Disposable {
+  /** Sends the rest of the message. Resolves with the gRPC status of the answer. */
+  sendRest(): Promise<number>
+}
+
+/** Sends a call by hand, without the last byte of its message. */
+export function halfSent(
+  target: string | undefined,
+  {
+    version = '1.0',
+    method,
+    message,
+    sent,
+  }: {
+    version?: '1.0' | '0.3'
+    method: string
+    message: object
+    sent: Record<string, string>
+  },
+): HalfSent {
+  const { path, requestSerialize } = (services[version] as Record<string, RawMethod>)[method]!
+  const bytes = requestSerialize(message)
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(bytes.length, 1)
+  const session: ClientHttp2Session = connectHttp2(`http://${target}`)
+  const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...sent }
+  const stream = session.on('error', () => {}).request(headers)
+  const status = new Promise<number>((resolve, reject) => {
+    const take = (given: Record<string, unknown>): void => {
+      if (given['grpc-status'] !== undefined) resolve(Number(given['grpc-status']))
+    }
+    stream.on('response', take).on('trailers', take).on('error', reject)
+    stream.on('close', () => reject(new Error('The call has ended without a status.')))
+  })
+  status.catch(() => {})
+  stream.resume()
+  stream.write(Buffer.concat([prefix, bytes.subarray(0, -1)]))
+  return {
+    sendRest: () => {
+      stream.end(bytes.subarray(-1))
+      return status
+    },
+    [Symbol.dispose]: () => session.destroy(),
+  }
+}
+
+interface RawMethod {
+  readonly path: string
+  readonly requestSerialize: (message: object) => Buffer
 }
 
 export function bearer(key: string, more: Record<string, string> = {}): Record<string, string> {
