@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type AnswerReader, Unsent } from '../../src/fronts/unsent.ts'
 import { bearer, rawClient, refusalOf } from '../grpc/raw-client.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { onPostgres } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const MB = 1_000_000
@@ -149,18 +150,19 @@ function rpc(method: string, params: object) {
   return { jsonrpc: '2.0', id: 1, method, params }
 }
 
-/** Runs `act`, and waits until no unread bytes are left. Returns their largest number. */
+/** Runs `act`, and waits until there were unread bytes, and none are left. Returns their largest number. */
 async function mostUnsent(act: () => Promise<unknown>): Promise<number> {
   unsent.most = 0
   await act()
   await until(
     () => unsent.bytes,
-    (bytes) => bytes === 0,
+    (bytes) => bytes === 0 && unsent.most > 0,
   )
   return unsent.most
 }
 
-describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
+// Over each binding the events come from the store in the same way. The rest of this file is about what was read from there.
+describe.each(onPostgres ? streams.slice(0, 1) : streams)('streams over $name that nobody reads', ({ open }) => {
   test('cost the gateway a few events, and are cut off', async () => {
     const most = await mostUnsent(async () => {
       const unread = await Promise.all(Array.from({ length: readers }, open))
@@ -189,7 +191,7 @@ describe.each(streams)('streams over $name that nobody reads', ({ open }) => {
   })
 })
 
-test('a key with too many unread answers is refused more; other keys are not', async () => {
+test.skipIf(onPostgres)('a key with too many unread answers is refused more; other keys are not', async () => {
   // Even on a slow machine, no reader is cut off before the last answer was requested.
   const world = await openWorld(300, new Unsent(limits))
   const { gateway, mallory, bob, taskId } = world
@@ -219,7 +221,7 @@ test('a key with too many unread answers is refused more; other keys are not', a
   expect(later).toBe(200)
 })
 
-test('a second key of the agent is refused too, though it has read everything', async () => {
+test.skipIf(onPostgres)('a second key of the agent is refused too, though it has read everything', async () => {
   const world = await openWorld(300, new Unsent({ ...limits, bytesMax: 20 * MB }))
   const { gateway, mallory, bob, taskId } = world
   await using _ = gateway
@@ -234,7 +236,7 @@ test('a second key of the agent is refused too, though it has read everything', 
   expect((await read(bob.key)).status).toBe(200)
 })
 
-test('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
+test.skipIf(onPostgres)('streams over gRPC that nobody reads are cut off, but not their connection', async () => {
   using client = rawClient(gateway.grpcTarget)
   const { id } = await gateway.send('donna', 'make a lot', { key: mallory.key })
   const wanted = SubscribeToTaskRequest.fromJSON({ tenant: 'agents/donna', id })

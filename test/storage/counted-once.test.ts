@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
-import { besideStore } from '../../support/store.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { besideStore, onPostgres } from '../support/store.ts'
+import { failBesideNextWrite } from './fail-beside.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 type World = Awaited<ReturnType<typeof start>>
 
@@ -14,21 +19,22 @@ async function start(env: Record<string, string> = {}) {
   return { gateway, mallory, bob, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
 }
 
-/**
- * Makes the next write a serialization failure when it appends its events: all of its work was done by then. A sequence counts,
- * which no rollback takes back.
- */
-async function failNextWrite({ gateway }: World): Promise<void> {
-  const body = `begin if nextval(''tries'') = 1 then raise exception using errcode = ''40001''; end if; return null; end`
-  await besideStore(gateway.dataDir, 'create sequence tries')
-  await besideStore(gateway.dataDir, `create function collide() returns trigger language plpgsql as '${body}'`)
-  await besideStore(gateway.dataDir, 'create trigger collide before insert on event execute function collide()')
+/** Has the next write run again after all of its work was done. The answer says whether it did. */
+function runNextWriteAgain({ gateway }: World): Promise<() => Promise<boolean>> {
+  return onPostgres ? collideNextWrite(gateway) : Promise.resolve(failBesideNextWrite())
 }
 
-/** Whether a write has failed, and events were appended after it: by the same write, if no other was made. */
-async function hasRunAgain({ gateway }: World): Promise<boolean> {
-  const [row] = await besideStore(gateway.dataDir, 'select last_value from tries')
-  return Number(row!.last_value) > 1
+/** Makes the next write a serialization failure when it appends its events. A sequence counts, which no rollback takes back. */
+async function collideNextWrite({ dataDir }: TestGateway): Promise<() => Promise<boolean>> {
+  const body = `begin if nextval(''tries'') = 1 then raise exception using errcode = ''40001''; end if; return null; end`
+  await besideStore(dataDir, 'create sequence tries')
+  await besideStore(dataDir, `create function collide() returns trigger language plpgsql as '${body}'`)
+  await besideStore(dataDir, 'create trigger collide before insert on event execute function collide()')
+  return async () => {
+    const [row] = await besideStore(dataDir, 'select last_value from tries')
+    // Events were appended after it: by the same write, if no other was made.
+    return Number(row!.last_value) > 1
+  }
 }
 
 /** The bytes that are counted for each agent, once the gateway has written all of them. */
@@ -79,9 +85,9 @@ test.each(acts)('the bytes of $what that is run again count once', async ({ prep
   const { gateway, mallory, bob } = world
   const ids: string[] = []
   for (const agent of [mallory, bob]) ids.push((await prepare?.(gateway, agent)) ?? '')
-  await failNextWrite(world)
+  const hasRunAgain = await runNextWriteAgain(world)
   expect((await run(gateway, mallory, ids[0]!)).status).toBeLessThan(300)
-  expect(await hasRunAgain(world)).toBe(true)
+  expect(await hasRunAgain()).toBe(true)
   expect((await run(gateway, bob, ids[1]!)).status).toBeLessThan(300)
   const bytes = await bytesStored(world)
   expect(bytes['@bob']).toBeGreaterThan(0)
@@ -93,18 +99,18 @@ test.each(acts.slice(0, 2))('$what that is run again uses the rate of its sender
   await using world = await start({ ROUSE_MESSAGES_PER_MINUTE: '2' })
   const { gateway, mallory } = world
   const send = async () => (await run(gateway, mallory, '').catch(() => ({ status: 429 }))).status
-  await failNextWrite(world)
+  const hasRunAgain = await runNextWriteAgain(world)
   expect(await send()).toBeLessThan(300)
-  expect(await hasRunAgain(world)).toBe(true)
+  expect(await hasRunAgain()).toBe(true)
   expect([await send(), await send()].map((status) => status < 300)).toEqual([true, false])
 })
 
 test('an A2A message that is run again counts once for the storm breaker of its recipient', async () => {
   await using world = await start({ ROUSE_STORM_MESSAGES: '2' })
   const { gateway, mallory, bob } = world
-  await failNextWrite(world)
+  const hasRunAgain = await runNextWriteAgain(world)
   await gateway.send('donna', 'x', { key: mallory.key })
-  expect(await hasRunAgain(world)).toBe(true)
+  expect(await hasRunAgain()).toBe(true)
   await gateway.send('donna', 'x', { key: bob.key })
   await expect(gateway.send('donna', 'x', { key: mallory.key })).rejects.toThrow('recipient-storm')
 })
