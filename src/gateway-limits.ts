@@ -70,7 +70,7 @@ export const companyLimits = {
   paced: limit(
     100,
     'items',
-    'requests that one agent begins in a second, or a sixtieth of its `requestsPerMinute` where that is more; further ones begin evenly spaced',
+    'requests that one agent begins at once, and then evenly spaced in each second; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
   ),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>

@@ -148,9 +148,11 @@ function untilGone(res: Response): AbortSignal {
 /** False: the client went away while it waited. */
 async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<Entered, 'leave'>): Promise<boolean> {
   shares.spendRequest(caller)
-  const entering = shares.enter(caller, known.request)
-  if (typeof entering !== 'function') leaveRequestQueue(res)
-  const leave = typeof entering === 'function' ? entering : await entering
+  let leave = shares.enter(caller, known.request)
+  if (typeof leave !== 'function') {
+    leaveRequestQueue(res)
+    leave = await leave
+  }
   if (res.closed) {
     leave()
     return false

@@ -74,8 +74,8 @@ export class HttpServer implements AsyncDisposable {
       void listener.then((listen) => {
         if (res.closed) return
         const credential = req.headers.authorization ?? socket.remoteAddress ?? ''
-        const end = queue.begin(credential, (end) => {
-          noteQueued(res, end)
+        const end = queue.begin(credential, (leaveQueue) => {
+          noteQueued(res, leaveQueue)
           listen(req, res)
         })
         res.once('close', end)

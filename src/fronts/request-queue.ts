@@ -21,7 +21,7 @@ interface Request {
 
 const queued = new WeakMap<object, () => void>()
 
-/** Notes how an answer's request ends its time in the queue. */
+/** Keeps the function that `begin` has given to the request of an answer, for `leaveRequestQueue`. */
 export function noteQueued(answer: object, end: () => void): void {
   queued.set(answer, end)
 }

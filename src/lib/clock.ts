@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** A clock that is never set: in ms since the process began. For waits that nobody sees the instant of. */
+/** A clock that is never set: in ms since the process began. For waits that do not depend on the time of day. */
 export const steadyClock: Clock = { now: () => performance.now(), after: systemClock.after }
 
 /** Resolves after `delayMs`, or at once when the signal aborts. Never rejects: callers check the signal. */

@@ -33,9 +33,8 @@ limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The
 rates and no queue; other keys of operators, and their tokens, have [limits of their own](#operator-limits).
 
 An agent may use a whole rate at once; it becomes available again evenly over time. While other agents send requests too, its requests begin
-at a [pace](#company-limits). Rates are counted in memory, on each gateway: with three gateways an
-agent has up to three times as much, unless its requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it
-is sent, A2A messages within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
+at a [pace](#company-limits). Rates are counted in memory, on each gateway: with three gateways an agent has up to three times as much, unless its
+requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it is sent, A2A messages within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
 them; tasks are kept.
 `
 

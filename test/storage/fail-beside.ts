@@ -6,8 +6,8 @@ import { sql, statement } from '../../src/storage/statement.ts'
 const change = statement<object>(sql`update project set log_head = log_head + 1`)
 
 /**
- * Puts a write that fails after a change behind the next write: SQLite then rolls both back, and runs the other one again. The answer
- * says whether a write that appends events has run again. The caller restores all mocks.
+ * Adds a failing write to the group of the next write. It fails after it has changed a row, so SQLite rolls the group back and runs the
+ * next write again. The returned function says whether that has happened to a write that appends events. The caller restores all mocks.
  */
 export function failBesideNextWrite(): () => Promise<boolean> {
   let hasRunAgain = false

@@ -8,7 +8,7 @@ const secondMs = 1_000
 
 /**
  * Spaces the requests of agents that make many while others are active. An agent that is alone may use its whole `requestsPerMinute` at once;
- * beside others it uses it evenly, from `paced` requests in a second on. Nothing is refused for this.
+ * beside others it begins `paced` requests at once, and then as many in each second, evenly spaced. The pace itself refuses nothing.
  */
 export class Pace {
   readonly #clock: Clock
