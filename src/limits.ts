@@ -9,6 +9,7 @@ export interface Limit {
     | 'values'
     | 'seconds'
     | 'bytes a second'
+    | 'a second'
     | 'a minute'
     | 'an hour'
     | 'at a time'

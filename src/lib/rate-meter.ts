@@ -11,7 +11,11 @@ interface Used {
 export interface Allowance {
   readonly max: number
   readonly windowMs: number
+  /** How many allowances may be owed at most; 10 if not given. */
+  readonly owed?: number
 }
+
+const owedMax = 10
 
 /**
  * Counts what many keys do against a rate, in memory. An allowance may be used all at once, and comes back evenly. Remembers at most
@@ -42,16 +46,17 @@ export class RateMeter {
     return missing > 1e-6 ? Math.ceil((missing * windowMs) / max - 1e-6) : 0
   }
 
-  /** Takes what was used already. More than is left becomes a debt, of ten allowances at most, that comes back first. */
-  charge(key: string, amount: number, { max, windowMs }: Allowance, now: number): void {
-    const debtMax = max * 10
-    const used = this.#refreshed(key, { max, windowMs }, now, debtMax)
-    used.level = Math.min(debtMax, used.level + amount)
+  /** Takes what was used already. More than is left becomes a debt, up to `owed` allowances, that comes back first. */
+  charge(key: string, amount: number, allowance: Allowance, now: number): void {
+    const levelMax = levelMaxOf(allowance)
+    const used = this.#refreshed(key, allowance, now, levelMax)
+    used.level = Math.min(levelMax, used.level + amount)
   }
 
   /** How many ms it is until there is anything to take; 0: there is. Takes nothing. */
-  waitMs(key: string, { max, windowMs }: Allowance, now: number): number {
-    const { level } = this.#refreshed(key, { max, windowMs }, now, max * 10)
+  waitMs(key: string, allowance: Allowance, now: number): number {
+    const { max, windowMs } = allowance
+    const { level } = this.#refreshed(key, allowance, now, levelMaxOf(allowance))
     return level < max ? 0 : Math.max(1, Math.ceil(((level - max) * windowMs) / max))
   }
 
@@ -89,3 +94,5 @@ export class RateMeter {
     }
   }
 }
+
+const levelMaxOf = ({ max, owed = owedMax }: Allowance): number => max * owed

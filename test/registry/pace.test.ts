@@ -4,9 +4,11 @@ import type { Caller } from '../../src/registry/callers/caller.ts'
 import { newBulk } from '../../src/registry/shares/large-spacing.ts'
 import { Pace } from '../../src/registry/shares/pace.ts'
 import { Shares } from '../../src/registry/shares/shares.ts'
+import { agentNumbers } from '../../src/share-limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const { max: inASecond } = companyLimits.paced
+const atOnce = inASecond * companyLimits.pacedAtOnce.max
 const agent = (id: string, requestsPerMinute?: number): Caller => ({
   kind: 'agent',
   id,
@@ -54,18 +56,28 @@ async function iterations(count = 500): Promise<void> {
   for (let done = 0; done < count; done++) await new Promise(setImmediate)
 }
 
-test('beside others, an agent begins a hundred requests at once and a hundred a second; none is refused', async () => {
+test('beside others, an agent begins twenty requests at once and fifty a second; none is refused', async () => {
   const callers = new Callers()
   callers.accompany()
-  callers.ask(agent('mallory'), inASecond)
+  callers.ask(agent('mallory'), atOnce)
   await iterations()
-  expect(callers.begun).toBe(inASecond)
+  expect(callers.begun).toBe(atOnce)
   callers.ask(agent('mallory'), 300)
   await iterations()
-  expect(callers.begun).toBe(inASecond)
-  expect(await callers.pass(1_000)).toBeGreaterThanOrEqual(2 * inASecond - 1)
-  expect(callers.begun).toBeLessThanOrEqual(2 * inASecond + 1)
-  expect(await callers.pass(2_100)).toBe(inASecond + 300)
+  expect(callers.begun).toBe(atOnce)
+  expect(await callers.pass(1_000)).toBeGreaterThanOrEqual(atOnce + inASecond - 1)
+  expect(callers.begun).toBeLessThanOrEqual(atOnce + inASecond + 1)
+  expect(await callers.pass(5_100)).toBe(atOnce + 300)
+})
+
+test('as many as may wait in line wait for their turn, evenly spaced to the last one', async () => {
+  const callers = new Callers()
+  callers.accompany()
+  callers.ask(agent('mallory'), agentNumbers.requestsInLine.max)
+  await iterations()
+  const before = await callers.pass(4_000)
+  expect(before).toBeLessThanOrEqual(atOnce + 4 * inASecond + 1)
+  expect(await callers.pass(6_500)).toBe(agentNumbers.requestsInLine.max)
 })
 
 test('an agent that is alone, and one without a rate, wait for nothing', async () => {
@@ -79,25 +91,25 @@ test('an agent that is alone, and one without a rate, wait for nothing', async (
   expect(callers.begun).toBe(800)
 })
 
-test('where the operator raises the rate, more begin in a second', async () => {
+test('where the operator raises the rate, more begin', async () => {
   const callers = new Callers()
   callers.accompany()
   callers.ask(agent('mallory', 18_000), 400)
   await iterations()
-  expect(callers.begun).toBe(300)
+  expect(callers.begun).toBe(60)
 })
 
 test('others do not wait for an agent that has to; a request whose client goes away frees its place at once', async () => {
   const callers = new Callers()
   callers.accompany()
   const gone = new AbortController()
-  callers.ask(agent('mallory'), inASecond + 50, gone.signal)
+  callers.ask(agent('mallory'), atOnce + 50, gone.signal)
   await iterations()
-  expect(callers.begun).toBe(inASecond)
+  expect(callers.begun).toBe(atOnce)
   callers.ask(agent('donna'), 5)
   await iterations()
-  expect(callers.begun).toBe(inASecond + 5)
+  expect(callers.begun).toBe(atOnce + 5)
   gone.abort()
   await iterations()
-  expect(callers.begun).toBe(inASecond + 55)
+  expect(callers.begun).toBe(atOnce + 55)
 })

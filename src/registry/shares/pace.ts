@@ -4,11 +4,17 @@ import { RateMeter } from '../../lib/rate-meter.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 
+const { paced, pacedAtOnce } = companyLimits
 const secondMs = 1_000
+/** Beside others an agent begins half of what its rate allows: this part of its requests of a minute in each second. */
+const companyPart = 120
+/** Requests that wait for the pace owe it; more than these are not in the queue of an agent. */
+const owed = 50
 
 /**
  * Spaces the requests of agents that make many while others are active. An agent that is alone may use its whole `requestsPerMinute` at once;
- * beside others it begins `paced` requests at once, and then as many in each second, evenly spaced. The pace itself refuses nothing.
+ * beside others it begins `paced` requests in each second: those of the first `pacedAtOnce` at once, the further ones evenly spaced. The pace
+ * itself refuses nothing.
  */
 export class Pace {
   readonly #clock: Clock
@@ -22,7 +28,8 @@ export class Pace {
   count(caller: Caller): number | undefined {
     const perMinute = limitFor(caller, 'requestsPerMinute')
     if (perMinute === 0) return undefined
-    const allowance = { max: Math.max(companyLimits.paced.max, perMinute / 60), windowMs: secondMs }
+    const perSecond = Math.max(paced.max, perMinute / companyPart)
+    const allowance = { max: perSecond * pacedAtOnce.max, windowMs: secondMs * pacedAtOnce.max, owed }
     const now = this.#clock.now()
     const waitMs = this.#meter.waitMs(caller.id, allowance, now)
     this.#meter.charge(caller.id, 1, allowance, now)
