@@ -24,7 +24,7 @@ export const connectionLimits = {
   readerStall: limit(30, 'seconds', 'the time in which a reader reads nothing although data is ready'),
   grpcFirstCall: limit(30, 'seconds', 'a gRPC connection on which no call has shown a valid key'),
   grpcIdle: limit(300, 'seconds', 'a gRPC connection without a call in flight'),
-  grpcCalls: limit(1_000, 'at a time', 'calls on one gRPC connection'),
+  grpcCalls: limit(100, 'at a time', 'calls on one gRPC connection; clients hold further ones back'),
 } as const satisfies Record<string, Limit>
 
 /** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`, except where it waited first. */
@@ -43,6 +43,11 @@ export const openLimits = {
     64 * MiB,
     'bytes',
     'content of large answers that one agent, or one key of an operator, has in memory at a time; a further request waits up to 30 seconds and is then refused with 429 `rate-limited`, or, if it has written something, answered without that content, which is counted in `omitted`; one answer may be larger',
+  ),
+  bodiesAtOnce: limit(
+    64 * MiB,
+    'bytes',
+    'request bodies over 64 KiB that one agent, or one key of an operator, has in memory until they are answered; a body of unknown length, and each message over gRPC until it has arrived, counts as the largest one; a further request waits up to 30 seconds before its body is read, and is then refused with 429 `rate-limited`',
   ),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
@@ -68,10 +73,11 @@ export const companyLimits = {
   largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
   largeWait: limit(30, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
   paced: limit(
-    100,
-    'items',
-    'requests that one agent begins at once, and then evenly spaced in each second; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
+    50,
+    'a second',
+    'requests that one agent begins, evenly spaced; a 120th of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
   ),
+  pacedAtOnce: limit(0.4, 'seconds', 'the time whose requests, of that number, begin at once: 20 of 50 a second'),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */

@@ -19,7 +19,7 @@ export const agentRates = {
     'MiB of the requests of one agent and of their answers, streams included; counted when a request is over',
   ),
   largeMegabytesPerMinute: limit(
-    60,
+    30,
     'a minute',
     'MiB of requests and answers over 64 KiB of one agent while other agents send requests too; more wait up to 30 seconds, because the others wait for each of them',
   ),

@@ -1,15 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { LargeRequests } from '../registry/shares/large-requests.ts'
 import { type Bulk, newBulk } from '../registry/shares/large-spacing.ts'
 import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
 import type { BeginReading } from '../tasks/content-within.ts'
 import { callerOf } from './auth.ts'
 import { leaveRequestQueue } from './request-queue.ts'
+import { unreadable } from './unreadable.ts'
 
 /** What is known of a request at the door. */
 interface Entered {
   readonly leave: () => void
+  readonly large: LargeRequests
   readonly request: Bulk
   /** Counts a part of an answer that is not over. */
   readonly noteWritten: (bytes: number) => void
@@ -94,6 +97,36 @@ export function readingFor(shares: Shares, res: Response): BeginReading {
   }
 }
 
+/**
+ * Waits until the large body of a request over HTTP may be read, before any of it is. Errors: `rate-limited`, `invalid-request` where the
+ * client has disconnected.
+ */
+export async function beginUpload(res: Response, bytes: number): Promise<void> {
+  const known = entered.get(res)
+  if (known && !(await known.large.beginUpload(callerOf(res), known.request, bytes))) throw unreadable()
+}
+
+/** The body of a request over HTTP that did not announce its length has arrived: a large one waits like others. Errors: as above. */
+export async function endUpload(res: Response, bytes: number): Promise<void> {
+  const known = entered.get(res)
+  if (!known) return
+  const { large, request } = known
+  large.endUpload(callerOf(res), request, bytes)
+  if (!(await large.beginBody(callerOf(res), request, bytes))) throw unreadable()
+}
+
+/** Waits for something without a place among the requests that are processed. */
+export function outside<T>(res: Response, wait: () => Promise<T>): Promise<T> {
+  const place = placeOf(res)
+  return place ? place.outside(wait) : wait()
+}
+
+/** The bytes of the body of a request over HTTP, or of the content that it has read so far, whichever is more. */
+export function contentBytes(res: Response): number {
+  const request = entered.get(res)?.request
+  return request ? Math.max(request.bytes, request.read) : 0
+}
+
 /** Does the work of a request over HTTP. The content that it reads counts until the work and the answer are over. */
 export function during<T>(shares: Shares, res: Response, work: () => Promise<T>): Promise<T> {
   const request = entered.get(res)?.request
@@ -146,7 +179,12 @@ function untilGone(res: Response): AbortSignal {
 }
 
 /** False: the client went away while it waited. */
-async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<Entered, 'leave'>): Promise<boolean> {
+async function enter(
+  shares: Shares,
+  caller: Caller,
+  res: Response,
+  known: Pick<Entered, 'request' | 'noteWritten'>,
+): Promise<boolean> {
   shares.spendRequest(caller)
   let leave = shares.enter(caller, known.request)
   if (typeof leave !== 'function') {
@@ -157,7 +195,7 @@ async function enter(shares: Shares, caller: Caller, res: Response, known: Omit<
     leave()
     return false
   }
-  entered.set(res, { ...known, leave })
+  entered.set(res, { ...known, leave, large: shares.large })
   res.once('close', leave)
   return true
 }

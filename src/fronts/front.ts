@@ -85,6 +85,7 @@ export function createFront(context: FrontContext): Express {
 /** Refuses an answer for which there is no room, in the form of what was called. */
 function refuseAnswer(res: Response, error: unknown): void {
   const problem = toProblem(error)
+  res.locals.problem = problem.code
   if (res.locals.agent === undefined) sendProblem(res, problem, res.req.originalUrl.split('?')[0] ?? '/')
   else answerA2aProblem(res.req, res, problem)
 }

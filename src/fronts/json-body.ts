@@ -1,9 +1,20 @@
-import express, { type RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { Problem } from '../errors.ts'
+import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { inputLimits } from '../limits.ts'
 import { requireModestJson, requireStorableJson } from './json-shape.ts'
-import { readPlainJson } from './plain-json.ts'
-import { unsupportedCharset } from './problem.ts'
+import { readBody } from './read-body.ts'
+
+/** The ways in which nearly every client writes the type of a JSON body. */
+const plainTypes: ReadonlySet<string | undefined> = new Set([
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json;charset=utf-8',
+  'application/a2a+json',
+])
+
+const invalidJson = (): Problem =>
+  new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
 
 /** Reads a JSON body. A body of another type is refused rather than passed over, which would look like an empty one. */
 export function jsonBody(): RequestHandler[] {
@@ -13,30 +24,62 @@ export function jsonBody(): RequestHandler[] {
 
 /**
  * Reads a body of these types as JSON. It may have `bytesMax` bytes, and the depth and number of values of `inputLimits`. A compressed
- * body is refused: only its compressed size would count against the limits of its sender.
+ * body is refused: only its compressed size would count against the limits of its sender. A large body is parsed while no other long
+ * work is done. Errors: `invalid-json`, `invalid-request`, `unsupported-media-type`, `payload-too-large`, `rate-limited`.
  */
 export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
-  const parser = express.json({
-    limit: bytesMax,
-    type,
-    strict,
-    inflate: false,
-    verify: (_req, _res, text, charset) => verify(text, charset),
-  })
-  return readPlainJson(bytesMax, strict, parser)
-}
-
-/** The body parser writes its own fields into what is thrown here, so the problem travels as the cause. */
-function verify(text: Buffer, charset: string): void {
-  try {
-    // Every other encoding would hide the shape from the bytes (RFC 8259 section 8.1 allows none).
-    if (charset !== 'utf-8') throw new Problem('unsupported-media-type', { detail: unsupportedCharset })
-    requireModestJson(text)
-    requireStorableJson(text)
-  } catch (cause) {
-    throw new Error('The body was refused.', { cause })
+  return async (req, res, next) => {
+    if (!plainTypes.has(req.headers['content-type'])) {
+      if (!req.is(type)) return next()
+      requireUtf8(req)
+    }
+    requireUncompressed(req)
+    const bytes = await readBody(req, res, bytesMax)
+    if (bytes !== undefined) {
+      if (bytes.length >= sliceBytes) await beginSlice()
+      req.body = parsed(bytes, strict)
+    }
+    next()
   }
 }
+
+function requireUncompressed({ headers }: Request): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return
+  throw new Problem('unsupported-media-type', {
+    field: 'Content-Encoding',
+    detail:
+      'Content-Encoding: this endpoint takes no compressed bodies. Send the body uncompressed, without this header.',
+  })
+}
+
+/** Every other encoding would hide the shape from the bytes (RFC 8259 section 8.1 allows none). */
+function requireUtf8({ headers }: Request): void {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return
+  throw new Problem('unsupported-media-type', { detail: 'The charset of the body is not supported. Send UTF-8.' })
+}
+
+function parsed(bytes: Buffer, strict: boolean): unknown {
+  requireModestJson(bytes)
+  requireStorableJson(bytes)
+  // As Express does it: an empty body is an empty object.
+  if (bytes.length === 0) return {}
+  const value = parse(bytes)
+  if (strict && (typeof value !== 'object' || value === null)) throw invalidJson()
+  return value
+}
+
+function parse(bytes: Buffer): unknown {
+  const text = bytes.toString()
+  try {
+    return JSON.parse(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text)
+  } catch {
+    throw invalidJson()
+  }
+}
+
+const byteOrderMark = 0xfeff
 
 function requireJson(types: string[]): RequestHandler {
   return (req, _res, next) => {

@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { Problem, toProblem } from '../errors.ts'
-import { inputLimits } from '../limits.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
 import type { FailedTries } from './failed-tries.ts'
-import { invalidJson, unreadable } from './plain-json.ts'
 import { problemBody } from './problem-body.ts'
 import { requestIdOf } from './request-log.ts'
+import { unreadable } from './unreadable.ts'
 
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string, body?: object): void {
@@ -35,7 +34,7 @@ export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHan
   return (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = tries.judge(error, from, bearerKey(req))
-    const problem = toProblem(fromBodyParser(error) ?? judged)
+    const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')
     }
@@ -53,38 +52,8 @@ export const notFound: RequestHandler = (req) => {
   })
 }
 
-export const unsupportedCharset = 'The charset of the body is not supported. Send UTF-8.'
-
-/** The problem for an error of Express's body parser. */
-export function fromBodyParser(error: unknown): Problem | undefined {
-  if (error instanceof Problem) return undefined
-  const { type, status, limit, cause } = (error ?? {}) as {
-    type?: string
-    status?: number
-    limit?: number
-    cause?: unknown
-  }
-  if (cause instanceof Problem) return cause
-  if (type === 'entity.parse.failed') return invalidJson()
-  if (type === 'entity.too.large') return tooLarge(limit)
-  if (type === 'encoding.unsupported') return compressed()
-  if (status === 415) return new Problem('unsupported-media-type', { detail: unsupportedCharset })
-  if (status === 400) return unreadable()
-  return undefined
-}
-
-function compressed(): Problem {
-  return new Problem('unsupported-media-type', {
-    field: 'Content-Encoding',
-    detail:
-      'Content-Encoding: this endpoint takes no compressed bodies. Send the body uncompressed, without this header.',
-  })
-}
-
-function tooLarge(max: number | undefined): Problem {
-  const name = (['restBody', 'a2aBody'] as const).find((name) => inputLimits[name].max === max)
-  return new Problem('payload-too-large', {
-    detail: `The body is larger than the ${max ?? 'few'} bytes that this endpoint accepts. Send less, or send a URL.`,
-    extra: { ...(name && { limit: name }), ...(max !== undefined && { max }) },
-  })
+/** The problem for an error of Express itself, for example of a path that cannot be decoded. */
+export function fromExpress(error: unknown): Problem | undefined {
+  const isOwn = error instanceof Problem || (error as { status?: number } | undefined)?.status !== 400
+  return isOwn ? undefined : unreadable()
 }

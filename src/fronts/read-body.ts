@@ -1,75 +1,87 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, Response } from 'express'
 import { Problem } from '../errors.ts'
-import { requireModestJson, requireStorableJson } from './json-shape.ts'
+import { companyLimits } from '../gateway-limits.ts'
+import { inputLimits } from '../limits.ts'
+import { beginUpload, endUpload, outside } from './door.ts'
+import { unreadable } from './unreadable.ts'
 
-/** The ways in which nearly every client writes the type of a JSON body. */
-const plainTypes: ReadonlySet<string | undefined> = new Set([
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/json;charset=utf-8',
-  'application/a2a+json',
-])
-
-export const invalidJson = (): Problem =>
-  new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
-export const unreadable = (): Problem => new Problem('invalid-request', { detail: 'The request could not be read.' })
+const { largeBytes } = companyLimits
 
 /**
- * Reads a JSON body of a known length that is neither encoded nor in another charset: at a fraction of the cost of Express's
- * body parser, which gets every other body. Errors: those of `parseJson`.
+ * Reads a body. A large one waits until its caller has few enough in memory; one of unknown length shows that it is large when 64 KiB of it
+ * have arrived. Undefined: there is none. Errors: `payload-too-large`, `rate-limited`, `invalid-request` where its client has disconnected.
  */
-export function readPlainJson(bytesMax: number, strict: boolean, otherwise: RequestHandler): RequestHandler {
-  return (req, res, next) => {
-    if (!isPlain(req, bytesMax)) return otherwise(req, res, next)
-    const chunks: Buffer[] = []
-    let isOver = false
-    const end = (error?: unknown): void => {
-      if (isOver) return
-      isOver = true
-      next(error)
-    }
-    req.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // Node reports a client that went away as an error, and only to who listens.
-    req.on('error', () => end(unreadable()))
-    req.on('end', () => {
-      try {
-        req.body = parsed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), strict)
-      } catch (error) {
-        return end(error)
-      }
-      end()
+export async function readBody(req: Request, res: Response, bytesMax: number): Promise<Buffer | undefined> {
+  const { 'transfer-encoding': encoding, 'content-length': length } = req.headers
+  const announced = encoding === undefined ? length : undefined
+  if (encoding === undefined && length === undefined) return undefined
+  // Something else has read it.
+  if (req.readableFlowing !== null) return undefined
+  if (announced === undefined) return readUnannounced(req, res, bytesMax)
+  const bytes = Number(announced)
+  if (bytes > bytesMax) throw tooLarge(bytesMax)
+  if (bytes <= largeBytes.max) return new Arrival(req, bytesMax).whole
+  await beginUpload(res, bytes)
+  return outside(res, () => new Arrival(req, bytesMax).whole)
+}
+
+async function readUnannounced(req: Request, res: Response, bytesMax: number): Promise<Buffer> {
+  const body = await outside(res, () => new Arrival(req, bytesMax, () => beginUpload(res, bytesMax)).whole)
+  await endUpload(res, body.length)
+  return body
+}
+
+/** A body while it arrives. */
+class Arrival {
+  readonly whole: Promise<Buffer>
+  readonly #req: Request
+  readonly #bytesMax: number
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #beforeMore: (() => Promise<void>) | undefined
+  #fail: (error: unknown) => void = () => {}
+
+  /** @param beforeMore called once, when the body turns out to be large: it goes on when this resolves */
+  constructor(req: Request, bytesMax: number, beforeMore?: () => Promise<void>) {
+    this.#req = req
+    this.#bytesMax = bytesMax
+    this.#beforeMore = beforeMore
+    this.whole = new Promise((resolve, reject) => {
+      this.#fail = reject
+      req.on('end', () => resolve(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)))
     })
+    req.on('data', this.#take)
+    // Node reports a client that went away as an error, and only to who listens.
+    req.on('error', () => this.#fail(unreadable()))
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#bytesMax) return void this.#stop(tooLarge(this.#bytesMax))
+    this.#chunks.push(chunk)
+    const beforeMore = this.#beforeMore
+    if (this.#bytes <= largeBytes.max || !beforeMore) return
+    this.#beforeMore = undefined
+    this.#req.pause()
+    beforeMore().then(
+      () => this.#req.resume(),
+      (error: unknown) => this.#stop(error),
+    )
+  }
+
+  /** The rest is left to who answers: it closes the connection. */
+  #stop(error: unknown): void {
+    this.#chunks.length = 0
+    this.#req.off('data', this.#take)
+    this.#req.pause()
+    this.#fail(error)
   }
 }
 
-function isPlain({ headers, readableFlowing }: Request, bytesMax: number): boolean {
-  const length = Number(headers['content-length'])
-  return (
-    length > 0 &&
-    length <= bytesMax &&
-    plainTypes.has(headers['content-type']) &&
-    headers['content-encoding'] === undefined &&
-    headers['transfer-encoding'] === undefined &&
-    // Nothing has read the body yet.
-    readableFlowing === null
-  )
+function tooLarge(max: number): Problem {
+  const limit = (['restBody', 'a2aBody'] as const).find((name) => inputLimits[name].max === max)
+  return new Problem('payload-too-large', {
+    detail: `The body is larger than the ${max} bytes that this endpoint accepts. Send less, or send a URL.`,
+    extra: { ...(limit && { limit }), max },
+  })
 }
-
-function parsed(bytes: Buffer, strict: boolean): unknown {
-  requireModestJson(bytes)
-  requireStorableJson(bytes)
-  const value = parse(bytes)
-  if (strict && (typeof value !== 'object' || value === null)) throw invalidJson()
-  return value
-}
-
-function parse(bytes: Buffer): unknown {
-  const text = bytes.toString()
-  try {
-    return JSON.parse(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text)
-  } catch {
-    throw invalidJson()
-  }
-}
-
-const byteOrderMark = 0xfeff

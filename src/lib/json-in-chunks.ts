@@ -1,4 +1,4 @@
-import { Pauses } from './pauses.ts'
+import { beginSlice, Pauses } from './pauses.ts'
 
 /** How deep a value is taken apart: to a part of an artifact of a task in a list. */
 const levels = 6
@@ -9,6 +9,7 @@ const textCost = 32
 
 /** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop. */
 export async function jsonInChunks(value: object): Promise<Buffer> {
+  await beginSlice()
   const pauses = new Pauses()
   const texts: string[] = []
   let bytes = 0

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { Pauses } from '../lib/pauses.ts'
+import { beginSlice } from '../lib/pauses.ts'
 import { logBounds } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isOn } from '../registry/subscriptions/status.ts'
@@ -119,7 +119,6 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
 /** Finds the events of the ranges that still match. Not in a transaction: a range may be the whole log. Errors: `invalid-request` for too many. */
 async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: readonly Range[]): Promise<number[]> {
   const logIds: number[] = []
-  const pauses = new Pauses()
   for (const [index, { fromLogId, toLogId, isDecided }] of ranges.entries()) {
     // What the cursor has not passed yet will be sent without a replay.
     const upTo = isDecided ? toLogId : Math.min(toLogId, subscription.cursorLogId)
@@ -128,7 +127,7 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
       for (const { logId } of events) logIds.push(logId)
       if (logIds.length > replaysMax) throw tooMany()
     }
-    if (index % rangesPerSlice === rangesPerSlice - 1) await pauses.pause()
+    if (index % rangesPerSlice === rangesPerSlice - 1) await beginSlice()
   }
   return logIds
 }

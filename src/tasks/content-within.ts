@@ -162,9 +162,9 @@ async function readChunks(db: Reader, task: Task, chunks: readonly Size[]): Prom
   const pauses = new Pauses()
   const read: Chunk[] = []
   for (const group of groupsOf(chunks)) {
+    await pauses.before(bytesOf(group))
     const rows = await chunksAt.all(db, { taskId: task.id }, seqsOf(group))
     read.push(...rows.sort((a, b) => a.seq - b.seq).map(chunkFromRow))
-    await pauses.after(bytesOf(group))
   }
   return assembleArtifacts(read)
 }
@@ -174,8 +174,8 @@ async function readMessages(db: Reader, task: Task, messages: readonly Size[]): 
   const pauses = new Pauses()
   const read: A2aMessage[] = []
   for (const group of groupsOf(messages.toReversed())) {
+    await pauses.before(bytesOf(group))
     read.push(...(await readMessagesAt(db, task.id, seqsOf(group))))
-    await pauses.after(bytesOf(group))
   }
   return read
 }

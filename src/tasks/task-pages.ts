@@ -85,9 +85,9 @@ async function readPage<Row, Item>(
   const pauses = new Pauses()
   const items: (Item & Numbered)[] = []
   for (const group of groupsOf(kept)) {
+    await pauses.before(group.reduce((sum, one) => sum + one.size, 0))
     const read = await db.all(rows, { ...range, after: items.at(-1)?.seq ?? range.after, limit: group.length })
     items.push(...read.map(toItem))
-    await pauses.after(group.reduce((sum, one) => sum + one.size, 0))
   }
   return { items, more: found.length > kept.length, size }
 }

@@ -4,7 +4,7 @@ import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
 import { toProblem } from '../../src/errors.ts'
 import { parseJson } from '../../src/fronts/json-body.ts'
-import { fromBodyParser } from '../../src/fronts/problem.ts'
+import { fromExpress } from '../../src/fronts/problem.ts'
 
 const limit = 300
 const type = ['application/json', 'application/a2a+json']
@@ -18,7 +18,7 @@ async function serveEcho(parse: RequestHandler) {
   })
   app.use(parse, (req, res) => void res.json({ body: req.body }))
   app.use(((error, _req, res, _next) => {
-    const { code, status, message } = toProblem(fromBodyParser(error) ?? error)
+    const { code, status, message } = toProblem(fromExpress(error) ?? error)
     noteEnd(code)
     res.status(status).json({ code, message })
   }) satisfies express.ErrorRequestHandler)

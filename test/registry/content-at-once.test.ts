@@ -14,10 +14,10 @@ beforeEach(() => {
   content = new ContentAtOnce(clock, 100)
 })
 
-/** Takes content for mallory. `mayRead`: undefined while it waits. */
-function take(one: Bulk, bytes: number): { mayRead: boolean | undefined } {
-  const state: { mayRead: boolean | undefined } = { mayRead: undefined }
-  void content.take('mallory', one, bytes).then((mayRead) => (state.mayRead = mayRead))
+/** Takes content for mallory. `hasRoom`: undefined while it waits. */
+function take(one: Bulk, bytes: number): { hasRoom: boolean | undefined } {
+  const state: { hasRoom: boolean | undefined } = { hasRoom: undefined }
+  void content.take('mallory', one, bytes).then((hasRoom) => (state.hasRoom = hasRoom))
   return state
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -30,10 +30,10 @@ test('what has no room waits in its order, and goes on when an answer is over', 
   const requests = [60, 60, 10, 10].map((bytes) => ({ bytes, one: request() }))
   const taken = requests.map(({ one, bytes }) => take(one, bytes))
   await settled()
-  expect(taken.map(({ mayRead }) => mayRead)).toEqual([true, undefined, undefined, undefined])
+  expect(taken.map(({ hasRoom }) => hasRoom)).toEqual([true, undefined, undefined, undefined])
   expect(await content.take('bob', request(), 100)).toBe(true)
   await end(requests[0]!.one)
-  expect(taken.map(({ mayRead }) => mayRead)).toEqual([true, true, true, true])
+  expect(taken.map(({ hasRoom }) => hasRoom)).toEqual([true, true, true, true])
   for (const { one } of requests) await end(one)
   expect([content.bytesOf('mallory'), clock.timerCount]).toEqual([0, 0])
 })
@@ -43,9 +43,9 @@ test('one answer may be larger than the bound, alone', async () => {
   expect(await content.take('mallory', huge, 1_000)).toBe(true)
   const waits = take(small, 1)
   await settled()
-  expect(waits.mayRead).toBeUndefined()
+  expect(waits.hasRoom).toBeUndefined()
   await end(huge)
-  expect(waits.mayRead).toBe(true)
+  expect(waits.hasRoom).toBe(true)
 })
 
 test('a wait ends after its time-out, or when the client goes away; later requests still wait', async () => {
@@ -56,10 +56,10 @@ test('a wait ends after its time-out, or when the client goes away; later reques
   const later = take(request(), 30)
   client.abort()
   await settled()
-  expect([late.mayRead, gone.mayRead, later.mayRead]).toEqual([undefined, false, undefined])
+  expect([late.hasRoom, gone.hasRoom, later.hasRoom]).toEqual([undefined, false, undefined])
   clock.advance(waitMs)
   await settled()
-  expect(late.mayRead).toBe(false)
+  expect(late.hasRoom).toBe(false)
   expect(clock.timerCount).toBe(0)
   expect(await content.take('mallory', request(client), 1)).toBe(false)
 })
@@ -72,9 +72,9 @@ test('requests that read more and more never wait for each other without end', a
   const more = [take(one, 30), take(other, 30)]
   await settled()
   // All that have read something would wait: the first of them goes on.
-  expect([...more, late].map(({ mayRead }) => mayRead)).toEqual([true, undefined, undefined])
+  expect([...more, late].map(({ hasRoom }) => hasRoom)).toEqual([true, undefined, undefined])
   await end(one)
-  expect([...more, late].map(({ mayRead }) => mayRead)).toEqual([true, true, true])
+  expect([...more, late].map(({ hasRoom }) => hasRoom)).toEqual([true, true, true])
   await end(other)
   await end(newcomer)
   expect(content.bytesOf('mallory')).toBe(0)

@@ -3,7 +3,8 @@ import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { bearerKey } from '../auth.ts'
 import type { FailedTries } from '../failed-tries.ts'
-import { fromBodyParser, retrySecondsOf, setEncodings } from '../problem.ts'
+import { hasLargeContent, sendLargeJson } from '../large-json.ts'
+import { fromExpress, retrySecondsOf, setEncodings } from '../problem.ts'
 import { requestIdOf } from '../request-log.ts'
 import type { A2aCall } from './call.ts'
 import { metadataOf, reasonOf } from './error-info.ts'
@@ -77,7 +78,10 @@ function statusWithRetry(this: Response, code: number): Response {
 
 function jsonWithRetry(this: Response, answer: { error?: ErrorBody }): Response {
   const body = isFault(this, answer?.error) ? withoutReason(this, answer as { error: ErrorBody }) : answer
-  return sendJson.call(this, body?.error ? withRetry(this, body as { error: ErrorBody }) : body)
+  if (body?.error) return sendJson.call(this, withRetry(this, body as { error: ErrorBody }))
+  if (!hasLargeContent(this)) return sendJson.call(this, body)
+  sendLargeJson(this, body).catch((error: Error) => this.destroy(error))
+  return this
 }
 
 /** Whether the SDK failed outside the operation, for example on a task that it cannot write. It answers with the message of what it caught. */
@@ -95,7 +99,8 @@ function withoutReason(res: Response, { error, ...rest }: { error: ErrorBody }):
 }
 
 /** Sends the result of a JSON-RPC call. Express would look at what no such answer has: an ETag, a charset, a type by its value. */
-export function sendRpcResult(res: Response, answer: object): void {
+export function sendRpcResult(res: Response, answer: object): void | Promise<void> {
+  if (hasLargeContent(res)) return sendLargeJson(res, answer)
   const text = JSON.stringify(answer)
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.setHeader('Content-Length', Buffer.byteLength(text))
@@ -126,7 +131,7 @@ export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries:
     if (res.headersSent) return next(error)
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = failedTries.judge(error, from, bearerKey(req))
-    const problem = toProblem(fromBodyParser(error) ?? judged)
+    const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
     res.locals.problem = problem.code
     answerA2aProblem(req, res, problem)

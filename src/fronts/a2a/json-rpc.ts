@@ -23,7 +23,7 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
     if (!(Symbol.asyncIterator in answer)) {
       if (isOfCaller(call.failure)) return next(call.failure)
       if ('error' in answer) res.json(answer)
-      else sendRpcResult(res, answer)
+      else await sendRpcResult(res, answer)
       return
     }
     const toError = isLegacy

@@ -2,6 +2,7 @@ import { type Metadata, type ServerInterceptingCallInterface, type ServerInterce
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
+import { inputLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
@@ -133,7 +134,9 @@ class CallGate {
     // The client may have canceled meanwhile: then nothing else frees the place of the call.
     if (this.#isOver) return admitted.leave()
     this.#onAuthenticated(admitted)
-    next(metadata)
+    // Its length is not known, and it is in memory as a whole before anything can look at it.
+    const { caller, request } = admitted
+    if (await this.#context.shares.large.beginUpload(caller, request, inputLimits.a2aBody.max)) next(metadata)
   }
 
   /** Resolves when the call may begin, or is over. */
@@ -156,6 +159,7 @@ class CallGate {
     const { caller, request } = admitted
     const { shares } = this.#context
     this.#bytes = bytesOf(message)
+    shares.large.endUpload(caller, request, this.#bytes)
     const isRefused = message instanceof RefusedMessage
     // A message that was refused while it was decoded has no answer with which it would be noted.
     shares.noteBytes(caller, this.#bytes, isRefused ? request : undefined)

@@ -1,12 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
-import { jsonInChunks } from '../../lib/json-in-chunks.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { bearerKey, callerOf } from '../auth.ts'
 import { during, readingFor } from '../door.ts'
 import { inOrder } from '../in-order.ts'
 import { jsonBody } from '../json-body.ts'
+import { sendLargeJson } from '../large-json.ts'
 import { notFound } from '../problem.ts'
 import { untilClosed } from '../sse.ts'
 import { type CallContext, callRoute } from './call-route.ts'
@@ -59,17 +59,10 @@ export function answerRoutes<Context extends CallContext & Parameters<typeof req
       res.status(reply.status)
       for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
       if (reply.status === 204) res.end()
-      else if (reply.isLarge) await sendLarge(res, view as object)
+      else if (reply.isLarge) await sendLargeJson(res, view as object)
       else res.json(view)
     })
   }
-}
-
-async function sendLarge(res: Response, view: object): Promise<void> {
-  const body = await jsonInChunks(view)
-  res.setHeader('Content-Type', 'application/json; charset=utf-8')
-  res.setHeader('Content-Length', body.length)
-  res.end(body)
 }
 
 function bodyOf(parse: RequestHandler, req: Request, res: Response): Promise<unknown> {

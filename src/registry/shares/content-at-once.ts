@@ -1,38 +1,38 @@
-import { companyLimits, openLimits } from '../../gateway-limits.ts'
+import { companyLimits } from '../../gateway-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Bulk } from './large-spacing.ts'
 
-/** A request that waits until it may read more content. */
+/** A request that waits until it may have more content in memory. */
 interface Waiter {
   readonly request: Bulk
   readonly bytes: number
-  readonly decide: (mayRead: boolean) => void
+  readonly decide: (hasRoom: boolean) => void
 }
 
-/** The content that one caller is reading. */
+/** The content that one caller has in memory. */
 interface Account {
   bytes: number
-  /** Requests that have read content, and their answers are not over. */
-  readonly holders: Set<Bulk>
-  /** Those that have read content already come first: only then can they end. */
+  /** Requests that have content in memory, with its bytes. */
+  readonly holders: Map<Bulk, number>
+  /** Those that have some already come first: only then can they end. */
   readonly waiting: Waiter[]
 }
 
 /**
- * Bounds the content that each caller has read and answered at the same time. Content in memory takes several times its size until its
- * answer is sent. Further requests wait in their order. A single request may always go on, whatever its size.
+ * Bounds the content that each caller has in memory at the same time: bodies, or what is read for answers. It takes several times its size
+ * until the answer is sent. Further requests wait in their order. A single request may always go on, whatever its size.
  */
 export class ContentAtOnce {
   readonly #clock: Clock
   readonly #max: number
   readonly #accounts = new Map<string, Account>()
 
-  constructor(clock: Clock, max: number = openLimits.contentAtOnce.max) {
+  constructor(clock: Clock, max: number) {
     this.#clock = clock
     this.#max = max
   }
 
-  /** Counts content until `free`, if the request may read it without a wait. */
+  /** Counts content until `free`, if there is room for it without a wait. */
   takeNow(callerId: string, request: Bulk, bytes: number): boolean {
     if (request.gone().aborted) return false
     const account = this.#accountOf(callerId)
@@ -42,7 +42,7 @@ export class ContentAtOnce {
   }
 
   /**
-   * Waits until a request may read content, and counts it until `free`.
+   * Waits until there is room for content of a request, and counts it until `free`.
    * @returns false if that would take too long, or the client has gone away
    */
   async take(callerId: string, request: Bulk, bytes: number): Promise<boolean> {
@@ -52,17 +52,23 @@ export class ContentAtOnce {
     return this.#wait(callerId, this.#accountOf(callerId), { request, bytes, gone })
   }
 
-  /** Ends what a request has read: its answer is over. */
-  free(callerId: string, request: Bulk): void {
-    if (request.held === 0) return
-    const account = this.#accountOf(callerId)
-    account.bytes -= request.held
-    request.held = 0
-    account.holders.delete(request)
+  /** Counts fewer bytes for a request than it has taken: it turned out to be smaller. */
+  keepOnly(callerId: string, request: Bulk, bytes: number): void {
+    const account = this.#accounts.get(callerId)
+    const held = account?.holders.get(request)
+    if (!account || held === undefined || held <= bytes) return
+    account.bytes -= held - bytes
+    if (bytes > 0) account.holders.set(request, bytes)
+    else account.holders.delete(request)
     this.#letIn(callerId, account)
   }
 
-  /** The content that a caller is reading now, in bytes. */
+  /** Ends what a request has in memory: its answer is over. */
+  free(callerId: string, request: Bulk): void {
+    this.keepOnly(callerId, request, 0)
+  }
+
+  /** The content that a caller has in memory now, in bytes. */
   bytesOf(callerId: string): number {
     return this.#accounts.get(callerId)?.bytes ?? 0
   }
@@ -70,22 +76,21 @@ export class ContentAtOnce {
   #accountOf(callerId: string): Account {
     const known = this.#accounts.get(callerId)
     if (known) return known
-    const account: Account = { bytes: 0, holders: new Set(), waiting: [] }
+    const account: Account = { bytes: 0, holders: new Map(), waiting: [] }
     this.#accounts.set(callerId, account)
     return account
   }
 
   #hasRoom({ bytes: held, holders, waiting }: Account, { request, bytes }: Pick<Waiter, 'request' | 'bytes'>): boolean {
     if (held + bytes <= this.#max) return true
-    // If all who have read something wait for more, none of them would end.
+    // If all who have some wait for more, none of them would end.
     const waits = new Set(waiting.map((one) => one.request)).add(request)
-    return (held === 0 || request.held > 0) && [...holders].every((holder) => waits.has(holder))
+    return (held === 0 || holders.has(request)) && [...holders.keys()].every((holder) => waits.has(holder))
   }
 
   #begin(account: Account, { request, bytes }: Pick<Waiter, 'request' | 'bytes'>): void {
     account.bytes += bytes
-    account.holders.add(request)
-    request.held += bytes
+    account.holders.set(request, (account.holders.get(request) ?? 0) + bytes)
   }
 
   async #wait(
@@ -97,8 +102,8 @@ export class ContentAtOnce {
     let giveUp = (): void => {}
     const decided = new Promise<boolean>((resolve) => {
       const waiter = { ...wanted, decide: resolve }
-      const newcomers = waiting.findIndex(({ request }) => request.held === 0)
-      waiting.splice(wanted.request.held > 0 && newcomers >= 0 ? newcomers : waiting.length, 0, waiter)
+      const newcomers = waiting.findIndex(({ request }) => !account.holders.has(request))
+      waiting.splice(account.holders.has(wanted.request) && newcomers >= 0 ? newcomers : waiting.length, 0, waiter)
       giveUp = () => {
         const at = waiting.indexOf(waiter)
         if (at < 0) return
@@ -110,10 +115,10 @@ export class ContentAtOnce {
     const cancel = this.#clock.after(companyLimits.largeWait.max * 1_000, giveUp)
     gone.addEventListener('abort', giveUp, { once: true })
     this.#letIn(callerId, account)
-    const mayRead = await decided
+    const hasRoom = await decided
     cancel()
     gone.removeEventListener('abort', giveUp)
-    return mayRead
+    return hasRoom
   }
 
   #letIn(callerId: string, account: Account): void {

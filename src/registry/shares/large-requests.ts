@@ -1,5 +1,5 @@
 import type { Problem } from '../../errors.ts'
-import { companyLimits } from '../../gateway-limits.ts'
+import { companyLimits, openLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Leave } from '../../lib/keyed-semaphore.ts'
 import type { Allowance } from '../../lib/rate-meter.ts'
@@ -9,7 +9,7 @@ import { limitFor } from './caller-limits.ts'
 import type { Company } from './company.ts'
 import { ContentAtOnce } from './content-at-once.ts'
 import { type Bulk, LargeSpacing } from './large-spacing.ts'
-import { tooMuchContent, usedUp } from './refusals.ts'
+import { tooManyBodies, tooMuchContent, usedUp } from './refusals.ts'
 
 const { largeBytes } = companyLimits
 const limitName = 'largeMegabytesPerMinute'
@@ -33,12 +33,14 @@ export class LargeRequests {
   readonly #company: Company
   readonly #spacing: LargeSpacing
   readonly #content: ContentAtOnce
+  readonly #bodies: ContentAtOnce
 
   constructor(clock: Clock, company: Company) {
     this.#clock = clock
     this.#company = company
     this.#spacing = new LargeSpacing(clock)
-    this.#content = new ContentAtOnce(clock)
+    this.#content = new ContentAtOnce(clock, openLimits.contentAtOnce.max)
+    this.#bodies = new ContentAtOnce(clock, openLimits.bodiesAtOnce.max)
   }
 
   /** Undefined: the request is not expected to be large, or nothing limits it. */
@@ -94,8 +96,28 @@ export class LargeRequests {
   }
 
   /**
+   * Lets the body of a request be read, before any of it is. Large bodies wait until the caller has few enough in memory, and count until
+   * the work of the request and its answer are over.
+   * @param bytes the announced length, or the most that the body may have
+   * @returns false if its client has disconnected
+   */
+  async beginUpload(caller: Caller, request: Bulk, bytes: number): Promise<boolean> {
+    if (bytes <= largeBytes.max) return true
+    const key = keyOf(caller)
+    if (this.#bodies.takeNow(key, request, bytes)) return true
+    if (await outside(request, () => this.#bodies.take(key, request, bytes))) return true
+    if (request.gone().aborted) return false
+    throw tooManyBodies(caller)
+  }
+
+  /** The body of a request has arrived: it counts with its own size, if it is large. */
+  endUpload(caller: Caller, request: Bulk, bytes: number): void {
+    this.#bodies.keepOnly(keyOf(caller), request, bytes > largeBytes.max ? bytes : 0)
+  }
+
+  /**
    * Lets the body of a request go on whose size was not announced: a message of gRPC, which has arrived. If that is more than was counted
-   * and others send requests, it waits like a request that announces its size. False: its client has disconnected, and the body counts.
+   * and others send requests, it waits like a request that announces its size. False: its client has disconnected, and the body counts against the rate.
    * Errors: `rate-limited`; then the next request of this name waits before its body is read.
    */
   async beginBody(caller: Caller, request: Bulk, bytes: number): Promise<boolean> {
@@ -142,7 +164,9 @@ export class LargeRequests {
   }
 
   #endClosed(caller: Caller, request: Bulk): void {
-    if (request.isClosed && request.working === 0) this.endReading(caller, request)
+    if (!request.isClosed || request.working > 0) return
+    this.endReading(caller, request)
+    this.#bodies.free(keyOf(caller), request)
   }
 
   /** Ends what a request has read: the event that was made of it is written, or its work and its answer are over. */

@@ -21,8 +21,6 @@ export interface Bulk {
   counted: number
   /** The bytes of content that it was allowed to read. */
   read: number
-  /** The bytes of it that are in memory until its answer is over. */
-  held: number
   /** How many parts of the gateway work on it. */
   working: number
   /** Whether its answer is over, or its client has gone away. */
@@ -35,7 +33,7 @@ export interface Bulk {
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, counted: 0, read: 0, held: 0, working: 0, isClosed: false, place: undefined }
+  return { ...known, counted: 0, read: 0, working: 0, isClosed: false, place: undefined }
 }
 
 /**

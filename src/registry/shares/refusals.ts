@@ -24,6 +24,15 @@ export function tooManyAtOnce(caller: Caller, inside: number, waiting: number): 
   })
 }
 
+/** Returns `rate-limited` for a request whose body had to wait too long for the other requests of its caller. */
+export function tooManyBodies(caller: Caller): Problem {
+  const { max, unit } = openLimits.bodiesAtOnce
+  return new Problem('rate-limited', {
+    detail: `${caller.identity} has ${max} ${unit} of bodies in requests that are not answered yet, or would have with this one (bodiesAtOnce). Wait for their answers before you send more.`,
+    extra: { limit: max, limitName: 'bodiesAtOnce', retryAfterSeconds: busyRetrySeconds },
+  })
+}
+
 /** Returns `rate-limited` for a request whose content had to wait too long for the other answers of its caller. */
 export function tooMuchContent(caller: Caller): Problem {
   const { max, unit } = openLimits.contentAtOnce

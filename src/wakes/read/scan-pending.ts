@@ -1,4 +1,4 @@
-import { Pauses } from '../../lib/pauses.ts'
+import { beginSlice } from '../../lib/pauses.ts'
 import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type Pending, readPending } from './pending.ts'
@@ -18,12 +18,11 @@ export async function* scanPending(
   after: number,
   upTo?: number,
 ): AsyncGenerator<Pending> {
-  const pauses = new Pauses()
   for (let from = after; ; ) {
     const page = await readPending(db, subscription, from, upTo)
     yield page
     if (!page.more) return
     from = page.scannedTo
-    await pauses.pause()
+    await beginSlice()
   }
 }

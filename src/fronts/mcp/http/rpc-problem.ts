@@ -3,7 +3,7 @@ import { type Problem, toProblem } from '../../../errors.ts'
 import type { Logger } from '../../../logger.ts'
 import { bearerKey } from '../../auth.ts'
 import type { FailedTries } from '../../failed-tries.ts'
-import { fromBodyParser, sendProblem } from '../../problem.ts'
+import { fromExpress, sendProblem } from '../../problem.ts'
 import { problemBody } from '../../problem-body.ts'
 import { requestIdOf } from '../../request-log.ts'
 
@@ -22,7 +22,7 @@ export function rpcProblemHandler(log: Logger, tries: FailedTries): ErrorRequest
   return (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = tries.judge(error, from, bearerKey(req))
-    const problem = toProblem(fromBodyParser(error) ?? judged)
+    const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.baseUrl }, 'request.failed')
     }
