@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { authenticate, type AuthContext as Proving } from '../identity/authenticate.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { callerIn } from '../registry/projects/projects.ts'
+import { noteKeyIsValid } from './request-queue.ts'
 
 /** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {
@@ -23,12 +24,19 @@ export interface AuthContext extends Proving {
 
 /** Refuses requests without a valid key, and stores the caller for the handlers. Runs before the body is read. */
 export function requireKey(context: AuthContext): RequestHandler {
-  const { db, saw } = context
   return async (req, res, next) => {
     const caller = await authenticate(context, bearerKey(req))
-    saw(caller)
+    noteKeyIsValid(res)
+    context.saw(caller)
     res.locals.caller = caller
-    res.locals.caller = await callerIn(db, caller, req.get(projectHeader), projectHeader)
+    next()
+  }
+}
+
+/** Lets an operator act in the project that its request names. Refuses everybody else who names another project. Runs after the request was counted. */
+export function actInProject({ db }: Pick<AuthContext, 'db'>): RequestHandler {
+  return async (req, res, next) => {
+    res.locals.caller = await callerIn(db, callerOf(res), req.get(projectHeader), projectHeader)
     next()
   }
 }

@@ -9,7 +9,7 @@ import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
 import { recordRest } from './access/rest-access.ts'
-import { requireKey } from './auth.ts'
+import { actInProject, requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
 import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
@@ -71,8 +71,9 @@ export function createFront(context: FrontContext): Express {
     '/v1',
     recordRest(context, restTable),
     requireKey(context),
-    requireRead(context.unsent),
     takeShare(shares),
+    requireRead(context.unsent),
+    actInProject(context),
     answerRoutes(restTable, context),
   )
   const callApi = callInSession({ db: context.db, findSession: context.mail.findSession }, createLocalApi(context))

@@ -3,6 +3,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { silentLogger } from '../logger.ts'
+import { bearerKeyOf } from './auth.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
@@ -73,9 +74,9 @@ export class HttpServer implements AsyncDisposable {
       })
       void listener.then((listen) => {
         if (res.closed) return
-        const credential = req.headers.authorization ?? socket.remoteAddress ?? ''
-        const end = queue.begin(credential, (leaveQueue) => {
-          noteQueued(res, leaveQueue)
+        const key = bearerKeyOf(req.headers.authorization)
+        const end = queue.begin(queue.credentialOf(key, socket.remoteAddress ?? ''), (leave) => {
+          noteQueued(res, { leave, prove: () => queue.prove(key) })
           listen(req, res)
         })
         res.once('close', end)

@@ -19,16 +19,29 @@ interface Request {
   begunAt: number
 }
 
-const queued = new WeakMap<object, () => void>()
+/** What can be done for a request that has begun, by its answer. */
+interface Queued {
+  /** Ends its time in the queue. */
+  readonly leave: () => void
+  /** Its key was found to be valid. */
+  readonly prove: () => void
+}
 
-/** Keeps the function that `begin` has given to the request of an answer, for `leaveRequestQueue`. */
-export function noteQueued(answer: object, end: () => void): void {
-  queued.set(answer, end)
+const queued = new WeakMap<object, Queued>()
+
+/** Keeps what `leaveRequestQueue` and `noteKeyIsValid` do for the request of an answer. */
+export function noteQueued(answer: object, known: Queued): void {
+  queued.set(answer, known)
+}
+
+/** Notes that the key of a request is valid: the next requests with it are a caller of their own. */
+export function noteKeyIsValid(answer: object): void {
+  queued.get(answer)?.prove()
 }
 
 /** Ends the time of a request in the queue before it is answered: its caller's share decides from now on. */
 export function leaveRequestQueue(answer: object): void {
-  queued.get(answer)?.()
+  queued.get(answer)?.leave()
 }
 
 /**
@@ -42,6 +55,7 @@ export function leaveRequestQueue(answer: object): void {
 export class RequestQueue {
   readonly #clock: Clock
   readonly #queue: FairQueue
+  readonly #valid = new RecentKeys()
   /** In the order in which they began. */
   readonly #begun = new Set<Request>()
   #isWatched = false
@@ -58,8 +72,21 @@ export class RequestQueue {
   }
 
   /**
+   * Whose request it is. A key counts once it was found to be valid; until then the address does, whatever keys are sent from it: one
+   * sender that makes up a key for each request is one caller.
+   */
+  credentialOf(key: string | undefined, address: string): string {
+    return key !== undefined && this.#valid.has(key) ? key : address
+  }
+
+  /** Notes that a key was found to be valid. */
+  prove(key: string | undefined): void {
+    if (key !== undefined) this.#valid.add(key)
+  }
+
+  /**
    * Begins a request now, or when the queue lets it. Returns how to end it; one that ends before that never begins.
-   * @param credential whose request it is, as the request says it
+   * @param credential as `credentialOf` returns it
    * @param work begins it; also given how to end it, for a request that waits elsewhere before it is answered
    */
   begin(credential: string, work: (end: () => void) => void): () => void {
@@ -145,5 +172,21 @@ export class RequestQueue {
       }
       if (this.#begun.size > 0) this.#watch()
     })
+  }
+}
+
+/** Keys that were found to be valid, the newest ones. A key that has ended since is only a caller of its own. */
+class RecentKeys {
+  readonly #max = 4_096
+  readonly #keys = new Set<string>()
+
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
+
+  add(key: string): void {
+    if (this.#keys.has(key)) return
+    if (this.#keys.size >= this.#max) this.#keys.delete(this.#keys.values().next().value!)
+    this.#keys.add(key)
   }
 }

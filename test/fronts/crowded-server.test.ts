@@ -14,13 +14,16 @@ const secure = { cert: pem('certificate'), key: pem('key') }
 
 /** A server whose timers never fire, and what begins there. */
 async function startServer(isSecure: boolean) {
-  const server = new HttpServer({ queue: new RequestQueue(new FakeClock()), tls: isSecure ? secure : undefined })
+  const queue = new RequestQueue(new FakeClock())
+  // Each key is a caller of its own.
+  for (const key of ['donna', 'mallory']) queue.prove(key)
+  const server = new HttpServer({ queue, tls: isSecure ? secure : undefined })
   const begun: string[] = []
   const open: ServerResponse[] = []
   const sockets: Socket[] = []
   let answer = (res: ServerResponse): void => void setImmediate(() => res.end())
   server.serve((req, res) => {
-    begun.push(req.headers.authorization!)
+    begun.push(req.headers.authorization!.split(' ')[1]!)
     answer(res)
   })
   const { port } = new URL(await server.listen('127.0.0.1', 0))
@@ -52,7 +55,7 @@ async function startServer(isSecure: boolean) {
       socket.on('error', () => {})
       socket.on(isSecure ? 'secureConnect' : 'connect', () => connected++)
       socket.on('data', (part) => (answered += String(part).split('HTTP/1.1 200').length - 1))
-      return (who: string) => socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${who}\r\n\r\n`)
+      return (who: string) => socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${who}\r\n\r\n`)
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()

@@ -192,7 +192,8 @@ test('a request that waits elsewhere lets the next one of its credential begin, 
   requests.end('donna 0')
   for (let count = 0; count < 4; count++) requests.begin(`mallory ${count}`)
   const answers = [{}, {}]
-  for (const answer of answers) requests.queue.begin('mallory', (end) => noteQueued(answer, end))
+  for (const answer of answers)
+    requests.queue.begin('mallory', (leave) => noteQueued(answer, { leave, prove: () => {} }))
   for (const name of ['mallory 4', 'mallory 5', 'mallory 6']) requests.begin(name)
   for (let count = 0; count < 4; count++) {
     requests.end(`mallory ${count}`)
@@ -203,4 +204,18 @@ test('a request that waits elsewhere lets the next one of its credential begin, 
   leaveRequestQueue(answers[0]!)
   await turnsOf(3)
   expect(requests.begun.at(-1)).toBe('mallory 4')
+})
+
+test('a key is a caller of its own once it was found to be valid; made-up keys of one address are one caller', () => {
+  const { queue } = new Requests()
+  const address = '10.0.0.7'
+  expect(queue.credentialOf(undefined, address)).toBe(address)
+  expect(queue.credentialOf('rk_1', address)).toBe(address)
+  queue.prove('rk_1')
+  queue.prove(undefined)
+  expect(queue.credentialOf('rk_1', address)).toBe('rk_1')
+  expect(queue.credentialOf('rk_2', address)).toBe(address)
+  expect(queue.credentialOf(undefined, address)).toBe(address)
+  for (let count = 0; count < 10_000; count++) queue.prove(`rk of somebody else ${count}`)
+  expect(queue.credentialOf('rk_1', address)).toBe(address)
 })

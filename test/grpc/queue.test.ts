@@ -45,14 +45,15 @@ test('a call waits in the queue before its key is checked, and leaves it when it
     )
   })
   // Four of a busy credential are in process while another caller is active: more of it wait.
-  for (const credential of ['Bearer bob', ...Array(4).fill('Bearer rk_busy')]) queue.begin(credential, () => {})
+  for (const credential of ['rk_bob', ...Array(4).fill('rk_busy')]) queue.begin(credential, () => {})
+  queue.prove('rk_busy')
   using client = rawClient(`127.0.0.1:${port}`)
   const stream = client.stream('subscribeToTask', { tenant: '', id: 'x' }, bearer('rk_busy')).on('error', () => {})
   await until(
     () => queue.came.length,
     (count) => count === 6,
   )
-  expect([queue.came.at(-1), queue.over, checked]).toEqual(['Bearer rk_busy', 0, 0])
+  expect([queue.came.at(-1), queue.over, checked]).toEqual(['rk_busy', 0, 0])
   stream.cancel()
   await until(
     () => queue.over,

@@ -340,3 +340,24 @@ test('a project has so many agents, whoever makes them', async () => {
   await s.gateway.call('DELETE', '/v1/agents/third')
   expect((await s.gateway.call('POST', '/v1/agents', { handle: 'fourth' })).status).toBe(201)
 })
+
+test('requests that are refused for what they name count like others, on every front', async () => {
+  await using s = await start()
+  await limit(s.gateway, { requestsPerMinute: 40 })
+  const of = (headers: Record<string, string>) => ({
+    key: s.mallory.key,
+    headers: { 'A2A-Version': '1.0', ...headers },
+  })
+  const requests: [string, string, Record<string, string>][] = [
+    ['POST', '/agents/nobody', {}],
+    ['GET', '/agents/nobody/tasks', {}],
+    ['GET', '/v1/tasks', { 'Rouse-Project': 'another' }],
+    ['POST', '/mcp', { 'Rouse-Project': 'another', Accept: 'application/json, text/event-stream' }],
+  ]
+  const ask = ([method, path, headers]: (typeof requests)[number]) =>
+    s.gateway.call(method, path, method === 'POST' ? {} : undefined, of(headers))
+  for (let round = 0; round < 10; round++) {
+    for (const one of requests) expect([400, 403, 404]).toContain((await ask(one)).status)
+  }
+  for (const one of requests) expect([one[1], (await ask(one)).status]).toEqual([one[1], 429])
+})

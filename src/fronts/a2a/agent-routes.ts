@@ -13,6 +13,7 @@ import { nameRequest, takeShare } from '../door.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { inOrder } from '../in-order.ts'
 import { parseJson } from '../json-body.ts'
+import { noteKeyIsValid } from '../request-queue.ts'
 import { requireRead } from '../unsent-answers.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
 import type { A2aCall, CallContext } from './call.ts'
@@ -56,10 +57,11 @@ export function agentRoutes(context: AgentFrontContext): Router {
   router.use(
     inOrder([
       identify(context),
+      // Counted before the agent is looked for: a caller that names agents that do not exist has no more of the gateway than others.
+      takeShare(context.shares, pathOf),
+      requireRead(context.unsent),
       findCalled(context, async (_req, res) => callerOf(res)),
       admit(context),
-      requireRead(context.unsent),
-      takeShare(context.shares, pathOf),
       parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false),
       checkVersionOfPath,
       completePushConfig,
@@ -95,7 +97,10 @@ function callOfRequest(req: Request): A2aCall {
 function identify(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     try {
-      res.locals.caller = await authenticate(context, bearerKey(req))
+      const caller = await authenticate(context, bearerKey(req))
+      noteKeyIsValid(res)
+      context.saw(caller)
+      res.locals.caller = caller
     } catch (error) {
       // Without a key, a private agent looks as if it did not exist.
       await requireOpenAgent(context.db, addressIn(req))
@@ -126,9 +131,7 @@ function findCalled(
 /** Refuses callers that may not call the agent: it takes a key, and unless the agent is public one of its project. */
 function admit(context: AgentFrontContext): RequestHandler {
   return async (_req, res, next) => {
-    const caller = callerOf(res)
-    context.saw(caller)
-    res.locals.caller = await requireMayCall(context.db, caller, calledAgent(res))
+    res.locals.caller = await requireMayCall(context.db, callerOf(res), calledAgent(res))
     next()
   }
 }

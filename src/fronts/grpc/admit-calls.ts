@@ -123,7 +123,7 @@ class CallGate {
     this.#forwardedFor = metadataText(metadata, 'x-forwarded-for')
     const address = this.#context.clientAddress(hostOf(this.#call.getPeer()), this.#forwardedFor)
     this.#incoming.address = address
-    await this.#waitInQueue(metadataText(metadata, 'authorization') ?? address)
+    await this.#waitInQueue(this.#queue.credentialOf(this.#bearer, address))
     if (this.#isOver) return
     const admitted = await admitCaller(this.#context, this.#incoming, metadata, {
       bearer: this.#bearer,
@@ -133,6 +133,7 @@ class CallGate {
     this.#admitted = { metadata, address, front: 'grpc', ...admitted }
     // The client may have canceled meanwhile: then nothing else frees the place of the call.
     if (this.#isOver) return admitted.leave()
+    this.#queue.prove(this.#bearer)
     this.#onAuthenticated(admitted)
     // Its length is not known, and it is in memory as a whole before anything can look at it.
     const { caller, request } = admitted

@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { authorise } from '../../access/authorise.ts'
 import { recordRest } from '../../access/rest-access.ts'
-import { callerOf, requireKey } from '../../auth.ts'
+import { actInProject, callerOf, requireKey } from '../../auth.ts'
 import { requireLeft, takeShare } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { requireRead } from '../../unsent-answers.ts'
@@ -27,9 +27,10 @@ export function mcpRoutes(context: McpFrontContext): Router {
     path,
     refusePages(() => mcp.ownNames),
     requireKey(context),
-    requireRead(unsent),
     // What a message is for is in its body; its parts are counted by the route that each calls.
     takeShare(shares, () => undefined),
+    requireRead(unsent),
+    actInProject(context),
     requireLeft(shares, 'mcpSessionsPerMinute', begins),
     allow,
   )
