@@ -22,6 +22,11 @@ export const connectionLimits = {
   bodyRate: limit(2 * KiB, 'bytes a second', 'the lowest rate of a body after that time'),
   linger: limit(1, 'seconds', 'the time for sending an answer before the body was read'),
   readerStall: limit(30, 'seconds', 'the time in which a reader reads nothing although data is ready'),
+  pipelined: limit(
+    16,
+    'items',
+    'requests of one HTTP connection that are not answered; for one more it is closed. Few clients send a request before the answer to the last one',
+  ),
   grpcFirstCall: limit(30, 'seconds', 'a gRPC connection on which no call has shown a valid key'),
   grpcIdle: limit(300, 'seconds', 'a gRPC connection without a call in flight'),
   grpcCalls: limit(100, 'at a time', 'calls on one gRPC connection; clients hold further ones back'),

@@ -63,8 +63,11 @@ export class HttpServer implements AsyncDisposable {
     })
     this.#server.on('request', (req, res) => {
       const { socket } = req
+      if (socket.destroyed) return
       this.#silent.delete(socket)
-      this.#asking.set(socket, (this.#asking.get(socket) ?? 0) + 1)
+      const asking = (this.#asking.get(socket) ?? 0) + 1
+      if (asking > bounds.pipelined) return closeAtOnce(socket)
+      this.#asking.set(socket, asking)
       this.#bodies.watch(req, res)
       res.once('close', () => {
         this.#bodies.forget(req)
@@ -154,6 +157,16 @@ export class HttpServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+/**
+ * Ends a connection in the midst of what it has sent: 64 KB hold 1,600 requests. Node reads them all, and would make a request and an answer
+ * of each.
+ */
+function closeAtOnce(socket: Socket): void {
+  const { parser } = socket as { parser?: { onIncoming: () => number } }
+  if (parser) parser.onIncoming = () => 0
+  socket.destroy()
 }
 
 function boundedServer(

@@ -1,12 +1,15 @@
 import { type Clock, steadyClock } from '../lib/clock.ts'
 import { FairQueue, type Member } from '../lib/fair-queue.ts'
+import { LoopSlots } from '../lib/loop-slots.ts'
 
 /** How long a caller counts as active after a request, in ms. */
 const aboutMs = 1_000
 /** How long a request counts as in process, in ms: streams and calls that wait have done their part by then. */
 const processMs = 100
-/** How many of all requests wait at most; more begin at once: waiting must not cost more memory than beginning. */
-const waitingMax = 1_000
+/** How many of all requests wait for those of others at most; more begin at once. All connections together have a few for each. */
+const waitingMax = 10_000
+/** How many requests of a caller that is alone begin in one iteration of the event loop: others may come in the next one. */
+const aloneMax = 32
 const queueBounds = { few: 4, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 interface Request {
@@ -56,6 +59,7 @@ export class RequestQueue {
   readonly #clock: Clock
   readonly #queue: FairQueue
   readonly #valid = new RecentKeys()
+  readonly #alone = new LoopSlots(aloneMax)
   /** In the order in which they began. */
   readonly #begun = new Set<Request>()
   #isWatched = false
@@ -122,9 +126,14 @@ export class RequestQueue {
   }
 
   #enter(request: Request): void {
-    // While connections arrive, callers that nobody knows of yet may wait for theirs to be accepted.
-    const hasCompany = this.#noteCompany(request.credential) || this.#isLooking
-    const inCompany = hasCompany && this.#waiting < waitingMax
+    this.#noteCompany(request.credential)
+    const slot = this.#hasCompany ? undefined : this.#alone.take()
+    if (slot) void slot.then(() => this.#enterQueue(request))
+    else this.#enterQueue(request)
+  }
+
+  #enterQueue(request: Request): void {
+    const inCompany = this.#hasCompany && this.#waiting < waitingMax
     const entered = this.#queue.enter(request.credential, inCompany)
     if (!(entered instanceof Promise)) {
       this.#go(request, entered)
@@ -150,13 +159,15 @@ export class RequestQueue {
     if (this.#begun.delete(request)) this.#queue.leave(request.member!)
   }
 
-  #noteCompany(credential: string): boolean {
-    const now = this.#clock.now()
-    if (this.#last !== credential) {
-      if (this.#last !== undefined) this.#othersUntil = now + aboutMs
-      this.#last = credential
-    }
-    return now <= this.#othersUntil
+  #noteCompany(credential: string): void {
+    if (this.#last === credential) return
+    if (this.#last !== undefined) this.#othersUntil = this.#clock.now() + aboutMs
+    this.#last = credential
+  }
+
+  /** While connections arrive, callers that nobody knows of yet may wait for theirs to be accepted. */
+  get #hasCompany(): boolean {
+    return this.#isLooking || this.#clock.now() <= this.#othersUntil
   }
 
   /** Ends what has been in process for long. */

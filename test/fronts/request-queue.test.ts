@@ -40,10 +40,24 @@ function pausedByConnection(): Requests {
   return requests
 }
 
-test('requests of one credential that is alone begin at once', () => {
+test('requests of one credential that is alone begin at once, a few in each iteration of the event loop', async () => {
   const requests = new Requests()
   for (let count = 0; count < 100; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(32)
+  await turnsOf(3)
   expect(requests.begun).toHaveLength(100)
+})
+
+test('who comes while a caller that was alone has many that begin waits for none of them', async () => {
+  const requests = new Requests()
+  for (let count = 0; count < 1_000; count++) requests.begin(`mallory ${count}`)
+  requests.begin('donna 0')
+  expect(requests.begun).toHaveLength(33)
+  await turnsOf(40)
+  expect(requests.begun).toHaveLength(33)
+  requests.end('donna 0')
+  await turnsOf(3)
+  expect(requests.begun.length).toBeLessThan(50)
 })
 
 test('while others are about, few of a credential are in process, and a request of another one waits for none of them', async () => {
@@ -100,8 +114,8 @@ test('a second after the last request of others a credential is alone again', ()
 test('what waits is bounded: the next begins at once', () => {
   const requests = new Requests()
   requests.begin('donna 0')
-  for (let count = 0; count < 3_000; count++) requests.begin(`mallory ${count}`)
-  expect(requests.begun).toHaveLength(1 + 2_000)
+  for (let count = 0; count < 13_000; count++) requests.begin(`mallory ${count}`)
+  expect(requests.begun).toHaveLength(1 + 3_000)
 })
 
 test('a request whose client goes away while it waits never begins, and those after it do', async () => {

@@ -22,8 +22,9 @@ import {
 } from './admission.ts'
 import { RefusedMessage } from './bounded-messages.ts'
 import { type CallLine, CallLines } from './call-line.ts'
+import { CallsOfConnection } from './calls-of-connection.ts'
 import { refusal, sendableStatus } from './failure.ts'
-import { bytesOf, MeteredCall, type Responder } from './metered-call.ts'
+import { bytesOf, MeteredCall, type Responder, streamOf } from './metered-call.ts'
 
 /** What the port decides about calls. */
 export interface GrpcEdge {
@@ -39,12 +40,14 @@ export interface GrpcEdge {
  */
 export function admitCalls(
   context: AgentFrontContext,
-  { bounds: { readerStall }, queue, onAuthenticated }: GrpcEdge,
+  { bounds: { readerStall, grpcCalls }, queue, onAuthenticated }: GrpcEdge,
 ): ServerInterceptor {
   const { unsent, log } = context
   const lines = new CallLines(log)
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
+  const calls = new CallsOfConnection(grpcCalls)
   return (method, call) => {
+    calls.begin(streamOf(call))
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
     const gate = new CallGate(
       context,

@@ -77,7 +77,7 @@ export class MeteredCall extends ServerInterceptingCall {
 }
 
 /** The HTTP/2 stream of a call. grpc-js cannot end a call whose client reads nothing: a status is queued after the unread answers. */
-function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
+export function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = wire as unknown as { stream?: ServerHttp2Stream }
   if (!stream) throw new Error('This version of @grpc/grpc-js keeps the HTTP/2 stream of a call elsewhere.')
   return stream
