@@ -110,9 +110,14 @@ export async function beginUpload(res: Response, bytes: number): Promise<void> {
 export async function endUpload(res: Response, bytes: number): Promise<void> {
   const known = entered.get(res)
   if (!known) return
-  const { large, request } = known
-  large.endUpload(callerOf(res), request, bytes)
-  if (!(await large.beginBody(callerOf(res), request, bytes))) throw unreadable()
+  known.large.endUpload(callerOf(res), known.request, bytes)
+  if (!(await known.large.beginBody(callerOf(res), known.request, bytes))) throw unreadable()
+}
+
+/** Counts a body over HTTP that takes as long to parse as a longer one: the next large one waits for it. */
+export function weighBody(res: Response, bytes: number): void {
+  const known = entered.get(res)
+  known?.large.weigh(callerOf(res), known.request, bytes)
 }
 
 /** Waits for something without a place among the requests that are processed. */

@@ -7,28 +7,31 @@ const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c
 const letterU = 0x75
-const open = new Set([0x5b, 0x7b])
-const close = new Set([0x5d, 0x7d])
+const openList = 0x5b
+const openObject = 0x7b
+const closeList = 0x5d
+const closeObject = 0x7d
 
 /**
  * Refuses a JSON text that nests too deeply or has too many values, before it is parsed: parsing allocates many times the
  * text's size, and code that walks a deep value may exceed the stack. Accepts any bytes; the parser decides later whether they
- * are JSON. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
+ * are JSON. Returns the number of values, or a few more. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
  */
-export function requireModestJson(text: Buffer): void {
+export function requireModestJson(text: Buffer): number {
   let depth = 0
   let values = 1
   for (let at = 0; at < text.length; at++) {
     const byte = text[at]!
     if (byte === quote) at = endOfString(text, at)
     else if (byte === comma) values++
-    else if (open.has(byte)) {
+    else if (byte === openList || byte === openObject) {
       depth++
       values++
       if (depth > inputLimits.jsonDepth.max) throw tooDeep()
-    } else if (close.has(byte)) depth--
+    } else if (byte === closeList || byte === closeObject) depth--
     if (values > inputLimits.jsonValues.max) throw tooMany()
   }
+  return values
 }
 
 /**

@@ -5,6 +5,7 @@ import { inputLimits } from '../limits.ts'
 
 /** Parses input. Errors: `invalid-request`, which names the first invalid field and says what is wrong with it. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  requireFewFields(value)
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
   const { max } = inputLimits.problemsNamed
@@ -17,6 +18,20 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
       ? { extra: { errors: problems.map((problem) => ({ field: problem.field, detail: problem.reason })) } }
       : {}),
   })
+}
+
+/** More than any request has. The schemas look at each field that they do not know, and name it. */
+const fieldsMax = 1_000
+
+function requireFewFields(value: unknown): void {
+  if (typeof value !== 'object' || Array.isArray(value)) return
+  let count = 0
+  for (const _field in value) {
+    if (++count <= fieldsMax) continue
+    throw new Problem('invalid-request', {
+      detail: `The request has more than ${fieldsMax} fields. No request has so many: send those of its schema.`,
+    })
+  }
 }
 
 /** Characters of a field's path in an answer: the caller chose its names. */

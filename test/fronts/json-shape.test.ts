@@ -7,7 +7,7 @@ import { servedMs } from '../support/served-time.ts'
 const { max: depthMax } = inputLimits.jsonDepth
 const { max: valuesMax } = inputLimits.jsonValues
 const nested = (levels: number, inner = ''): string => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`
-const check = (text: string): void => requireModestJson(Buffer.from(text))
+const check = (text: string): number => requireModestJson(Buffer.from(text))
 
 describe('the shape of a JSON text', () => {
   test('as many levels as are allowed pass, one more is refused with the limit', () => {
@@ -39,12 +39,12 @@ describe('the shape of a JSON text', () => {
   })
 
   test('any JSON value of a modest shape passes', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => check(JSON.stringify(value))))
+    fc.assert(fc.property(fc.jsonValue(), (value) => check(JSON.stringify(value)) > 0))
   })
 
   test('any bytes are read to their end', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => requireModestJson(Buffer.from(bytes))),
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => requireModestJson(Buffer.from(bytes)) > 0),
       { numRuns: 500 },
     )
   })

@@ -132,6 +132,13 @@ export class LargeRequests {
     throw this.refusal(large)
   }
 
+  /** Counts the body of a request like one of so many bytes, while others send requests. */
+  weigh(caller: Caller, request: Bulk, bytes: number): void {
+    const allowance = this.#isFree(caller) ? undefined : largeAllowance(caller)
+    const more = bytes - request.counted
+    if (allowance && more > 0) this.#spacing.countMore(caller.id, request, more, allowance)
+  }
+
   /**
    * Lets a request that has begun read content of a known size. Large content waits until the caller has little enough in memory, and
    * counts until `endReading`, or until `close` and the end of its work. Errors: `rate-limited`.
