@@ -16,6 +16,7 @@ import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
 import { SecretBox } from './security/secret.ts'
 import type { TlsPaths } from './security/tls-files.ts'
 import { isLoopbackHost, isWildcardHost } from './security/url-guard.ts'
+import { stormLimits } from './share-limits.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -95,8 +96,8 @@ export function envToConfig(env: Env): Config {
     trustedProxies: readTrustedProxies(read),
     mail: {
       perMinute: read.limit('ROUSE_MESSAGES_PER_MINUTE', 300, 60_000),
-      stormTurns: read.limit('ROUSE_STORM_TURNS', 60, 100_000),
-      stormMessages: read.limit('ROUSE_STORM_MESSAGES', 600, 10_000_000),
+      stormTurns: read.limit('ROUSE_STORM_TURNS', stormLimits.stormTurns.max, 100_000),
+      stormMessages: read.limit('ROUSE_STORM_MESSAGES', stormLimits.stormMessages.max, 10_000_000),
     },
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },

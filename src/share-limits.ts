@@ -116,6 +116,20 @@ export const projectNumbers = {
   projectBytesStored: limit(10 * GiB, 'bytes', 'messages, mail and artifacts that the agents of a project have stored'),
 } as const satisfies Record<string, Limit>
 
+/** Mail and A2A messages between agents within ten minutes, counted for all gateways together. Set for a gateway, not for a project. */
+export const stormLimits = {
+  stormTurns: limit(
+    60,
+    'items',
+    'answers of two agents to each other, or of broadcasts to broadcasts; the next one is refused with 429 `storm-breaker`, and they cannot write to each other for ten minutes; `ROUSE_STORM_TURNS` sets it',
+  ),
+  stormMessages: limit(
+    600,
+    'items',
+    'direct mail and A2A messages to one agent, whoever sends them; then as many again, each sender only while it has sent less than an eighth of what is left; a refusal is 429 `recipient-storm` until the ten minutes are over; `ROUSE_STORM_MESSAGES` sets it',
+  ),
+} as const satisfies Record<string, Limit>
+
 /**
  * How much each operator key and each token of an operator may use of a gateway. Nobody may change these. The admin key has no rate and no
  * queue: it has to work when everybody else is refused.

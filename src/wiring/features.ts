@@ -5,6 +5,7 @@ import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
 import { strategies } from '../mailbox/delivery/strategies.ts'
 import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
+import { SenderCounts } from '../mailbox/limits/sender-counts.ts'
 import { createAnnounce } from '../mailbox/sending/announce.ts'
 import { createHandoffMail } from '../mailbox/sending/handoff-mail.ts'
 import { recordMail } from '../mailbox/sending/task-mail.ts'
@@ -36,9 +37,10 @@ export function openFeatures(
 ) {
   const { core, notifier, channels, secrets, checkUrl, changed } = parts
   const usage = undo.use(new Usage(core))
-  const sends = undo.use(new SendLimiter({ ...core, limits }))
+  const senderCounts = new SenderCounts()
+  const sends = undo.use(new SendLimiter({ ...core, limits, senderCounts }))
   const repeats = new RepeatedRequests()
-  const mail = { ...core, limits, usage, repeats, strategies, findSession: newestLiveSession }
+  const mail = { ...core, limits, senderCounts, usage, repeats, strategies, findSession: newestLiveSession }
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,

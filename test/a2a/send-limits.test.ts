@@ -103,13 +103,16 @@ test('mail and A2A messages are one rate, which outlives the gateway', async () 
   expect((await mail(again)).body).toMatchObject({ code: 'rate-limited', limitName: 'messagesPerMinute' })
 })
 
-test('a recipient of too many messages from several agents accepts none, over A2A and mail, until its ten minutes are over', async () => {
+test('a recipient of too many messages from several agents accepts none of theirs, over A2A and mail, until its ten minutes are over', async () => {
   await using s = await start({ ROUSE_STORM_MESSAGES: '6', ROUSE_MESSAGES_PER_MINUTE: '0' })
   for (const { key } of [s.mallory, s.bob, s.mallory, s.bob, s.mallory, s.bob])
     await s.to(key).rpc('SendMessage', sending())
   const { body } = await s.to(s.mallory.key).rpc('SendMessage', sending())
   expect(body.error.data).toMatchObject([
-    { reason: 'RATE_LIMITED', metadata: { code: 'recipient-storm', limit: '6', retryAfterSeconds: '600' } },
+    {
+      reason: 'RATE_LIMITED',
+      metadata: { code: 'recipient-storm', limit: '6', limitName: 'stormMessages', retryAfterSeconds: '600' },
+    },
   ])
   await until(
     async () => {
@@ -123,6 +126,52 @@ test('a recipient of too many messages from several agents accepts none, over A2
   expect(await events(s.gateway, 'mail.storm_tripped')).toHaveLength(1)
   s.clock.advance(10 * 60_000)
   expect((await s.to(s.mallory.key).rpc('SendMessage', sending())).body.result).toBeDefined()
+})
+
+test('an agent that floods another one, over A2A and by mail, is refused by name; an innocent one gets through by both', async () => {
+  await using s = await start({ ROUSE_STORM_MESSAGES: '80', ROUSE_MESSAGES_PER_MINUTE: '0' })
+  const mailTo = (key: string) => s.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key })
+  const a2a = (key: string) => s.to(key).rpc('SendMessage', sending())
+  const floods = await many(120, () => a2a(s.mallory.key))
+  const refused = floods.filter(({ body }) => body.error)
+  expect(refused).toHaveLength(40)
+  expect(refused[0]!.headers.get('retry-after')).toBe('600')
+  expect(refused[0]!.body.error).toMatchObject({
+    message: expect.stringContaining('@mallory may write to it again in 600 s'),
+    data: [{ reason: 'RATE_LIMITED', metadata: { code: 'recipient-storm', limit: '80', limitName: 'stormMessages' } }],
+  })
+  expect((await a2a(s.bob.key)).body.result).toBeDefined()
+  // The store learns within a second what was sent over A2A; mail has its own counts there.
+  await until(
+    () => {
+      s.clock.advance(1_000)
+      return mailTo(s.mallory.key)
+    },
+    ({ body }) => body.code === 'recipient-storm',
+  )
+  expect((await mailTo(s.mallory.key)).body).toMatchObject({ limitName: 'stormMessages', limit: 80 })
+  expect((await mailTo(s.bob.key)).status).toBe(201)
+  for (let n = 0; n < 3; n++) expect((await a2a(s.bob.key)).body.result).toBeDefined()
+  expect((await a2a(s.mallory.key)).body.error.data[0].metadata.code).toBe('recipient-storm')
+  s.clock.advance(10 * 60_000)
+  expect((await a2a(s.mallory.key)).body.result).toBeDefined()
+  expect((await mailTo(s.mallory.key)).status).toBe(201)
+})
+
+test('after a restart, and on the next gateway of a store, one agent still silences nobody', async () => {
+  const clock = new FakeClock()
+  const env = { ROUSE_STORM_MESSAGES: '80', ROUSE_MESSAGES_PER_MINUTE: '0' }
+  await using s = await start(env, clock)
+  await many(100, () => s.to(s.mallory.key).rpc('SendMessage', sending()))
+  await s.gateway.stop()
+  await using again = await startGateway({ dataDir: s.gateway.dataDir, env, overrides: { clock } })
+  const mailTo = (key: string) => again.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key })
+  // It has the total from the store, and counts anew what each agent has sent.
+  let passed = 0
+  while ((await mailTo(s.mallory.key)).status === 201) passed++
+  expect(passed).toBe(9)
+  expect((await mailTo(s.bob.key)).status).toBe(201)
+  expect((await again.send('donna', 'x', { key: s.bob.key })).id).toBeDefined()
 })
 
 test('a repeat is answered with its task, whatever its sender has sent since, and the operator has no rate', async () => {

@@ -20,6 +20,7 @@ the remedy.
 | ---------------------------------------------- | ---------------------------------------------------------------------------------------------------------- |
 | 400 \`invalid-request\`, 413 \`payload-too-large\` | a request is too large, or has too many items                                                              |
 | 429 \`rate-limited\`                             | a rate is exceeded, or too many requests wait: \`limit\`, \`limitName\`, \`retryAfterSeconds\` and \`Retry-After\`  |
+| 429 \`storm-breaker\`, \`recipient-storm\`         | agents write to each other [without end](#storms-between-agents): the same fields                            |
 | 429 \`limit-exceeded\`                           | the number is reached: \`limit\` is its name, \`max\` its value. Remove one, or ask the operator               |
 | 429 \`quota-exceeded\`                           | too much is stored: \`limit\`, \`limitName\`. Reading, answering and deleting still work                       |
 
@@ -34,7 +35,8 @@ rates and no queue; other keys of operators, and their tokens, have [limits of t
 
 An agent may use a whole rate at once; it becomes available again evenly over time. While other agents send requests too, its requests begin
 at a [pace](#company-limits). Rates are counted in memory, on each gateway: with three gateways an agent has up to three times as much, unless its
-requests go to one gateway. Only \`messagesPerMinute\` is counted in the store: mail when it is sent, A2A messages within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
+requests go to one gateway. Only \`messagesPerMinute\` and the [storm limits](#storms-between-agents) are counted in the store: mail when it is sent, A2A messages
+within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
 them; tasks are kept.
 `
 
@@ -49,6 +51,7 @@ const headings: Record<string, string> = {
   projectRates: 'How often the agents of a project may act (per project)',
   agentNumbers: 'How much one agent may have (per project)',
   projectNumbers: 'How much a project may have (per project)',
+  stormLimits: 'Storms between agents',
   memoryLimits: 'Memory of a gateway',
 }
 

@@ -13,7 +13,7 @@ interface Arrival {
 // Arrivals share the table of exchanges, with '>' as the other party. A window begins in the future when a clock was set back.
 const count = statement<
   Arrival,
-  { turns: number }
+  { windowAt: number }
 >(sql`insert into exchange (first_id, second_id, last_sender, turns, window_at)
   values ('>', ${p('recipientId')}, ${p('senderId')}, 1, ${p('now')})
   on conflict (first_id, second_id) do update set
@@ -23,7 +23,7 @@ const count = statement<
       then excluded.window_at else exchange.window_at end,
     last_sender = excluded.last_sender
   where exchange.turns < ${p('limit')} or exchange.window_at <= ${p('windowStart')} or exchange.window_at > excluded.window_at
-  returning turns`)
+  returning window_at as "windowAt"`)
 // The same for messages that were accepted before: they are counted whatever the limit is.
 const add = statement<
   Omit<Arrival, 'limit'> & { count: number },
@@ -41,7 +41,10 @@ const close = statement<{ recipientId: string; now: number; windowMs: number }>(
   set blocked_until = window_at + cast(${p('windowMs')} as bigint)
   where first_id = '>' and second_id = ${p('recipientId')} and blocked_until <= ${p('now')}`)
 
-/** Counts a message against the limit of its recipient's window. Returns false, and counts nothing, when the limit is reached. */
+/**
+ * Counts a message against the limit of its recipient's window. Returns when the window began, ms since the epoch; undefined, and
+ * counts nothing, when the limit is reached.
+ */
 export async function countArrival(
   tx: Transaction,
   {
@@ -50,9 +53,9 @@ export async function countArrival(
     limit,
     windowMs,
   }: { recipientId: string; senderId: string; limit: number; windowMs: number },
-): Promise<boolean> {
+): Promise<number | undefined> {
   const arrival = { recipientId, senderId, limit, now: tx.now, windowStart: tx.now - windowMs }
-  return (await tx.get(count, arrival)) !== undefined
+  return (await tx.get(count, arrival))?.windowAt
 }
 
 /** Counts messages that were accepted before. Returns the count of the recipient's window and its begin, ms since the epoch. */

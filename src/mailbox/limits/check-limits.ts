@@ -2,9 +2,16 @@ import { operatorId } from '../../registry/agents/identity.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { closeArrivalWindow, countArrival } from './arrival-store.ts'
 import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
-import { costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
+import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
 import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal, type Sender } from './refusals.ts'
 import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
+import type { SenderCounts } from './sender-counts.ts'
+
+export interface LimitsContext {
+  readonly limits: MailLimits
+  /** What each agent has sent to each other one. */
+  readonly senderCounts: SenderCounts
+}
 
 interface Sending extends Sender {
   /** undefined: several agents, but not all of a project. */
@@ -18,11 +25,15 @@ interface Sending extends Sender {
  * recipient, which trips when more than two agents answer each other in a ring. A refusal is returned, not thrown, because its
  * writes must be kept: commit the transaction, then throw the problem.
  */
-export async function checkLimits(tx: Transaction, limits: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+export async function checkLimits(
+  tx: Transaction,
+  context: LimitsContext,
+  sending: Sending,
+): Promise<Refusal | undefined> {
   return (
-    (await checkRate(tx, limits, sending)) ??
-    (await checkExchange(tx, limits, sending)) ??
-    (await checkArrivals(tx, limits, sending))
+    (await checkRate(tx, context.limits, sending)) ??
+    (await checkExchange(tx, context.limits, sending)) ??
+    (await checkArrivals(tx, context, sending))
   )
 }
 
@@ -58,13 +69,18 @@ async function checkExchange(
 
 async function checkArrivals(
   tx: Transaction,
-  { stormMessages }: MailLimits,
+  { limits: { stormMessages }, senderCounts }: LimitsContext,
   sending: Sending,
 ): Promise<Refusal | undefined> {
   const { senderId, peer } = sending
   if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === operatorId) return undefined
-  const arrival = { recipientId: peer.id, senderId, limit: stormMessages, windowMs: stormWindowMs }
-  if (await countArrival(tx, arrival)) return undefined
+  const pair = { senderId, recipientId: peer.id }
+  const limit = arrivalsMaxFor(senderCounts.read(pair, tx.now), stormMessages)
+  const windowAt = await countArrival(tx, { ...pair, limit, windowMs: stormWindowMs })
+  if (windowAt !== undefined) {
+    tx.onCommit(() => senderCounts.add(pair, windowAt, tx.now))
+    return undefined
+  }
   const { isFirst, until } = await closeArrivalWindow(tx, peer.id, stormWindowMs)
   const refusal = recipientRefusal(sending, peer, stormMessages, until - tx.now)
   return isFirst ? refusal : { ...refusal, event: undefined }

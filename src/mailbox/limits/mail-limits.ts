@@ -6,7 +6,10 @@ export interface MailLimits {
   readonly perMinute: number
   /** How often two agents may answer each other in ten minutes. */
   readonly stormTurns: number
-  /** Messages that all agents together may send to one agent in ten minutes. Broadcasts do not count. */
+  /**
+   * Messages that agents may send to one agent in ten minutes, whoever sends them. After that it accepts as many again, but only
+   * from agents that have sent few. Broadcasts do not count.
+   */
   readonly stormMessages: number
 }
 
@@ -16,6 +19,23 @@ export const minuteMs = 60_000
 /** Returns how many messages a caller may send in a minute: the limit of its project, or else the gateway's. */
 export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {
   return limits?.messagesPerMinute ?? perMinute
+}
+
+/** How many messages one agent accepts in ten minutes from all agents together: half of them are the reserve. */
+export function arrivalsMax(stormMessages: number): number {
+  return 2 * stormMessages
+}
+
+/** A sender that has sent this part of what a recipient still accepts waits for the next window. */
+const shareOfRest = 8
+
+/**
+ * Returns how many messages a recipient may have when it accepts one more from a sender that has sent it `sent` of them. Below
+ * `stormMessages` everybody may send. Beyond, a sender stops at an eighth of what is left: many that write at once become
+ * slower together, and none of them uses up what is left for the others.
+ */
+export function arrivalsMaxFor(sent: number, stormMessages: number): number {
+  return Math.max(stormMessages, arrivalsMax(stormMessages) - shareOfRest * sent)
 }
 
 /** Recipients for which mail counts as one message: a message to more counts as several. */

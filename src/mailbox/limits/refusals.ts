@@ -1,6 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { type NewEvent, operatorAudience } from '../../log/event.ts'
 import { gatewayIdentity } from '../../registry/agents/identity.ts'
+import { arrivalsMax } from './mail-limits.ts'
 
 /** A refused message. */
 export interface Refusal {
@@ -43,14 +44,14 @@ export function exchangeRefusal(
   const agents = [from, peer.identity]
   const problem = new Problem('storm-breaker', {
     detail: `${from} and ${peer.identity} have answered each other more than ${stormTurns} times within ten minutes. They cannot write to each other for another ${retryAfterSeconds} s. Do not answer answers.`,
-    extra: { limit: stormTurns, agents, retryAfterSeconds },
+    extra: { limit: stormTurns, limitName: 'stormTurns', agents, retryAfterSeconds },
   })
   const data = { agents, limit: stormTurns, retryAfterSeconds, reason: problem.message }
   const audience = peer.id.startsWith('*') ? [senderId] : [senderId, peer.id].sort()
   return { problem, event: refusalEvent('mail.storm_tripped', audience, data) }
 }
 
-/** Refuses a sender whose recipient has received too much from all senders together. */
+/** Refuses a sender that has sent too much of what its recipient has received from all senders together. */
 export function recipientRefusal(
   { senderId, from }: Sender,
   peer: Peer,
@@ -59,8 +60,8 @@ export function recipientRefusal(
 ): Required<Refusal> {
   const retryAfterSeconds = wholeSeconds(waitMs)
   const problem = new Problem('recipient-storm', {
-    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts no more for another ${retryAfterSeconds} s. Do not answer answers, not even in a ring of several agents.`,
-    extra: { limit: stormMessages, agents: [peer.identity], retryAfterSeconds },
+    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts more only from agents that have sent few of them, and never more than ${arrivalsMax(stormMessages)}. ${from} may write to it again in ${retryAfterSeconds} s. Do not answer answers, not even in a ring of several agents.`,
+    extra: { limit: stormMessages, limitName: 'stormMessages', agents: [peer.identity], retryAfterSeconds },
   })
   const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }
   return { problem, event: refusalEvent('mail.storm_tripped', [senderId, peer.id], data) }

@@ -4,9 +4,10 @@ import type { NewEvent } from '../../log/event.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { addArrivals, closeArrivalWindow } from './arrival-store.ts'
-import { costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs } from './mail-limits.ts'
+import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs } from './mail-limits.ts'
 import { type Refusal, rateRefusal, recipientRefusal } from './refusals.ts'
 import { addSends, recordFirstRefusal } from './send-rate-store.ts'
+import type { SenderCounts } from './sender-counts.ts'
 
 /** How long counts stay in memory before they are written. A crash loses at most this much. */
 const writeMs = 1_000
@@ -44,6 +45,8 @@ interface PendingEvent {
 
 interface SendLimiterContext extends Core {
   readonly limits: MailLimits
+  /** What each agent has sent to each other one, by mail too. */
+  readonly senderCounts: SenderCounts
 }
 
 /**
@@ -88,6 +91,7 @@ export class SendLimiter implements AsyncDisposable {
     arrived.count++
     arrived.unwritten++
     arrived.lastSender = caller.id
+    this.#context.senderCounts.add({ senderId: caller.id, recipientId: recipient.id }, arrived.windowAt, now)
   }
 
   /** Writes what waits, once. */
@@ -128,9 +132,12 @@ export class SendLimiter implements AsyncDisposable {
       }
       return refusal
     }
-    const { stormMessages } = this.#context.limits
+    const { limits, senderCounts } = this.#context
+    const { stormMessages } = limits
     const arrived = this.#recipients.get(recipient.id)
     if (!arrived || stormMessages === 0 || isOver(arrived, now) || arrived.count < stormMessages) return undefined
+    const sent = senderCounts.read({ senderId, recipientId: recipient.id }, now)
+    if (arrived.count < arrivalsMaxFor(sent, stormMessages)) return undefined
     const peer = { id: recipient.id, identity: recipient.handle }
     const waitMs = arrived.windowAt + stormWindowMs - now
     const refusal = recipientRefusal({ senderId, from }, peer, stormMessages, waitMs)

@@ -2,15 +2,14 @@ import { cutText } from '../../lib/cut-text.ts'
 import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
 import type { Usage } from '../../registry/shares/usage.ts'
 import type { FindSession } from '../delivery/live-session.ts'
-import { checkLimits } from '../limits/check-limits.ts'
-import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import { checkLimits, type LimitsContext } from '../limits/check-limits.ts'
+import { perMinuteFor } from '../limits/mail-limits.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import { putMail } from '../messages/put-mail.ts'
 
 const subjectMax = 200
 
-interface HandoffMailContext {
-  readonly limits: MailLimits
+interface HandoffMailContext extends LimitsContext {
   readonly findSession: FindSession
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
 }
@@ -25,7 +24,8 @@ export function createHandoffMail(context: HandoffMailContext): SendHandoffMail 
     if (sender.kind !== 'operator') {
       const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
       const peer = { id: recipient.id, identity: recipient.handle }
-      const refusal = await checkLimits(tx, limits, { senderId: sender.id, from: sender.identity, peer, recipients: 1 })
+      const sending = { senderId: sender.id, from: sender.identity, peer, recipients: 1 }
+      const refusal = await checkLimits(tx, { ...context, limits }, sending)
       if (refusal) return refusal
     }
     const session = await context.findSession(tx, recipient.id)

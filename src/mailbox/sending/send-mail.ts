@@ -17,8 +17,8 @@ import type { Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
-import { checkLimits } from '../limits/check-limits.ts'
-import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import { checkLimits, type LimitsContext } from '../limits/check-limits.ts'
+import { perMinuteFor } from '../limits/mail-limits.ts'
 import type { Refusal } from '../limits/refusals.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage, MessageType } from '../messages/message.ts'
@@ -28,8 +28,7 @@ import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
 
-export interface MailContext extends Core {
-  readonly limits: MailLimits
+export interface MailContext extends Core, LimitsContext {
   /** Counts what agents and projects have stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly repeats: RepeatedRequests
@@ -113,7 +112,7 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
 }
 
 function refuse(
-  { limits }: MailContext,
+  { limits, senderCounts }: MailContext,
   tx: Transaction,
   caller: Caller,
   { recipients, projectId, broadcast, address }: Destination,
@@ -121,8 +120,8 @@ function refuse(
   const one = recipients.length === 1 ? recipients[0]! : undefined
   const everybody = { id: `*${projectId}`, identity: address }
   const peer = broadcast ? everybody : one && { id: one.id, identity: one.handle }
-  const own = { ...limits, perMinute: perMinuteFor(caller, limits) }
-  return checkLimits(tx, own, { senderId: caller.id, from: caller.identity, peer, recipients: recipients.length })
+  const context = { limits: { ...limits, perMinute: perMinuteFor(caller, limits) }, senderCounts }
+  return checkLimits(tx, context, { senderId: caller.id, from: caller.identity, peer, recipients: recipients.length })
 }
 
 interface Outgoing {
