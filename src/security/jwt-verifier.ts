@@ -73,8 +73,8 @@ export class JwtVerifier implements AsyncDisposable {
   }
 }
 
-/** Identifies a token by its own id, else by its login, else by its time of issue. */
-function keyIdOf({ iss, sub, jti, sid, iat }: JWTPayload): string {
-  const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? null])
+/** Identifies a token by its own id, else by its login, else by its time of issue, else by its end, which every token has. */
+function keyIdOf({ iss, sub, jti, sid, iat, exp }: JWTPayload): string {
+  const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? exp])
   return `jwt:${createHash('sha256').update(one).digest('hex').slice(0, 32)}`
 }
