@@ -24,6 +24,9 @@ const byId = statement<{ id: string }, { id: string }>(sql`select id from revoke
 const amongIds = new ListStatement<object, { id: string }>(
   (ids) => sql`select id from revoked_token where id in (${ids})`,
 )
+const newest = statement<{ from: number; limit: number }, { id: string }>(
+  sql`select id from revoked_token where expires_at >= ${p('from')} order by expires_at desc ${limited}`,
+)
 const anyExpired = statement<{ now: number }, { one: number }>(
   sql`select 1 as "one" from revoked_token where expires_at <= ${p('now')} limit 1`,
 )
@@ -51,6 +54,11 @@ export async function isTokenRevoked(db: Reader, id: string): Promise<boolean> {
 /** Returns those of the tokens that were revoked. */
 export async function findRevokedTokens(db: Reader, ids: readonly string[]): Promise<string[]> {
   return (await amongIds.all(db, {}, ids)).map(({ id }) => id)
+}
+
+/** Lists the key ids that were revoked since an instant. Those of long-lived tokens that were revoked before may be among them. */
+export async function listRevokedTokens(db: Reader, since: number, limit: number): Promise<string[]> {
+  return (await db.all(newest, { from: since + keptMs, limit })).map(({ id }) => id)
 }
 
 /** Deletes revocations whose end has come. */
