@@ -29,7 +29,7 @@ export interface AuthContext {
  */
 export async function authenticate(context: AuthContext, bearer: string | undefined): Promise<Caller> {
   const caller = bearer === undefined || bearer === '' ? undefined : await findCaller(context, bearer)
-  if (caller && (caller.expiresAt === undefined || caller.expiresAt > context.clock.now())) return caller
+  if (caller && !hasExpired(caller, context.clock)) return caller
   throw new Problem('unauthenticated', {
     detail: bearer
       ? 'The API key is unknown, expired or revoked. An operator can make a new one with `rouse agent key add <handle>`.'
@@ -37,18 +37,32 @@ export async function authenticate(context: AuthContext, bearer: string | undefi
   })
 }
 
+/** What a check needs of a caller whose key was found. */
+export interface StillValidContext extends Pick<AuthContext, 'adminKey' | 'clock'> {
+  readonly openCalls: OpenCalls
+}
+
 /**
- * Refuses a request whose key has ended since it was checked: a body may take minutes to arrive. Call it when the body is there. Errors:
- * `unauthenticated`.
+ * Refuses a request whose key or token has ended since it was checked: a body may take minutes to arrive. Call it when the body is there.
+ * Errors: `unauthenticated`.
  */
 export function requireStillValid(
-  { adminKey, openCalls }: Pick<AuthContext, 'adminKey'> & { readonly openCalls: OpenCalls },
+  { adminKey, clock, openCalls }: StillValidContext,
   caller: Caller,
   bearer: string | undefined,
 ): void {
   openCalls.requireNotEnded(caller)
+  if (hasExpired(caller, clock)) {
+    throw new Problem('unauthenticated', {
+      detail: 'The key or token expired while the request was in progress. Send it again with a new one.',
+    })
+  }
   // All admin keys have one id.
   if (caller.keyId === operator.keyId && !adminKey.matches(bearer ?? '')) throw revoked()
+}
+
+function hasExpired({ expiresAt = Number.POSITIVE_INFINITY }: Caller, clock: Clock): boolean {
+  return expiresAt <= clock.now()
 }
 
 async function findCaller(context: AuthContext, bearer: string): Promise<Caller | undefined> {

@@ -59,12 +59,8 @@ export class OpenCallCheck implements AsyncDisposable {
 
   async #check(): Promise<void> {
     const callers = this.#openCalls.keys()
-    const now = this.#core.clock.now()
-    const expired = callers
-      .filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt <= now)
-      .map(({ keyId }) => keyId)
+    this.#openCalls.endExpired(this.#core.clock.now())
     const dead = [
-      ...expired,
       ...(await this.#deadAmong(callers.filter(isAgentKey), findLiveKeys)),
       ...(await this.#deadAmong(callers.filter(isOperatorKey), findLiveOperatorKeys)),
       ...(await findRevokedTokens(

@@ -20,6 +20,8 @@ const endedMax = 10_000
 /** The open streams and calls of this gateway, by key and by agent. */
 export class OpenCalls {
   readonly #calls = new Map<string, CallsOfOne>()
+  /** When the credential of each call expires, ms since the epoch: the tokens of a login share a key id, and expire one by one. */
+  readonly #expiries = new Map<AbortController, number>()
   readonly #ended = new Set<string>()
 
   /**
@@ -42,10 +44,12 @@ export class OpenCalls {
     const controller = new AbortController()
     add(byKey, controller, kind)
     if (byAgent) add(byAgent, controller, kind)
+    this.#expiries.set(controller, caller.expiresAt ?? Number.POSITIVE_INFINITY)
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {
         if (!byKey.controllers.has(controller)) return
+        this.#expiries.delete(controller)
         remove(byKey, controller, kind)
         this.#dropIdle(keyId, byKey)
         if (!byAgent) return
@@ -78,6 +82,11 @@ export class OpenCalls {
       if (this.#ended.size <= endedMax) break
       this.#ended.delete(id)
     }
+  }
+
+  /** Ends the calls whose key or token has expired. Other tokens of the same login keep theirs. */
+  endExpired(now: number): void {
+    for (const [controller, expiresAt] of [...this.#expiries]) if (expiresAt <= now) controller.abort('revoked')
   }
 
   /** The keys with open calls. */

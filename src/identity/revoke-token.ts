@@ -1,44 +1,73 @@
 import { Problem } from '../errors.ts'
-import { type Caller, requireSelf } from '../registry/callers/caller.ts'
+import { type Caller, requireAdmin, requireSelf } from '../registry/callers/caller.ts'
 import { revokeToken } from '../registry/callers/revoked-token-store.ts'
 import type { RevokeOptions } from './api-keys.ts'
-import { endKeys, type KeyContext } from './end-keys.ts'
+import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
 import { revokeMintedBy } from './revoke-minted.ts'
-import { holderOfToken, type TokenVerifier } from './token-caller.ts'
+import { callerOfFormerToken, type TokenVerifier } from './token-caller.ts'
+
+type TokenContext = KeyContext & { readonly tokens?: TokenVerifier | undefined }
+
+/** One of the two. */
+interface NamedToken {
+  readonly token?: string | undefined
+  /** `jwt:…` */
+  readonly keyId?: string | undefined
+}
+
+/** What is refused. */
+interface RefusedKey extends EndedKey {
+  /** When the named token expires, ms since the epoch; absent: not known. */
+  readonly expiresAt?: number | undefined
+}
 
 /**
- * Refuses an issuer's token until it expires, and ends its resources. With `minted` it also revokes every key that the token made, that
- * those made, and so on, also if the token was revoked before. The caller of the token and an operator of its project may do this. A
- * token that is not valid is refused anyway. Errors: `invalid-request`, `forbidden`.
+ * Refuses an issuer's token, and ends its resources. With `minted` it also revokes every key that the token made, that those made, and so
+ * on. What a token left behind can be ended after it expired or was revoked. The caller of the token and an operator of its project may do
+ * this with the token, an admin also with its key id. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
-  context: KeyContext & { readonly tokens?: TokenVerifier | undefined },
+  context: TokenContext,
   caller: Caller,
-  token: string,
+  { token = '', keyId }: NamedToken,
   { minted = false }: Pick<RevokeOptions, 'minted'> = {},
 ): Promise<void> {
-  const { db, tokens } = context
-  const bearer = tokens && (await holderOfToken(db, tokens, token))?.caller
-  if (!bearer?.expiresAt) {
-    throw new Problem('invalid-request', {
-      field: 'token',
-      detail: 'token: is not a token that this gateway accepts. There is nothing to revoke.',
-    })
-  }
-  requireOwn(caller, bearer)
-  if (minted) requireMint(caller, bearer)
-  const { keyId, expiresAt } = bearer
-  await db.transaction(async (tx) => {
-    const isAgain = !(await revokeToken(tx, keyId, expiresAt))
-    const key = bearer.kind === 'agent' ? { keyId, agentId: bearer.id } : { keyId }
+  const key = keyId === undefined ? await keyOfToken(context, caller, token) : keyWithId(caller, keyId)
+  if (minted) requireMint(caller, key)
+  await context.db.transaction(async (tx) => {
+    const isAgain = !(await revokeToken(tx, key.keyId, key.expiresAt))
     await endKeys(context, tx, [key], { reason: 'key-revoked', actor: caller.identity, isAgain })
-    if (minted) await revokeMintedBy(context, tx, keyId, caller)
+    if (minted) await revokeMintedBy(context, tx, key.keyId, caller)
   })
 }
 
+async function keyOfToken({ db, tokens }: TokenContext, caller: Caller, token: string): Promise<RefusedKey> {
+  const bearer = tokens && (await callerOfFormerToken(db, tokens, token))
+  if (!bearer) {
+    throw new Problem('invalid-request', {
+      field: 'token',
+      detail:
+        'token: is not a token that this gateway accepts or has accepted. An admin can revoke what it made by its keyId.',
+    })
+  }
+  requireOwn(caller, bearer)
+  return keyOf(bearer)
+}
+
+/** The id alone does not say whose token it is. So it takes an operator of all projects. Errors: `forbidden`. */
+function keyWithId(caller: Caller, keyId: string): RefusedKey {
+  if (caller.keyId === keyId) return keyOf(caller)
+  requireAdmin(caller, 'revoke a token by its keyId')
+  return { keyId }
+}
+
+function keyOf({ kind, id, keyId, expiresAt }: Caller): RefusedKey {
+  return kind === 'agent' ? { keyId, expiresAt, agentId: id } : { keyId, expiresAt }
+}
+
 /** Errors: `forbidden`. */
-function requireMint(caller: Caller, bearer: Caller): void {
-  if (caller.keyId === bearer.keyId || caller.scopes.includes('mint')) return
+function requireMint(caller: Caller, { keyId }: RefusedKey): void {
+  if (caller.keyId === keyId || caller.scopes.includes('mint')) return
   throw new Problem('forbidden', {
     field: 'minted',
     detail:

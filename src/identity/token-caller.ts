@@ -8,13 +8,13 @@ import { readOverrides } from '../registry/projects/project-limits.ts'
 import { defaultProject } from '../registry/projects/project-store.ts'
 import { claimOf, wordsOf } from '../security/jwt-claims.ts'
 import type { JwtIssuer } from '../security/jwt-issuers.ts'
-import type { VerifiedToken } from '../security/jwt-verifier.ts'
+import type { VerifiedToken, VerifyOptions } from '../security/jwt-verifier.ts'
 import type { Reader } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
 export interface TokenVerifier {
   /** The verified token, or undefined if it is not valid. */
-  verify(token: string): Promise<VerifiedToken | undefined>
+  verify(token: string, options?: VerifyOptions): Promise<VerifiedToken | undefined>
 }
 
 /** The caller that a token names. Whether there is such an agent is not known yet. */
@@ -30,7 +30,7 @@ const agentOf = statement<
   from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`)
 
-/** Who a token speaks for, also after it was revoked. */
+/** Who a token speaks for. */
 interface TokenHolder {
   readonly caller: Caller
   readonly isRevoked: boolean
@@ -38,17 +38,21 @@ interface TokenHolder {
 
 /** Returns the caller of a token, with one query. Undefined: the token is not accepted, or its agent does not exist. */
 export async function callerOfToken(db: Reader, tokens: TokenVerifier, token: string): Promise<Caller | undefined> {
-  const holder = await holderOfToken(db, tokens, token)
+  const holder = await holderOf(db, await tokens.verify(token))
   return holder?.isRevoked ? undefined : holder?.caller
 }
 
-/** The same for a token that may have been revoked: what it made can still be revoked. */
-export async function holderOfToken(
+/** The same for a token that may have expired or been revoked: what it made can still be revoked. */
+export async function callerOfFormerToken(
   db: Reader,
   tokens: TokenVerifier,
   token: string,
-): Promise<TokenHolder | undefined> {
-  const verified = await tokens.verify(token)
+): Promise<Caller | undefined> {
+  const holder = await holderOf(db, await tokens.verify(token, { mayHaveExpired: true }))
+  return holder?.caller
+}
+
+async function holderOf(db: Reader, verified: VerifiedToken | undefined): Promise<TokenHolder | undefined> {
   const subject = verified && subjectOf(verified)
   if (!verified || !subject) return undefined
   const { keyId, expiresAt } = verified

@@ -17,6 +17,12 @@ export interface VerifiedToken {
   readonly claims: JWTPayload
 }
 
+/** How a token is verified. */
+export interface VerifyOptions {
+  /** Accepts a token that has expired, if it was valid once. */
+  readonly mayHaveExpired?: boolean
+}
+
 interface VerifierOptions {
   readonly issuers: readonly JwtIssuer[]
   /** The ranges that webhooks may reach beside public addresses. */
@@ -46,11 +52,14 @@ export class JwtVerifier implements AsyncDisposable {
   }
 
   /** The verified token; undefined: it is not valid here, for any reason. Never rejects. */
-  async verify(token: string): Promise<VerifiedToken | undefined> {
+  async verify(token: string, { mayHaveExpired = false }: VerifyOptions = {}): Promise<VerifiedToken | undefined> {
     if (token.length > keyLimits.bearer.max) return undefined
     try {
-      const known = this.#issuers.get(decodeJwt(token).iss ?? '')
+      const { iss = '', exp = 0 } = decodeJwt(token)
+      const known = this.#issuers.get(iss)
       if (!known) return undefined
+      const now = this.#clock.now()
+      const asOf = mayHaveExpired ? Math.min(now, exp * 1000) : now
       const { issuer, keys } = known
       const { payload } = await jwtVerify(token, keys.find, {
         issuer: issuer.issuer,
@@ -58,7 +67,7 @@ export class JwtVerifier implements AsyncDisposable {
         algorithms: [...issuer.algorithms],
         requiredClaims: ['exp', 'sub'],
         clockTolerance: keyLimits.tokenSkew.max,
-        currentDate: new Date(this.#clock.now()),
+        currentDate: new Date(asOf),
       })
       const expiresAt = (payload.exp! + keyLimits.tokenSkew.max) * 1000
       return { issuer, keyId: keyIdOf(payload), expiresAt, claims: payload }
@@ -73,8 +82,8 @@ export class JwtVerifier implements AsyncDisposable {
   }
 }
 
-/** Identifies a token by its own id, else by its login, else by its time of issue. */
-function keyIdOf({ iss, sub, jti, sid, iat }: JWTPayload): string {
-  const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? null])
+/** Identifies a token by its own id, else by its login, else by its time of issue, else by its end, which every token has. */
+function keyIdOf({ iss, sub, jti, sid, iat, exp }: JWTPayload): string {
+  const one = JSON.stringify([iss, sub, jti ?? sid ?? iat ?? exp])
   return `jwt:${createHash('sha256').update(one).digest('hex').slice(0, 32)}`
 }

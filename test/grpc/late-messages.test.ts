@@ -95,3 +95,23 @@ test('a call with an admin key that ended meanwhile does nothing', async () => {
   expect(await call.sendRest()).toBe(status.UNAUTHENTICATED)
   expect((await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key })).body.state).toBe('submitted')
 })
+
+test('a call with a key that expired meanwhile does nothing', async () => {
+  const clock = new FakeClock()
+  const unsent = new Checked()
+  await using gateway = await startGateway({ overrides: { clock, unsent } })
+  for (const handle of ['donna', 'spy']) await gateway.addAgent(handle)
+  // Less than until a sweep ends an expired key as a revocation does.
+  const { apiKey, keyId } = (await gateway.call('POST', '/v1/agents/spy/keys', { expiresInSeconds: 10 })).body
+  const { id } = await gateway.send('donna', 'work', { key: apiKey })
+  unsent.keys.clear()
+  const { message } = calls['1.0'](id)
+  using call = halfSent(gateway.grpcTarget, { method: 'cancelTask', message, sent: bearer(apiKey) })
+  await until(
+    () => unsent.keys,
+    (keys) => keys.has(keyId),
+  )
+  clock.advance(10_000)
+  expect(await call.sendRest()).toBe(status.UNAUTHENTICATED)
+  expect((await gateway.call('GET', `/v1/tasks/${id}`)).body.state).toBe('submitted')
+})

@@ -2,10 +2,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { run } from '../cli/terminal.ts'
+import { toolCall } from '../fronts/mcp/http/call-tool.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { connectRaw } from '../support/raw-connection.ts'
+import { halfSent } from '../support/half-sent.ts'
 import { storeEnv } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
@@ -77,46 +78,26 @@ test('a request with an ended admin key does nothing, although its body began to
   await using gateway = await startGateway({ overrides: { clock } })
   const old = gateway.adminKey
   await gateway.addAgent('donna')
-  const body = JSON.stringify({ role: 'admin', label: 'survives' })
   const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'late' }] }
-  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })
-  using made = await halfSent(gateway, '/v1/operator-keys', old, body)
-  using sent = await halfSent(gateway, '/agents/donna', old, call)
+  const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
+  const tool = toolCall('send_message', { to: '@donna', subject: 'late' })
+  using made = await halfSent(gateway, '/v1/operator-keys', old, { role: 'admin', label: 'survives' })
+  using sent = await halfSent(gateway, '/agents/donna', old, call, { 'a2a-version': '1.0' })
+  using called = await halfSent(gateway, '/mcp', old, tool.body, tool.headers)
   const key = await rotate(gateway, '--overlap', '0')
   clock.advance(withinMs)
   await until(
     () => statusWith(gateway, old),
     (status) => status === 401,
   )
-  for (const [connection, text] of [
-    [made, body],
-    [sent, call],
-  ] as const) {
-    connection.socket.write(text.slice(1))
-    expect(await connection.answered('revoked')).toContain('HTTP/1.1 401')
-  }
+  for (const request of [made, sent, called]) expect(await request.finish('revoked')).toContain('HTTP/1.1 401')
   const { body: list } = await gateway.call('GET', '/v1/operator-keys', undefined, { key })
   expect(JSON.stringify(list)).not.toContain('survives')
   const { body: tasks } = await gateway.call('GET', '/v1/tasks', undefined, { key })
   expect(tasks.totalSize).toBe(0)
+  const { body: inbox } = await gateway.call('GET', '/v1/inbox?agent=@donna', undefined, { key })
+  expect(inbox.messages).toEqual([])
 })
-
-/** Sends a request without the rest of its body. Resolves when the gateway has checked its key and asks for the body. */
-async function halfSent(gateway: TestGateway, path: string, key: string, body: string) {
-  const connection = await connectRaw(gateway.url)
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    'host: localhost',
-    `authorization: Bearer ${key}`,
-    'content-type: application/json',
-    'a2a-version: 1.0',
-    `content-length: ${body.length}`,
-    'expect: 100-continue',
-  ]
-  connection.socket.write(`${head.join('\r\n')}\r\n\r\n${body[0]}`)
-  await connection.answered('100 Continue')
-  return connection
-}
 
 test('after two rotations each former key has its own end, also after a restart', async () => {
   const clock = new FakeClock(Date.now())

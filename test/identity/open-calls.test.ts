@@ -138,3 +138,23 @@ test('3,000 streams of one key: those above the limit are refused, and other cal
   expect(overRest.body.error.details[0]).toMatchObject({ reason: 'LIMIT_EXCEEDED' })
   for (const controller of opened) controller.abort()
 })
+
+test('a token that expired does not end its login: the next token of it is accepted', async () => {
+  const clock = new FakeClock()
+  await using issuer = await startIssuer()
+  const env = { ROUSE_JWT_ISSUERS: JSON.stringify([{ issuer: issuer.url, audience: 'rouse' }]) }
+  await using gateway = await startGateway({ env, overrides: { clock } })
+  await gateway.addAgent('donna')
+  const sign = () => issuer.sign({ sid: 'one-login' }, { now: clock.now() })
+  const open = (token: string) => openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${token}` })
+  await using first = await open(await sign())
+  clock.advance(240_000)
+  const next = await sign()
+  await using second = await open(next)
+  // The first has expired, also for a clock that is half a minute behind.
+  clock.advance(90_000)
+  expect((await first.take(10)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+  expect((await gateway.call('GET', '/v1/whoami', undefined, { key: next })).status).toBe(200)
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello' })
+  expect((await second.take(1))[0]!.event).toBe('message.sent')
+})

@@ -4,14 +4,11 @@ import { expect, test } from 'vitest'
 import { atOnce, connect, dialects, saying, sendForTask } from '../a2a/connect.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Issuer, startIssuer } from '../support/issuer.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
+import { startTrusting } from './trusting.ts'
 
-function startTrusting(issuer: Issuer, entry: object = {}, options: Parameters<typeof startGateway>[0] = {}) {
-  const issuers = JSON.stringify([{ issuer: issuer.url, audience: 'rouse', ...entry }])
-  return startGateway({ ...options, env: { ROUSE_JWT_ISSUERS: issuers, ...options.env } })
-}
 const ask = (gateway: TestGateway, key: string, path = '/v1/agents/donna/keys') =>
   gateway.call('GET', path, undefined, { key })
 const statusOf = async (gateway: TestGateway, key: string) => (await ask(gateway, key)).status

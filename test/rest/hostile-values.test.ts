@@ -187,6 +187,7 @@ const bodies: [method: string, path: () => string, body: Json, as?: 'operator'][
   ],
   ['PATCH', () => '/v1/projects/elsewhere', { limits: { streams: 1, keys: null } }, 'operator'],
   ['POST', () => '/v1/tokens/revoke', { token: 't' }, 'operator'],
+  ['POST', () => '/v1/tokens/revoke', { keyId: `jwt:${'0'.repeat(32)}`, minted: true }, 'operator'],
   [
     'POST',
     () => '/v1/wake-subscriptions',

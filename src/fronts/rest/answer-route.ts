@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
-import { requireStillValid } from '../../identity/authenticate.ts'
+import { requireStillValid, type StillValidContext } from '../../identity/authenticate.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { bearerKey, callerOf } from '../auth.ts'
 import { during, readingFor } from '../door.ts'
@@ -26,7 +26,7 @@ export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>,
 }
 
 /** Answers the routes of a table for callers whose key is known. A path without a route is not found. */
-export function answerRoutes<Context extends CallContext & Parameters<typeof requireStillValid>[0]>(
+export function answerRoutes<Context extends CallContext & StillValidContext>(
   table: RouteTable<AnyRoute<Context>>,
   context: Context,
 ): RequestHandler {

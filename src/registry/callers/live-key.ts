@@ -3,7 +3,7 @@ import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { Caller } from './caller.ts'
-import { isTokenRevoked } from './revoked-token-store.ts'
+import { isTokenRevoked, listRevokedTokens } from './revoked-token-store.ts'
 
 const liveKey = statement<{ id: string }, { id: string }>(
   sql`select id from api_key where id = ${p('id')} and revoked_at is null`,
@@ -45,7 +45,7 @@ async function isLive(db: Reader, { kind, keyId: id }: Caller): Promise<boolean>
 }
 
 /**
- * Lists the keys that were revoked since an instant and still have a session or subscription, which a concurrent transaction
+ * Lists the keys and tokens that were revoked since an instant and still have a session or subscription, which a concurrent transaction
  * wrote before it could see the revocation.
  */
 export async function listRevokedKeysInUse(db: Reader, since: number, limit: number): Promise<string[]> {
@@ -53,7 +53,7 @@ export async function listRevokedKeysInUse(db: Reader, since: number, limit: num
     ...(await db.all(revokedKeys, { since, limit })),
     ...(await db.all(revokedOperatorKeys, { since, limit })),
   ]
-  const ids = revoked.map(({ keyId }) => keyId)
+  const ids = [...revoked.map(({ keyId }) => keyId), ...(await listRevokedTokens(db, since, limit))]
   const found = [...(await withSubscriptions.all(db, {}, ids)), ...(await withSessions.all(db, {}, ids))]
   return [...new Set(found.map(({ keyId }) => keyId))]
 }

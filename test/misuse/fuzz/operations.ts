@@ -212,6 +212,7 @@ export const restOperations: readonly Operation[] = [
   rest('operator keys', 'GET', '/v1/operator-keys'),
   rest('make operator key', 'POST', '/v1/operator-keys', { label: 'l', role: 'viewer', projects: ['junk'] }),
   rest('revoke token', 'POST', '/v1/tokens/revoke', { token: 'a.b.c' }),
+  rest('revoke token by id', 'POST', '/v1/tokens/revoke', { keyId: `jwt:${'0'.repeat(32)}`, minted: true }),
   rest('audit', 'GET', '/v1/audit', undefined, {
     since: '2026-01-01T00:00:00.000Z',
     actor: '@mallory',

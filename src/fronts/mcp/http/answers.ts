@@ -1,8 +1,9 @@
 import { classifyInboundRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
+import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
-import { callerOf } from '../../auth.ts'
+import { bearerKey, callerOf } from '../../auth.ts'
 import type { McpFrontContext } from './context.ts'
 import { answerListenPost } from './listen-post.ts'
 import { postedIn } from './messages.ts'
@@ -12,8 +13,9 @@ import { sessionHeader } from './session-header.ts'
 import { answerSessionPost, sessionIdOf } from './session-post.ts'
 import { streamSession } from './session-stream.ts'
 
-/** Answers `POST /mcp`. Errors: `invalid-request`, and what its era throws. */
+/** Answers `POST /mcp`, whose body is there. Errors: `unauthenticated`, `invalid-request`, and what its era throws. */
 export async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
+  requireStillValid(context, callerOf(res), bearerKey(req))
   const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
   const { messages, isBatch } = post.posted
   const flaw = isBatch ? undefined : paramsFlaw(messages[0])

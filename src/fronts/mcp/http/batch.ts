@@ -1,7 +1,9 @@
 import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
 import { Problem } from '../../../errors.ts'
+import { requireStillValid, type StillValidContext } from '../../../identity/authenticate.ts'
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { newBulk } from '../../../registry/shares/large-spacing.ts'
+import { bearerKey } from '../../auth.ts'
 import { leaveDoor } from '../../door.ts'
 import { readerOf } from '../../unsent.ts'
 import type { McpFrontContext } from './context.ts'
@@ -26,14 +28,16 @@ export function requireBatches({ protocolVersion }: McpSession): void {
 
 /**
  * Answers the messages of a batch one after the other. Each message counts as a request of its caller and takes a place, so that a batch
- * may do no more than its messages could do alone. A message without a free place is refused, and the rest is answered.
+ * may do no more than its messages could do alone. A message without a free place is refused, and the rest is answered. Once the key has
+ * ended, every further message is refused.
  */
 export async function answerBatch(
-  { shares, unsent, mcp }: Pick<McpFrontContext, 'shares' | 'unsent' | 'mcp'>,
-  { caller, res, posted }: Post,
+  context: Pick<McpFrontContext, 'shares' | 'unsent' | 'mcp'> & StillValidContext,
+  { caller, req, res, posted }: Post,
   session: McpSession,
   answerOne: AnswerOne,
 ): Promise<void> {
+  const { shares, unsent, mcp } = context
   leaveDoor(res)
   const answers: string[] = []
   const unread: (() => void)[] = []
@@ -45,6 +49,7 @@ export async function answerBatch(
     const leave = await shares.enter(caller, bulk)
     try {
       if (res.closed) return undefined
+      requireStillValid(context, caller, bearerKey(req))
       const flaw = paramsFlaw(request)
       return flaw ? JSON.stringify(flaw) : await answerOne(request, { waits: leave, place: bulk.place })
     } finally {

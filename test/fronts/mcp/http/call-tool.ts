@@ -8,13 +8,11 @@ interface ToolAnswer {
   readonly text: string
 }
 
-/** One call over `/mcp`, in the protocol version that has no sessions. Mail that came along was for the reader. */
-export async function callTool(
-  gateway: Pick<TestGateway, 'call'>,
-  key: string | null,
+/** The headers and the body of a tool's call, in the protocol version that has no sessions. */
+export function toolCall(
   name: string,
   args: JsonObject,
-): Promise<ToolAnswer> {
+): { readonly headers: Record<string, string>; readonly body: JsonObject } {
   const version = '2026-07-28'
   const headers = {
     accept: 'application/json, text/event-stream',
@@ -27,7 +25,17 @@ export async function callTool(
     'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   }
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } }
+  return { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } } }
+}
+
+/** One such call. Mail that came along was for the reader. */
+export async function callTool(
+  gateway: Pick<TestGateway, 'call'>,
+  key: string | null,
+  name: string,
+  args: JsonObject,
+): Promise<ToolAnswer> {
+  const { headers, body } = toolCall(name, args)
   const answer = await gateway.call('POST', '/mcp', body, { key, headers })
   const { result = {} } = answer.body
   const { pendingSignals: _mail, ...shown } = result.structuredContent ?? {}
