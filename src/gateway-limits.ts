@@ -145,6 +145,15 @@ export const auditLimits = {
     'items',
     'audit records that wait while the store accepts no writes; the oldest are dropped first',
   ),
-  refusals: limit(500, 'a minute', 'audit records of refused attempts; further ones are counted in one record'),
+  refusals: limit(
+    500,
+    'a minute',
+    'audit records of refused attempts, half of them for callers with a known key; further ones are counted in one record of each half',
+  ),
+  refusalsOfOne: limit(
+    50,
+    'a minute',
+    'audit records of refused attempts of one agent or operator key, or from one IPv4 address or IPv6 /64 network without a known key; the last counts further ones',
+  ),
   target: limit(200, 'characters', 'the target in an audit record'),
 } as const satisfies Record<string, Limit>
