@@ -42,7 +42,7 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
 export function requireBoundedId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
   requireShort(id, field, limit)
   if (isOneLine(id)) return
-  throw refused(field, 'must be one line of text, without control or bidirectional characters.')
+  throw refused(field, 'must be one line of text, without control, bidirectional or tag characters.')
 }
 
 /** Errors: `invalid-request`. */
@@ -61,7 +61,7 @@ export function readBoundedConcepts(given: unknown): string[] {
   for (const concept of concepts) {
     requireShort(concept, field, inputLimits.concept)
     if (!isOneLine(concept))
-      throw refused(field, 'must be texts of one line, without control or bidirectional characters.')
+      throw refused(field, 'must be texts of one line, without control, bidirectional or tag characters.')
     bytes += Buffer.byteLength(concept)
   }
   if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', inputLimits.conceptsBytes)
