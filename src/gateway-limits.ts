@@ -133,6 +133,11 @@ export const busLimits = {
 
 /** Memory that a gateway uses for all of its callers together. */
 export const memoryLimits = {
+  // Everybody may read public cards, and each that is not cached is signed three times: two versions of all agents of some full projects.
+  cards: limit(10_000, 'items', 'cached agent cards: the ones that were read last'),
+  cardsWeight: limit(32 * MiB, 'characters', 'the text of the cached agent cards'),
+  extendedCards: limit(2_000, 'items', 'cached extended agent cards: the ones that were read last'),
+  extendedCardsWeight: limit(8 * MiB, 'characters', 'the text of the cached extended agent cards, as JSON'),
   recentEvents: limit(1_024, 'items', 'cached events: the newest ones'),
   recentWeight: limit(16 * MiB, 'characters', 'the text of the cached events'),
   pageWeight: limit(512 * KiB, 'characters', 'the text of a page of events after which the next pages are shorter'),
