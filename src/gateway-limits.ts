@@ -144,6 +144,11 @@ export const busLimits = {
 
 /** Memory that a gateway uses for all of its callers together. */
 export const memoryLimits = {
+  // Everybody may read public cards, and each that is not cached is signed three times: two versions of all agents of some full projects.
+  cards: limit(10_000, 'items', 'cached agent cards: the ones that were read last'),
+  cardsWeight: limit(32 * MiB, 'characters', 'the text of the cached agent cards'),
+  extendedCards: limit(2_000, 'items', 'cached extended agent cards: the ones that were read last'),
+  extendedCardsWeight: limit(8 * MiB, 'characters', 'the text of the cached extended agent cards, as JSON'),
   recentEvents: limit(1_024, 'items', 'cached events: the newest ones'),
   recentWeight: limit(16 * MiB, 'characters', 'the text of the cached events'),
   pageWeight: limit(512 * KiB, 'characters', 'the text of a page of events after which the next pages are shorter'),
@@ -161,6 +166,15 @@ export const auditLimits = {
     'items',
     'audit records that wait while the store accepts no writes; the oldest are dropped first',
   ),
-  refusals: limit(500, 'a minute', 'audit records of refused attempts; further ones are counted in one record'),
+  refusals: limit(
+    500,
+    'a minute',
+    'audit records of refused attempts, half of them for callers with a known key; further ones are counted in one record of each half',
+  ),
+  refusalsOfOne: limit(
+    50,
+    'a minute',
+    'audit records of refused attempts of one agent or operator key, or from one IPv4 address or IPv6 /64 network without a known key; the last counts further ones',
+  ),
   target: limit(200, 'characters', 'the target in an audit record'),
 } as const satisfies Record<string, Limit>

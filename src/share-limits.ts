@@ -106,7 +106,7 @@ export const projectNumbers = {
   agents: limit(
     2_000,
     'items',
-    'agents of a project, made by an operator or by an agent; a gateway caches up to this many signed cards',
+    'agents of a project, made by an operator or by an agent; a gateway caches the signed cards of several such projects',
   ),
   projectRequestsAtOnce: limit(
     256,

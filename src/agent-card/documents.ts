@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AgentCard, type AgentCardSignature } from '@a2a-js/sdk'
+import { memoryLimits } from '../gateway-limits.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { buildCard, type CardPlace } from './card.ts'
@@ -44,11 +45,20 @@ export class CardDocuments {
   readonly #documents: RevisionCache<CardDocument>
   readonly #extended: RevisionCache<AgentCard>
 
-  constructor(signer: CardSigner, place: CardPlace, entriesMax = 2_000) {
+  constructor(signer: CardSigner, place: CardPlace) {
+    const { cards, cardsWeight, extendedCards, extendedCardsWeight } = memoryLimits
     this.#signer = signer
     this.#place = place
-    this.#documents = new RevisionCache(entriesMax)
-    this.#extended = new RevisionCache(entriesMax)
+    this.#documents = new RevisionCache({
+      entriesMax: cards.max,
+      weightMax: cardsWeight.max,
+      weigh: ({ body }) => body.length,
+    })
+    this.#extended = new RevisionCache({
+      entriesMax: extendedCards.max,
+      weightMax: extendedCardsWeight.max,
+      weigh: (card) => JSON.stringify(card).length,
+    })
   }
 
   document(agent: CardAgent, version: CardVersion): Promise<CardDocument> {

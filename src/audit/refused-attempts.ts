@@ -1,36 +1,30 @@
 import { auditLimits } from '../gateway-limits.ts'
+import { operatorId } from '../registry/agents/identity.ts'
+import { networkOf } from '../security/ip-address.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
+import { type Kind, RefusalGroups } from './refusal-groups.ts'
 
 const minuteMs = 60_000
-
-interface Group {
-  record: AuditRecord
-  isDirty: boolean
-}
+const { refusals, refusalsOfOne } = auditLimits
+const bounds = { max: refusals.max / 2, ofOneMax: refusalsOfOne.max }
 
 /**
- * Counts refused attempts. Attempts with one key (or from one address without a known key) at one operation within a minute
- * share one record. The number of records a minute is bounded; attempts beyond it share one more record.
+ * Counts refused attempts. Attempts of one key (or from one network without a known key) at one operation within a minute share one
+ * record. The number of records a minute is bounded, for known keys and for strangers apart: who has no key cannot use up the
+ * records that say what those with one did, nor the other way round.
  */
 export class RefusedAttempts {
   #minute = 0
-  readonly #groups = new Map<string, Group>()
+  readonly #known = new RefusalGroups(bounds)
+  readonly #strangers = new RefusalGroups(bounds)
   /** Unwritten records of earlier minutes. */
   #leftOver: AuditRecord[] = []
 
   /** Counts an attempt. Returns true for the first of its kind in this minute. */
   add(entry: AuditEntry, now: number, newRecord: (entry: AuditEntry) => AuditRecord): boolean {
     this.#startMinute(now)
-    const key = keyOf(entry)
-    const group = this.#groups.get(key) ?? (this.#isFull ? this.#groups.get(beyond) : undefined)
-    if (group) {
-      group.record = { ...group.record, lastAt: now, count: group.record.count + 1 }
-      group.isDirty = true
-      return false
-    }
-    const kept = this.#isFull ? manyOf(entry) : entry
-    this.#groups.set(this.#isFull ? beyond : key, { record: newRecord(kept), isDirty: true })
-    return true
+    const groups = entry.keyId === '' ? this.#strangers : this.#known
+    return groups.add(entry, kindOf(entry), now, newRecord)
   }
 
   /** Returns the records to write, and regards them as written. */
@@ -38,7 +32,7 @@ export class RefusedAttempts {
     this.#startMinute(now)
     const records = this.#leftOver
     this.#leftOver = []
-    for (const group of this.#groups.values()) {
+    for (const group of this.#groups()) {
       if (group.isDirty) records.push(group.record)
       group.isDirty = false
     }
@@ -47,7 +41,7 @@ export class RefusedAttempts {
 
   /** Takes back records that could not be written. The next write has them, with the counts of that time. */
   putBack(records: readonly AuditRecord[]): void {
-    const living = new Map([...this.#groups.values()].map((group) => [group.record.id, group]))
+    const living = new Map(this.#groups().map((group) => [group.record.id, group]))
     for (const record of records) {
       const group = living.get(record.id)
       if (group) group.isDirty = true
@@ -55,28 +49,25 @@ export class RefusedAttempts {
     }
   }
 
-  get #isFull(): boolean {
-    return this.#groups.size >= auditLimits.refusals.max
-  }
-
   #startMinute(now: number): void {
     const minute = Math.floor(now / minuteMs)
     if (minute === this.#minute) return
-    for (const { record, isDirty } of this.#groups.values()) {
+    for (const { record, isDirty } of this.#groups()) {
       if (isDirty && this.#leftOver.length < auditLimits.waiting.max) this.#leftOver.push(record)
     }
-    this.#groups.clear()
+    this.#known.clear()
+    this.#strangers.clear()
     this.#minute = minute
+  }
+
+  #groups() {
+    return [...this.#known.all(), ...this.#strangers.all()]
   }
 }
 
-const beyond = 'beyond'
-
-function keyOf({ keyId, address, front, operation, outcome, project }: AuditEntry): string {
-  return `${project}\n${keyId === '' ? address : keyId}\n${front}\n${operation}\n${outcome}`
-}
-
-/** The entry that counts attempts from many addresses. */
-function manyOf(entry: AuditEntry): AuditEntry {
-  return { ...entry, project: '', actor: '', callerId: '', keyId: '', address: '*', operation: '*', target: '' }
+/** An agent has many keys, and an IPv6 client a whole network of addresses: all of them are one caller. */
+function kindOf({ keyId, callerId, address, project, front, operation, outcome }: AuditEntry): Kind {
+  const key = keyId === '' ? networkOf(address) : keyId
+  const isAgent = keyId !== '' && callerId !== '' && callerId !== operatorId
+  return { caller: isAgent ? callerId : key, group: [project, key, front, operation, outcome].join('\n') }
 }

@@ -21,6 +21,7 @@ interface PortsConfig {
   readonly tls: TlsPaths | undefined
   readonly connections: { readonly max: number; readonly perAddress: number }
   readonly webhooks: { readonly allow: readonly string[] }
+  readonly trustedProxies: readonly string[]
 }
 
 interface World {

@@ -1,6 +1,9 @@
-/** Characters that do not belong in one line: controls, line and paragraph separators, and bidirectional controls. */
-const offLine = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
-const offLineRuns = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+/**
+ * Characters that do not belong in one line: controls, line and paragraph separators, bidirectional controls and marks, and tag
+ * characters, which no person sees and a model reads. The flags of England, Scotland and Wales are made of tags, and do not fit.
+ */
+const offLine = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
+const offLineRuns = new RegExp(`${offLine.source}+`, 'gu')
 
 /** Whether UTF-8 and both stores can hold the text: no unpaired surrogate and no U+0000. */
 export function isStorable(text: string): boolean {

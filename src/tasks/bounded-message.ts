@@ -1,8 +1,10 @@
 import { Problem } from '../errors.ts'
 import { isJsonObject } from '../lib/json.ts'
 import { isOneLine } from '../lib/words.ts'
-import { inputLimits, type Limit } from '../limits.ts'
+import { inputLimits } from '../limits.ts'
 import { requireShallow } from './encoded.ts'
+
+type LimitName = keyof typeof inputLimits
 
 /** The fields of an A2A message, of any version and binding, that are counted before anything else is done with it. */
 interface Counted {
@@ -24,65 +26,61 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
     const id = message[field]
     if (typeof id === 'string') requireBoundedId(id, `message.${field}`)
   }
-  requireFew(message.parts, 'message.parts', inputLimits.messageParts, 'Send the rest in another message.')
-  requireFew(
-    message.extensions,
-    'message.extensions',
-    inputLimits.messageExtensions,
-    'Send only the ones that matter here.',
-  )
-  requireFew(message.referenceTaskIds, 'message.referenceTaskIds', inputLimits.messageReferences, 'Name the nearest.')
-  for (const uri of listOf(message.extensions)) requireShort(uri, 'message.extensions', inputLimits.url)
-  for (const id of listOf(message.referenceTaskIds)) requireShort(id, 'message.referenceTaskIds', inputLimits.messageId)
+  requireFew(message.parts, 'message.parts', 'messageParts', 'Send the rest in another message.')
+  requireFew(message.extensions, 'message.extensions', 'messageExtensions', 'Send only the ones that matter here.')
+  requireFew(message.referenceTaskIds, 'message.referenceTaskIds', 'messageReferences', 'Name the nearest.')
+  for (const uri of listOf(message.extensions)) requireShort(uri, 'message.extensions', 'url', 'Name a shorter URI.')
+  for (const id of listOf(message.referenceTaskIds)) {
+    requireShort(id, 'message.referenceTaskIds', 'messageId', 'Name tasks by their ids.')
+  }
   requireModestMetadata(message.metadata, 'message.metadata')
   requireModestMetadata(requestMetadata, 'metadata')
 }
 
 /** Errors: `invalid-request`. The error does not repeat the id, which may be long and hold any character. */
-export function requireBoundedId(id: string, field: string, limit: Limit = inputLimits.messageId): void {
-  requireShort(id, field, limit)
+export function requireBoundedId(id: string, field: string, limit: 'messageId' | 'pushConfigId' = 'messageId'): void {
+  requireShort(id, field, limit, 'Use a shorter id.')
   if (isOneLine(id)) return
-  throw refused(field, 'must be one line of text, without control or bidirectional characters.')
+  throw refused(field, 'must be one line of text, without control, bidirectional or tag characters.')
 }
 
 /** Errors: `invalid-request`. */
 export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
-  requireFew(modes, field, inputLimits.outputModes, 'Send only the ones that you prefer.')
-  for (const mode of listOf(modes)) requireShort(mode, field, inputLimits.outputMode)
+  requireFew(modes, field, 'outputModes', 'Send only the ones that you prefer.')
+  for (const mode of listOf(modes)) requireShort(mode, field, 'outputMode', 'Name media types.')
 }
 
 /** The `taggedConcepts` of a metadata object. Entries that are not strings are ignored. Errors: `invalid-request`, `payload-too-large`. */
 export function readBoundedConcepts(given: unknown): string[] {
   const field = 'metadata.taggedConcepts'
-  requireFew(given, field, inputLimits.concepts, 'Send only the ones that matter most.')
+  requireFew(given, field, 'concepts', 'Send only the ones that matter most.')
   const concepts = listOf(given).filter((concept) => typeof concept === 'string')
   let bytes = 0
   for (const concept of concepts) {
-    requireShort(concept, field, inputLimits.concept)
+    requireShort(concept, field, 'concept', 'Use a shorter word.')
     if (!isOneLine(concept))
-      throw refused(field, 'must be texts of one line, without control or bidirectional characters.')
+      throw refused(field, 'must be texts of one line, without control, bidirectional or tag characters.')
     bytes += Buffer.byteLength(concept)
   }
-  if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', inputLimits.conceptsBytes)
+  if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', 'Send fewer or shorter ones.')
   return concepts
 }
 
 function requireModestMetadata(metadata: unknown, field: string): void {
   if (!isJsonObject(metadata)) return
   requireShallow(metadata, field)
-  const { messageMetadata } = inputLimits
-  if (Buffer.byteLength(JSON.stringify(metadata)) > messageMetadata.max) {
-    throw tooMuch(field, 'messageMetadata', messageMetadata)
+  if (Buffer.byteLength(JSON.stringify(metadata)) > inputLimits.messageMetadata.max) {
+    throw tooMuch(field, 'messageMetadata', 'Send the rest as a part of the message, or send a URL.')
   }
 }
 
-function requireFew(list: unknown, field: string, { max }: Limit, remedy: string): void {
-  if (listOf(list).length > max) throw refused(field, `has at most ${max} entries. ${remedy}`)
+function requireFew(list: unknown, field: string, limit: LimitName, remedy: string): void {
+  if (listOf(list).length > inputLimits[limit].max) throw beyond(field, 'entries', limit, remedy)
 }
 
-function requireShort(text: unknown, field: string, { max }: Limit): void {
-  if (typeof text === 'string' && text.length > max) throw refused(field, `has at most ${max} characters.`)
+function requireShort(text: unknown, field: string, limit: LimitName, remedy: string): void {
+  if (typeof text === 'string' && text.length > inputLimits[limit].max) throw beyond(field, 'characters', limit, remedy)
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -93,10 +91,14 @@ function refused(field: string, reason: string): Problem {
   return new Problem('invalid-request', { field, detail: `${field}: ${reason}` })
 }
 
-function tooMuch(field: string, limit: string, { max }: Limit): Problem {
-  return new Problem('payload-too-large', {
-    field,
-    detail: `${field}: has more than ${max} bytes. Send the rest as a part of the message, or send a URL.`,
-    extra: { limit, max },
-  })
+function beyond(field: string, what: string, limit: LimitName, remedy: string): Problem {
+  const { max } = inputLimits[limit]
+  const detail = `${field}: has at most ${max} ${what}. ${remedy}`
+  return new Problem('invalid-request', { field, detail, extra: { limit, max } })
+}
+
+function tooMuch(field: string, limit: LimitName, remedy: string): Problem {
+  const { max } = inputLimits[limit]
+  const detail = `${field}: has more than ${max} bytes. ${remedy}`
+  return new Problem('payload-too-large', { field, detail, extra: { limit, max } })
 }

@@ -35,7 +35,7 @@ export function requireSendable(
 ): void {
   const url = context.checkUrl(config.url, `${prefix}url`)
   const { scheme = '', credentials = '' } = config.authentication ?? {}
-  requireBoundedId(config.id, `${prefix}id`, inputLimits.pushConfigId)
+  requireBoundedId(config.id, `${prefix}id`, 'pushConfigId')
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
     throw invalid(`${prefix}authentication.scheme`, 'must be the name of an HTTP authentication scheme, e.g. Bearer.')

@@ -19,7 +19,7 @@ export function createTestAttempt(tools: WebhookTools): (order: Order, buildRequ
     const { agentId } = order.subscription
     const count = running.get(agentId) ?? 0
     if (count >= testsOfAgent.max) {
-      throw noPlace(`This agent has ${testsOfAgent.max} tests under way. Wait for their answers.`, 1)
+      throw noPlace('testsOfAgent', `This agent has ${testsOfAgent.max} tests under way. Wait for their answers.`, 1)
     }
     running.set(agentId, count + 1)
     try {
@@ -40,7 +40,8 @@ async function attemptOnce(
   const place = await enterSoon(tools, subscription, originOf(subscription), signal)
   const tried = place && (await tryInPlace(tools, place, subscription, buildRequest, signal))
   if (tried === undefined || tried === 'no-room') {
-    throw noPlace('Too many tries for this agent or its project are in flight. Try again later.', testWait.max)
+    const detail = `No place was free within ${testWait.max} s: too many tries for this agent or its project are in flight. Try again later.`
+    throw noPlace('testWait', detail, testWait.max)
   }
   return tried.attempt
 }
@@ -62,6 +63,7 @@ async function enterSoon(
   }
 }
 
-function noPlace(detail: string, retryAfterSeconds: number): Problem {
-  return new Problem('rate-limited', { detail, extra: { limit: testsOfAgent.max, retryAfterSeconds } })
+function noPlace(limitName: 'testsOfAgent' | 'testWait', detail: string, retryAfterSeconds: number): Problem {
+  const { max: limit } = outboundLimits[limitName]
+  return new Problem('rate-limited', { detail, extra: { limit, limitName, retryAfterSeconds } })
 }

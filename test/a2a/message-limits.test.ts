@@ -25,6 +25,8 @@ afterAll(async () => {
 
 const many = (count: number, text = 'x'): string[] => Array.from({ length: count }, (_, n) => `${text}${n}`)
 const long = 'x'.repeat(201)
+/** The JSON of a v0.3 error has its sentence only. */
+const plainErrors = new Set<string>(['JSON-RPC 0.3', 'HTTP+JSON 0.3'])
 
 describe.each(ways)('over %s', (way) => {
   test.each<[what: string, message: JsonObject, field: RegExp]>([
@@ -47,6 +49,20 @@ describe.each(ways)('over %s', (way) => {
     const said = await speak[way]!(message)
     expect([said.isTheirs, said.refusal]).toEqual([true, expect.stringMatching(field)])
     expect(said.refusal!.length).toBeLessThan(1_000)
+  })
+
+  test.each<[limitName: keyof typeof inputLimits, message: JsonObject, remedy: RegExp]>([
+    ['messageParts', { parts: many(1_001).map((text) => ({ text })) }, /Send the rest in another message\.$/],
+    ['messageId', { contextId: long }, /Use a shorter id\.$/],
+    ['concepts', { metadata: { taggedConcepts: many(101) } }, /Send only the ones that matter most\.$/],
+    ['concept', { metadata: { taggedConcepts: [long] } }, /Use a shorter word\.$/],
+    ['conceptsBytes', { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } }, /Send fewer or shorter ones\.$/],
+    ['messageMetadata', { metadata: { mine: 'x'.repeat(70_000) } }, /as a part of the message, or send a URL\.$/],
+  ])('%s is named with its number and a remedy', async (limitName, message, remedy) => {
+    const said = await speak[way]!(message)
+    expect(said.refusal).toMatch(remedy)
+    if (!plainErrors.has(way))
+      expect(said.metadata).toMatchObject({ limitName, max: String(inputLimits[limitName].max) })
   })
 
   test('metadata of the request is bounded like that of the message', async () => {

@@ -7,6 +7,8 @@ import type { TestAgent, TestGateway } from '../support/gateway.ts'
 export interface Said {
   readonly taskId?: string | undefined
   readonly refusal?: string | undefined
+  /** The metadata of the refusal's ErrorInfo. */
+  readonly metadata?: Record<string, string> | undefined
   /** Whether the refusal is the request's fault, in the words of the binding. */
   readonly isTheirs: boolean
 }
@@ -72,19 +74,26 @@ function legacyPart({ text, mediaType, ...rest }: JsonObject): JsonObject {
 // biome-ignore lint/suspicious/noExplicitAny: what the wire carries
 function fromRpc({ result, error }: any): Said {
   const isTheirs = error?.code !== undefined && error.code !== -32603
-  return { taskId: result?.task?.id ?? result?.id, refusal: error?.message, isTheirs }
+  return {
+    taskId: result?.task?.id ?? result?.id,
+    refusal: error?.message,
+    metadata: error?.data?.[0]?.metadata,
+    isTheirs,
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what the wire carries
 function fromRest({ status, body }: { status: number; body: any }): Said {
   const refusal = status < 300 ? undefined : (body.error?.message ?? body.message)
-  return { taskId: body.task?.id ?? body.id, refusal, isTheirs: status >= 400 && status < 500 }
+  const metadata = body.error?.details?.[0]?.metadata
+  return { taskId: body.task?.id ?? body.id, refusal, metadata, isTheirs: status >= 400 && status < 500 }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what the wire carries
 function fromGrpc(answer: any): Said {
   const theirs = [3, 5, 8, 9]
-  return { taskId: answer.value?.payload?.value?.id, refusal: answer.details, isTheirs: theirs.includes(answer.code) }
+  const { value, details: refusal, info: metadata, code } = answer
+  return { taskId: value?.payload?.value?.id, refusal, metadata, isTheirs: theirs.includes(code) }
 }
 
 export const ways = ['JSON-RPC 1.0', 'HTTP+JSON 1.0', 'gRPC 1.0', 'JSON-RPC 0.3', 'HTTP+JSON 0.3', 'gRPC 0.3'] as const

@@ -32,8 +32,12 @@ const headings = ['operation', 'scope', 'operator', 'agent', 'agent of another p
 export function accessPage(): string {
   return `# Who may do what
 
-Written by \`npm run access:docs\` from \`src/fronts/access\` and \`src/fronts/rest\`; a test compares them. The table is enforced in one place for each transport, before anything but the
-key is read. A request without a row is refused. Over REST a route is declared with its row.
+Written by \`npm run access:docs\` from \`src/fronts/access\` and \`src/fronts/rest\`; a test compares them. The table is enforced in one place for each transport. A
+request without a row is refused. Over REST a route is declared with its row.
+
+What is read before: over REST and gRPC the key, and no body. A2A over HTTP reads the key, then the called agent, which must accept calls of the caller,
+and then the body within its [limits](limits.md), because JSON-RPC names the operation there. MCP reads the key and the body; each call of REST or A2A
+that a tool, a resource or a prompt makes is checked by its own row.
 
 - **scope**: the scope that the key must have. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
   also needs \`manage\`. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.

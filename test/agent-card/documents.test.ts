@@ -14,7 +14,8 @@ import { buildCard } from '../../src/agent-card/card.ts'
 import { type CardAgent, CardDocuments } from '../../src/agent-card/documents.ts'
 import { agentExtensionUri } from '../../src/agent-card/extended-card.ts'
 import { toLegacyCard } from '../../src/agent-card/legacy-card.ts'
-import { createCardSigner, createCardSigningKey } from '../../src/agent-card/signing.ts'
+import { type CardSigner, createCardSigner, createCardSigningKey } from '../../src/agent-card/signing.ts'
+import { projectLimits } from '../../src/share-limits.ts'
 import { donna, publicUrl } from './subject.ts'
 
 // The SDK's verifier reports every signature that fails.
@@ -209,4 +210,24 @@ describe('the extended card', () => {
     expect(await shared.extendedCard(donna(), insider)).toBe(first)
     expect(await shared.extendedCard(donna({ version: '2' }), insider)).not.toBe(first)
   })
+})
+
+// The attack: a stranger reads the public cards of full projects in turn, so that each has left the cache when its turn comes.
+test('the cards of some full projects are signed once, however often they are read in turn', async () => {
+  let signed = 0
+  const counted: CardSigner = {
+    ...signer,
+    sign: async (card) => ({ ...card, signatures: Array(2).fill(signature) }),
+    signDocument: async () => {
+      signed++
+      return signature
+    },
+  }
+  const signature = { protected: 'p', signature: 's', header: undefined }
+  const shared = new CardDocuments(counted, place)
+  const agents = Array.from({ length: 2 * projectLimits.agents.max }, (_, n) => donna({ id: `agent_${n}` }))
+  for (let turn = 0; turn < 3; turn++) {
+    for (const agent of agents) for (const version of ['1.0', '0.3'] as const) await shared.document(agent, version)
+  }
+  expect(signed).toBe(2 * agents.length)
 })

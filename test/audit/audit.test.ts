@@ -81,19 +81,64 @@ test('a flood of refused attempts is one record a minute with its count, for eac
   expect((await all()).map(({ count }) => count).sort()).toEqual([1, 10_000, 10_000])
 })
 
-test('attempts from always new addresses make a bounded number of records', async () => {
-  for (let i = 0; i < 5_000; i++) {
-    audit.refuse(entry({ keyId: '', actor: '', address: `2001:db8::${i.toString(16)}`, outcome: 'unauthenticated' }))
-  }
+const strangerAt = (address: string, fields: Partial<AuditEntry> = {}) =>
+  entry({ project: '', actor: '', callerId: '', keyId: '', address, outcome: 'unauthenticated', ...fields })
+const half = auditLimits.refusals.max / 2
+const ofOne = auditLimits.refusalsOfOne.max
+const refusalsOf = async (what: Partial<AuditEntry>) => {
   await audit.flush()
-  const records = await all(auditLimits.refusals.max + 10)
-  expect(records.length).toBe(auditLimits.refusals.max + 1)
+  const found = await all(auditLimits.refusals.max + 10)
+  return found.filter((record) => Object.entries(what).every(([name, value]) => record[name as 'actor'] === value))
+}
+
+test('attempts from always new networks make a bounded number of records', async () => {
+  for (let i = 0; i < 5_000; i++) audit.refuse(strangerAt(`2001:db8:0:${i.toString(16)}::1`))
+  const records = await refusalsOf({})
+  expect(records.length).toBe(half + 1)
   expect(records.find(({ address }) => address === '*')).toMatchObject({
-    count: 5_000 - auditLimits.refusals.max,
+    count: 5_000 - half,
     operation: '*',
     actor: '',
     keyId: '',
   })
+})
+
+// The attack: mallory has a network of addresses and no key, and hides what its other key is refused.
+test('a stranger with a whole network of addresses takes no record from others', async () => {
+  for (let i = 0; i < 5_000; i++) audit.refuse(strangerAt(`2001:db8::${i.toString(16)}`))
+  audit.refuse(strangerAt('203.0.113.9'))
+  expect(await refusalsOf({ outcome: 'unauthenticated' })).toMatchObject([
+    { address: '203.0.113.9', count: 1 },
+    { address: '2001:db8::0', count: 5_000 },
+  ])
+})
+
+test('strangers of any number take no record from callers with a known key, and these take none from strangers', async () => {
+  for (let i = 0; i < 1_000; i++) audit.refuse(strangerAt(`198.51.${i >> 8}.${i & 255}`))
+  audit.refuse(entry({ actor: '@mallory', outcome: 'forbidden', operation: 'key.make' }))
+  expect(await refusalsOf({ actor: '@mallory' })).toMatchObject([{ operation: 'key.make', count: 1 }])
+  clock.advance(60_000)
+  for (let i = 0; i < 1_000; i++)
+    audit.refuse(entry({ callerId: `agent_${i}`, keyId: `key_${i}`, outcome: 'forbidden' }))
+  audit.refuse(strangerAt('203.0.113.9'))
+  expect(await refusalsOf({ address: '203.0.113.9' })).toMatchObject([{ count: 1, outcome: 'unauthenticated' }])
+})
+
+// The attack: mallory makes keys of its own and tries every operation with each, so that the audit has room for nobody else.
+test('one agent with many keys, and one stranger, use a few records; the last of them counts the rest', async () => {
+  for (let i = 0; i < 1_000; i++) {
+    const operation = `operation.${i}`
+    audit.refuse(entry({ actor: '@mallory', keyId: `key_${i % 20}`, outcome: 'forbidden', operation }))
+    audit.refuse(strangerAt('203.0.113.9', { operation }))
+  }
+  audit.refuse(entry({ actor: '@lola', callerId: 'agent_2', keyId: 'key_of_lola', outcome: 'forbidden' }))
+  for (const one of [{ actor: '@mallory' }, { address: '203.0.113.9' }]) {
+    const records = await refusalsOf(one)
+    expect(records).toHaveLength(ofOne)
+    const rest = records.filter(({ operation }) => operation === '*')
+    expect(rest).toMatchObject([{ ...one, target: '', count: 1_000 - (ofOne - 1) }])
+  }
+  expect(await refusalsOf({ actor: '@lola' })).toMatchObject([{ keyId: 'key_of_lola', count: 1 }])
 })
 
 test('while the store accepts no writes a bounded number of records waits, and the audit counts the lost ones', async () => {

@@ -33,6 +33,36 @@ test('a sender may use its rate at once, then one message at a time as the rate 
   await expect(send()).rejects.toMatchObject({ code: 'rate-limited' })
 })
 
+// The attack: mallory is beyond its rate, and each mistyped address still costs a search for the nearest names.
+test('a sender beyond its rate hears that first, whatever the address, and a mistyped address uses none of the rate', async () => {
+  await using office = await openOffice('mallory', 'donna')
+  const context = { ...office.context, limits: { perMinute: 2, stormTurns: 0, stormMessages: 0 } }
+  const send = (to: string) => sendMail(context, office.caller('mallory'), mail(to))
+  const unknown = { code: 'agent-not-found', extra: { candidates: [] } }
+  for (let n = 0; n < 5; n++)
+    await expect(send('@dona'), 'names are compared after the transaction').rejects.toMatchObject(unknown)
+  await send('@donna')
+  await send('@donna')
+  for (const to of ['@dona', 'has-telegram', '*', 'nowhere:x']) {
+    await expect(send(to), to).rejects.toMatchObject({
+      code: 'rate-limited',
+      extra: { limitName: 'messagesPerMinute' },
+    })
+  }
+})
+
+test('mail to many that the rate refuses uses none of it', async () => {
+  await using office = await openOffice('mallory', ...Array.from({ length: 101 }, (_, n) => `agent${n}`))
+  const context = { ...office.context, limits: { perMinute: 4, stormTurns: 0, stormMessages: 0 } }
+  const send = (to: string) => sendMail(context, office.caller('mallory'), mail(to))
+  await send('*')
+  for (let n = 0; n < 3; n++) {
+    await expect(send('*')).rejects.toMatchObject({ code: 'rate-limited', extra: { limit: 4, retryAfterSeconds: 30 } })
+  }
+  await send('@agent0')
+  await expect(send('@agent0')).rejects.toMatchObject({ code: 'rate-limited', extra: { retryAfterSeconds: 15 } })
+})
+
 test('mail to everybody counts once for each fifty recipients, and never more than the rate', async () => {
   const everybody = Array.from({ length: 101 }, (_, n) => `agent${n}`)
   await using office = await openOffice('lola', ...everybody)

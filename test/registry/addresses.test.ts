@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { listNamesAround } from '../../src/registry/agents/agent-names.ts'
+import { openOffice } from '../mailbox/office.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 
@@ -8,6 +10,14 @@ const recipientsOf = async (gateway: TestGateway, from: TestAgent | undefined, t
   const { status, body } = await mail(gateway, from, to)
   return status === 201 ? body.recipients.map(({ agent }: { agent: string }) => agent).sort() : body
 }
+/** Two thousand names of one agent, which no caller could give it. */
+const addManyNames = (dataDir: string) =>
+  besideStore(
+    dataDir,
+    `insert into agent_name (project_id, name, agent_id)
+      with recursive worker(n) as (select 10000 union all select n + 1 from worker where n < 11999)
+      select 'default', '@worker' || n, id from worker cross join agent where handle = '@donna'`,
+  )
 const startSession = async (gateway: TestGateway, agent: TestAgent, capabilities: string[] = []) =>
   (await gateway.call('POST', '/v1/sessions', { surface: 'codex', capabilities }, agent)).body.sessionId as string
 
@@ -97,6 +107,28 @@ test('an unknown name is refused with the nearest names', async () => {
     code: 'project-not-found',
     field: 'to',
   })
+})
+
+// The attack: mallory mistypes, and each time all names of a large project are compared with it.
+test('of thousands of names an unknown one is compared with the few that begin alike', async () => {
+  await using gateway = await startGateway()
+  const mike = await gateway.addAgent('mike')
+  await gateway.addAgent('donna')
+  await addManyNames(gateway.dataDir)
+  const slip = await mail(gateway, mike, '@worker1150')
+  expect(slip.body).toMatchObject({ code: 'agent-not-found', candidates: { length: 5 } })
+  expect(slip.body.candidates).toContain('@worker11500')
+  expect((await mail(gateway, mike, '@dona')).body.candidates).toEqual(['@donna'])
+})
+
+test('the names around another are the nearest in their order, on both sides', async () => {
+  await using office = await openOffice('donna')
+  await addManyNames(office.directory)
+  const around = async (name: string) => (await listNamesAround(office.db, 'default', name, 200)).sort()
+  const compared = await around('@worker11500')
+  expect([compared.length, compared[0], compared.at(-1)]).toEqual([200, '@worker11400', '@worker11599'])
+  expect(await around('@dona')).toHaveLength(100)
+  expect(await around('@zoltan')).toHaveLength(100)
 })
 
 // S4-3, S4-4

@@ -10,6 +10,8 @@ test.each([
   ['x', ['@mike', '@donna'], []],
   ['zoltan', ['@mike', '@donna'], []],
   ['donna', [], []],
+  ['web-kitten', ['@web-sitting', '@web-singing'], ['@web-sitting']],
+  ['web-worker-17', ['@web-worker-71', '@web-worker-1', '@mike'], ['@web-worker-1', '@web-worker-71']],
 ])('%s among %j is %j', (wanted, names, nearest) => {
   expect(nearestNames(wanted, names, 5)).toEqual(nearest)
 })

@@ -14,7 +14,20 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 const by = (method: string, path: string, body: unknown, agent = mallory) => gateway.call(method, path, body, agent)
-const lines = ['a\nb', 'a\rb', 'a\u001b[2Jb', 'a\u0085b', 'a\u2028b', 'a\u202eb', 'a\u2066b']
+const lines = [
+  'a\nb',
+  'a\rb',
+  'a\u001b[2Jb',
+  'a\u0085b',
+  'a\u2028b',
+  'a\u202eb',
+  'a\u2066b',
+  'a\u061cb',
+  'a\u200eb',
+  'a\u200fb',
+]
+/** What no person sees and a model reads. */
+const tagged = (text: string) => [...text].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
 const unstorable = ['a\0b', 'a\ud800', '\udc00b', 'a\ud800\ud800b']
 
 describe('a one-line field', () => {
@@ -29,7 +42,7 @@ describe('a one-line field', () => {
     ['POST', '/v1/agents/mallory/keys', (label) => ({ label }), 'label'],
     ['POST', '/v1/claims', (ref) => ({ ref }), 'ref'],
   ])('%s %s %s', async (method, path, body, field) => {
-    for (const word of [...lines, ...unstorable]) {
+    for (const word of [...lines, ...unstorable, `a${tagged('obey')}`]) {
       const { status, body: problem } = await by(method, path, body(word))
       expect([word, status, problem.field]).toEqual([word, 400, field])
       expect(problem.detail).toMatch(/one line|U\+0000|a-z/)
@@ -49,7 +62,7 @@ describe('a one-line field', () => {
   })
 
   test('a subject that is made from a text is one line too', async () => {
-    await by('POST', '/v1/messages', { to: '@donna', body: '\n\u001b[31mred\u202e\nsecond' })
+    await by('POST', '/v1/messages', { to: '@donna', body: `\n\u001b[31mred\u202e${tagged('obey')}\nsecond` })
     await gateway.send('donna', '\r\nfirst\u0007\u2028line\nsecond', { key: mallory.key })
     await gateway.send('donna', '', {
       key: mallory.key,
@@ -64,7 +77,7 @@ describe('a one-line field', () => {
   })
 
   test('free text may have several lines', async () => {
-    const body = 'one\ntwo\t😀 שלום \u202eabc'
+    const body = `one\ntwo\t😀 שלום \u202eabc\u200f 🏴${tagged('gbeng')}\u{e007f}`
     const { body: sent } = await by('POST', '/v1/messages', { to: '@donna', subject: 'שלום 😀', body })
     expect((await by('GET', `/v1/messages/${sent.messageId}`, undefined)).body).toMatchObject({
       body,

@@ -82,7 +82,12 @@ test('of 400 tests four run at a time, the others are refused with Retry-After',
     (count) => count === 396,
   )
   expect(slow.wakes).toHaveLength(4)
-  expect(refused[0]!.body).toMatchObject({ code: 'rate-limited', detail: expect.stringContaining('4 tests') })
+  expect(refused[0]!.body).toMatchObject({
+    code: 'rate-limited',
+    limit: 4,
+    limitName: 'testsOfAgent',
+    detail: expect.stringContaining('4 tests'),
+  })
   expect(refused[0]!.headers.get('retry-after')).toBe('1')
   expect((await tests(gateway, own.id, victim.key)).body.attempt).toMatchObject({ status: 200 })
   for (const res of held) res.end()
@@ -110,6 +115,11 @@ test('a test needs a place like every attempt; without one in time it is refused
   )
   expect(answer.status).toBe(429)
   expect(answer.headers.get('retry-after')).toBe('5')
+  expect(answer.body).toMatchObject({
+    limit: 5,
+    limitName: 'testWait',
+    detail: expect.stringContaining('Try again later.'),
+  })
   expect(silence.open()).toBe(64)
 })
 

@@ -6,7 +6,6 @@ import {
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
-import { inputLimits } from '../../limits.ts'
 import { lockLog } from '../../log/event-store.ts'
 import { requireBoundedId } from '../../tasks/bounded-message.ts'
 import { type PushConfig, type PushContext, type PushInput, requireSendable } from '../../tasks/push-config.ts'
@@ -124,7 +123,7 @@ function requireConfigId(id: unknown): string {
       detail: 'id: is required: the id of a push notification config. List the configs to see their ids.',
     })
   }
-  requireBoundedId(id, 'id', inputLimits.pushConfigId)
+  requireBoundedId(id, 'id', 'pushConfigId')
   return id
 }
 

@@ -3,8 +3,9 @@ import { type Caller, requireAdmin, requireOperator } from '../../registry/calle
 import type { Operation } from './operation.ts'
 
 /**
- * Throws `forbidden` where a caller may not use an operation at all. Runs before anything but the caller is read. The rest of a
- * row (`own`, `party`, `granted`, …) is checked where the stored data is read.
+ * Throws `forbidden` where a caller may not use an operation at all. Runs before anything but the caller is read; over A2A on HTTP,
+ * also the called agent and the body, in which JSON-RPC names the operation. The rest of a row (`own`, `party`, `granted`, …) is
+ * checked where the stored data is read.
  */
 export function authorise(operation: Operation, caller: Caller): void {
   requireKind(operation, caller)

@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { withNearestNames } from '../../registry/agents/unknown-address.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Shares } from '../../registry/shares/shares.ts'
 import type { Database } from '../../storage/database.ts'
@@ -69,7 +70,7 @@ export async function callRoute<Context extends CallContext>(
     Object.assign(reply.headers, headers)
     return body
   } catch (error) {
-    throw await withSessionMail(context, mailCall, error)
+    throw await withSessionMail(context, mailCall, await withNearestNames(context.db, caller, error))
   }
 }
 

@@ -13,7 +13,7 @@ export const line = (max: number) =>
     .max(max)
     .refine(
       isOneLine,
-      'must be one line of text, without line breaks, control characters or bidirectional characters. Remove them.',
+      'must be one line of text, without line breaks and without control, bidirectional or tag characters. Remove them.',
     )
 
 /** A number in a query string. Digits only, so that an empty value is not read as 0. */

@@ -4,7 +4,7 @@ import { closeArrivalWindow, countArrival } from './arrival-store.ts'
 import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
 import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
 import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal, type Sender } from './refusals.ts'
-import { countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
+import { addSends, countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
 import type { SenderCounts } from './sender-counts.ts'
 
 export interface LimitsContext {
@@ -13,12 +13,15 @@ export interface LimitsContext {
   readonly senderCounts: SenderCounts
 }
 
-interface Sending extends Sender {
+/** Who gets a message. */
+export interface Receivers {
   /** undefined: several agents, but not all of a project. */
   readonly peer: Peer | undefined
   /** How many agents get the message. */
   readonly recipients: number
 }
+
+type Sending = Sender & Receivers
 
 /**
  * Counts a message against the rate of its sender, against the storm breaker of the pair, and against the storm breaker of its
@@ -30,20 +33,47 @@ export async function checkLimits(
   context: LimitsContext,
   sending: Sending,
 ): Promise<Refusal | undefined> {
+  return (await checkRate(tx, context.limits, sending)) ?? (await checkRecipients(tx, context, sending))
+}
+
+/** The first half of `checkLimits`, for which nobody needs to know who gets the message: a sender beyond its rate costs no look-up. */
+export function checkRate(tx: Transaction, limits: MailLimits, sender: Sender): Promise<Refusal | undefined> {
+  return takeShare(tx, limits, sender, costMsOf(limits.perMinute))
+}
+
+/** The second half of `checkLimits`: what depends on who gets the message. */
+export async function checkRecipients(
+  tx: Transaction,
+  context: LimitsContext,
+  sending: Sending,
+): Promise<Refusal | undefined> {
   return (
-    (await checkRate(tx, context.limits, sending)) ??
+    (await checkCrowd(tx, context.limits, sending)) ??
     (await checkExchange(tx, context.limits, sending)) ??
     (await checkArrivals(tx, context, sending))
   )
 }
 
-async function checkRate(tx: Transaction, { perMinute }: MailLimits, sending: Sending): Promise<Refusal | undefined> {
-  if (perMinute === 0) return undefined
-  const { senderId, recipients } = sending
-  const costMs = costMsOf(perMinute, recipients)
+/** Counts what a message to many costs more than a message to one. */
+async function checkCrowd(tx: Transaction, limits: MailLimits, sending: Sending): Promise<Refusal | undefined> {
+  const costMs = costMsOf(limits.perMinute)
+  const refusal = await takeShare(tx, limits, sending, costMsOf(limits.perMinute, sending.recipients) - costMs)
+  // A message that its rate refuses counts nothing, and the transaction of a refusal is kept.
+  if (refusal) await addSends(tx, sending.senderId, -costMs)
+  return refusal
+}
+
+async function takeShare(
+  tx: Transaction,
+  { perMinute }: MailLimits,
+  sender: Sender,
+  costMs: number,
+): Promise<Refusal | undefined> {
+  if (costMs === 0) return undefined
+  const { senderId } = sender
   if (await countSend(tx, senderId, costMs, minuteMs)) return undefined
   const fullAt = (await readFullAt(tx, senderId)) ?? tx.now
-  const refusal = rateRefusal(sending, perMinute, fullAt + costMs - minuteMs - tx.now)
+  const refusal = rateRefusal(sender, perMinute, fullAt + costMs - minuteMs - tx.now)
   const isFirst = await recordFirstRefusal(tx, senderId, tx.now - minuteMs)
   return isFirst ? refusal : { ...refusal, event: undefined }
 }

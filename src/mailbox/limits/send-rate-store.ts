@@ -34,7 +34,10 @@ export async function countSend(tx: Transaction, senderId: string, costMs: numbe
   return (await tx.get(count, { senderId, now: tx.now, costMs, windowMs })) !== undefined
 }
 
-/** Counts messages that were accepted before. Returns when the sender's whole allowance is available again, ms since the epoch. */
+/**
+ * Counts messages that were accepted before; a negative cost takes back what this transaction has counted. Returns when the sender's whole allowance is available again,
+ * ms since the epoch.
+ */
 export async function addSends(tx: Transaction, senderId: string, costMs: number): Promise<number> {
   return (await tx.get(add, { senderId, now: tx.now, costMs }))!.fullAt
 }

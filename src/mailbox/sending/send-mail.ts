@@ -17,9 +17,9 @@ import type { Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
-import { checkLimits, type LimitsContext } from '../limits/check-limits.ts'
-import { perMinuteFor } from '../limits/mail-limits.ts'
-import type { Refusal } from '../limits/refusals.ts'
+import { checkRate, checkRecipients, type LimitsContext, type Receivers } from '../limits/check-limits.ts'
+import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import type { Refusal, Sender } from '../limits/refusals.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage, MessageType } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
@@ -83,14 +83,16 @@ function storeNewMail(context: MailContext, caller: Caller, input: MailInput, id
   return context.db.transaction(async (tx) => {
     const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
     if (first !== undefined) return { id: first }
+    const limits = limitsOf(context, caller)
+    // Before anything is looked up: who is beyond its rate costs a query, whatever the address.
+    const tooMany = limits && (await checkRate(tx, limits, senderOf(caller)))
+    if (tooMany) return keepRefusal(context, tx, caller, tooMany)
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
     const subject = subjectOf(input, answered)
-    const refusal = caller.kind === 'operator' ? undefined : await refuse(context, tx, caller, destination)
-    if (refusal) {
-      if (refusal.event) await context.append(tx, caller.projectId, [refusal.event])
-      return refusal
-    }
+    const sending = { ...senderOf(caller), ...receiversOf(destination) }
+    const refusal = limits && (await checkRecipients(tx, { ...context, limits }, sending))
+    if (refusal) return keepRefusal(context, tx, caller, refusal)
     const id = newMessageId(tx.now)
     // Only a message that is sent uses up its key: a refused one may be repeated.
     if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
@@ -111,17 +113,24 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
   })
 }
 
-function refuse(
-  { limits, senderCounts }: MailContext,
-  tx: Transaction,
-  caller: Caller,
-  { recipients, projectId, broadcast, address }: Destination,
-): Promise<Refusal | undefined> {
+/** undefined: an operator, whose mail has no limits. */
+function limitsOf({ limits }: MailContext, caller: Caller): MailLimits | undefined {
+  return caller.kind === 'operator' ? undefined : { ...limits, perMinute: perMinuteFor(caller, limits) }
+}
+
+function senderOf({ id, identity }: Caller): Sender {
+  return { senderId: id, from: identity }
+}
+
+function receiversOf({ recipients, projectId, broadcast, address }: Destination): Receivers {
   const one = recipients.length === 1 ? recipients[0]! : undefined
   const everybody = { id: `*${projectId}`, identity: address }
-  const peer = broadcast ? everybody : one && { id: one.id, identity: one.handle }
-  const context = { limits: { ...limits, perMinute: perMinuteFor(caller, limits) }, senderCounts }
-  return checkLimits(tx, context, { senderId: caller.id, from: caller.identity, peer, recipients: recipients.length })
+  return { peer: broadcast ? everybody : one && { id: one.id, identity: one.handle }, recipients: recipients.length }
+}
+
+async function keepRefusal(context: MailContext, tx: Transaction, caller: Caller, refusal: Refusal): Promise<Refusal> {
+  if (refusal.event) await context.append(tx, caller.projectId, [refusal.event])
+  return refusal
 }
 
 interface Outgoing {

@@ -5,11 +5,10 @@ import { findGrantBetween } from '../permissions/permission-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { parseProject } from '../projects/projects.ts'
 import type { Agent } from './agent.ts'
-import { listNames } from './agent-names.ts'
 import { findAgent, listAgents } from './agent-store.ts'
 import { acceptsMailFrom, contactRefused, filterAcceptingMailFrom } from './contact.ts'
-import { nearestNames } from './nearest-names.ts'
-import { findRole, namesSession } from './role-addresses.ts'
+import { findRole } from './role-addresses.ts'
+import { UnknownAddress } from './unknown-address.ts'
 
 /** The agents that an address names: some of one project, or all of it. */
 interface Resolved {
@@ -18,13 +17,11 @@ interface Resolved {
   readonly broadcast: boolean
 }
 
-const suggestionsMax = 5
-
 /**
  * Resolves an address: `@donna` (a handle or alias), `Donna` (the same, or a display name of at most 12 letters),
  * `s4f1c09` (a live session), `has-telegram` (a capability that one live session has), `*` or `all` (everybody); each also of
  * another project, as `web:…`. Mail to a name reaches the agent, whichever session speaks for it. Source: S2-3, S4-3, S4-4, S4-14.
- * Errors: `agent-not-found` with the nearest names, `ambiguous-address` with the candidates, `forbidden`; `project-not-found` for
+ * Errors: `agent-not-found` (`UnknownAddress`), `ambiguous-address` with the candidates, `forbidden`; `project-not-found` for
  * operators only: to other callers, a project that does not exist looks like an empty one.
  * @param answered the id of the agent whose message this answers: answering is always allowed
  */
@@ -96,7 +93,7 @@ async function requireOne(
   const visible: Agent[] = []
   for (const agent of agents) if (await isKnown(reader, caller, agent)) visible.push(agent)
   if (visible.length === 1) return visible[0]!
-  throw visible.length > 1 ? ambiguous(name, visible, field) : await unknown(reader, caller, projectId, name, field)
+  throw visible.length > 1 ? ambiguous(name, visible, field) : new UnknownAddress({ projectId, name, field })
 }
 
 /** A private agent is visible to its own project, to agents that it granted something, and to the operator. */
@@ -115,24 +112,6 @@ function ambiguous(name: string, agents: readonly Agent[], field: string): Probl
   return new Problem('ambiguous-address', {
     field,
     detail: `${field}: "${name}" names ${candidates.join(' and ')}. Name one of them.`,
-    extra: { candidates },
-  })
-}
-
-async function unknown(
-  reader: Reader,
-  caller: Caller,
-  projectId: string,
-  name: string,
-  field: string,
-): Promise<Problem> {
-  const isInside = operates(caller, projectId) || caller.projectId === projectId
-  const candidates = isInside ? nearestNames(name, await listNames(reader, projectId), suggestionsMax) : []
-  const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; use the handle. ' : ''
-  const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` lists the agents.'
-  return new Problem('agent-not-found', {
-    field,
-    detail: `${field}: no agent of project ${projectId} has the address "${name}". ${gone}${hint}`,
     extra: { candidates },
   })
 }

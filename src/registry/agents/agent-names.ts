@@ -1,11 +1,18 @@
 import { Problem } from '../../errors.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { p, sql, statement } from '../../storage/statement.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { type Agent, addressOfName } from './agent.ts'
 
-const namesOf = statement<{ projectId: string }, { name: string }>(
-  sql`select name from agent_name where project_id = ${p('projectId')} order by name`,
-)
+interface Around {
+  projectId: string
+  name: string
+  limit: number
+}
+
+const namesFrom = statement<Around, { name: string }>(sql`select name from agent_name
+  where project_id = ${p('projectId')} and name >= ${p('name')} order by name ${limited}`)
+const namesBefore = statement<Around, { name: string }>(sql`select name from agent_name
+  where project_id = ${p('projectId')} and name < ${p('name')} order by name desc ${limited}`)
 const insertName = statement<{ projectId: string; name: string; agentId: string }>(
   sql`insert into agent_name (project_id, name, agent_id) values (${p('projectId')}, ${p('name')}, ${p('agentId')})
     on conflict (project_id, name) do nothing`,
@@ -44,9 +51,14 @@ export function freeNames(tx: Transaction, projectId: string, handle: string): P
   return tx.run(freeOf, { projectId, handle })
 }
 
-/** Lists all names of a project. */
-export async function listNames(db: Reader, projectId: string): Promise<string[]> {
-  return (await db.all(namesOf, { projectId })).map(({ name }) => name)
+/**
+ * Lists up to `max` names of a project: those that come before and after a name in the order of names, so those that begin like
+ * it. A project with half as many has all its names in the list.
+ */
+export async function listNamesAround(db: Reader, projectId: string, name: string, max: number): Promise<string[]> {
+  const around = { projectId, name, limit: Math.floor(max / 2) }
+  const lists = await Promise.all([db.all(namesBefore, around), db.all(namesFrom, around)])
+  return lists.flat().map(({ name }) => name)
 }
 
 /**

@@ -17,14 +17,26 @@ function slipsBetween(a: string, b: string, max: number): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length >= 2 && long.startsWith(short)) return short === long ? 0 : 1
   if (long.length - short.length > max) return max + 1
+  // Names that are compared begin alike, mostly: what both begin with takes no row.
+  let start = 0
+  while (start < short.length && short[start] === long[start]) start++
+  return distance(short.slice(start), long.slice(start), max)
+}
+
+function distance(short: string, long: string, max: number): number {
   let row = Array.from({ length: short.length + 1 }, (_, i) => i)
   for (let i = 1; i <= long.length; i++) {
     const next = [i]
+    let least = i
     for (let j = 1; j <= short.length; j++) {
       const same = long[i - 1] === short[j - 1]
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (same ? 0 : 1)))
+      const slips = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (same ? 0 : 1))
+      next.push(slips)
+      least = Math.min(least, slips)
     }
+    // A later row never has less than the least of an earlier one.
+    if (least > max) return max + 1
     row = next
   }
-  return row[short.length]!
+  return Math.min(row[short.length]!, max + 1)
 }

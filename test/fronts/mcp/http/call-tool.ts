@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import type { TestGateway } from '../../../support/gateway.ts'
+import type { Answer, TestGateway } from '../../../support/gateway.ts'
 
 /** What a call of a tool came to. */
 interface ToolAnswer {
@@ -8,35 +8,20 @@ interface ToolAnswer {
   readonly text: string
 }
 
-/** The headers and the body of a tool's call, in the protocol version that has no sessions. */
-export function toolCall(
-  name: string,
-  args: JsonObject,
-): { readonly headers: Record<string, string>; readonly body: JsonObject } {
-  const version = '2026-07-28'
-  const headers = {
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': version,
-    'mcp-method': 'tools/call',
-    'mcp-name': name,
-  }
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  return { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } } }
+/** The headers and the body of a request over `/mcp`. */
+interface McpRequest {
+  readonly headers: Record<string, string>
+  readonly body: JsonObject
 }
 
-/** One such call. Mail that came along was for the reader. */
+/** One call over `/mcp`, in the protocol version that has no sessions. Mail that came along was for the reader. */
 export async function callTool(
   gateway: Pick<TestGateway, 'call'>,
   key: string | null,
   name: string,
   args: JsonObject,
 ): Promise<ToolAnswer> {
-  const { headers, body } = toolCall(name, args)
-  const answer = await gateway.call('POST', '/mcp', body, { key, headers })
+  const answer = await askMcp(gateway, key, 'tools/call', { name, arguments: args })
   const { result = {} } = answer.body
   const { pendingSignals: _mail, ...shown } = result.structuredContent ?? {}
   const failure = result.isError ? result.content[0].text : answer.body.error
@@ -45,4 +30,37 @@ export async function callTool(
     isError: result.isError === true || answer.body.result === undefined,
     text: JSON.stringify([shown, failure]),
   }
+}
+
+/** One request over `/mcp`, of any method, in the protocol version that has no sessions. */
+export function askMcp(
+  gateway: Pick<TestGateway, 'call'>,
+  key: string | null,
+  method: string,
+  params: JsonObject = {},
+): Promise<Answer> {
+  const { headers, body } = mcpRequest(method, params)
+  return gateway.call('POST', '/mcp', body, { key, headers })
+}
+
+/** What `callTool` sends. */
+export function toolCall(name: string, args: JsonObject): McpRequest {
+  return mcpRequest('tools/call', { name, arguments: args })
+}
+
+function mcpRequest(method: string, params: JsonObject): McpRequest {
+  const version = '2026-07-28'
+  const name = params.name ?? params.uri
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+  }
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  return { headers, body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } } }
 }
