@@ -170,7 +170,7 @@ test('no answer repeats a long value', async () => {
     expect(body.error.code).not.toBe(-32603)
     expect(JSON.stringify(body).length).toBeLessThan(2_000)
   }
-  const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(50_000).map((key) => [key, 1])))
+  const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(900).map((key) => [key, 1])))
   expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsNamed.max])
 })
 

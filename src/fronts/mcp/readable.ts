@@ -1,4 +1,7 @@
-import { isJsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+
+/** The longest text. Deep values with many lines become longer than their JSON. */
+const lengthMax = 128_000
 
 /**
  * JSON as indented lines, `name: value`, for a model that reads text. A text of several lines follows its name, each line after a
@@ -6,25 +9,83 @@ import { isJsonObject } from '../../lib/json.ts'
  * of the gateway. What is null is left out. Pure.
  */
 export function readable(value: unknown): string {
-  return linesOf(value).join('\n')
+  const lines = new Lines()
+  write(lines, value, { first: '', more: '' })
+  return lines.text
 }
 
-function linesOf(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(itemLines)
-  if (!isJsonObject(value)) return textLines(String(value))
-  return Object.entries(value).flatMap(([name, field]) => fieldLines(nameShown(name), field))
+/** What stands before the first line of a value, and before its further ones. */
+interface Margin {
+  readonly first: string
+  readonly more: string
 }
 
-function fieldLines(name: string, value: unknown): string[] {
-  if (value === null || value === undefined) return []
-  if (isNested(value)) return isEmpty(value) ? [] : [`${name}:`, ...linesOf(value).map(indented)]
-  const [first = '', ...more] = textLines(String(value))
-  return more.length === 0 && !first.startsWith('|') ? [`${name}: ${first}`] : [`${name}:`, first, ...more]
+class Lines {
+  count = 0
+  #left = lengthMax
+  readonly #lines: string[] = []
+
+  get isFull(): boolean {
+    return this.#left < 0
+  }
+
+  get text(): string {
+    return this.#lines.join('\n')
+  }
+
+  add(line: string): void {
+    this.count++
+    if (this.isFull) return
+    this.#left -= line.length + 1
+    this.#lines.push(this.isFull ? '(The rest is cut.)' : line)
+  }
 }
 
-function itemLines(item: unknown): string[] {
-  const [first = '', ...more] = linesOf(typeof item === 'string' ? itemShown(item) : item)
-  return [`- ${first}`, ...more.map(indented)]
+function write(lines: Lines, value: unknown, margin: Margin): void {
+  if (Array.isArray(value)) writeItems(lines, value, margin)
+  else if (isJsonObject(value)) writeFields(lines, value, margin)
+  else writeText(lines, textLines(String(value)), margin)
+}
+
+function writeItems(lines: Lines, items: readonly unknown[], { first, more }: Margin): void {
+  let start = first
+  for (const item of items) {
+    if (lines.isFull) return
+    const { count } = lines
+    write(lines, typeof item === 'string' ? itemShown(item) : item, { first: `${start}- `, more: `${more}  ` })
+    if (lines.count === count) lines.add(`${start}- `)
+    start = more
+  }
+}
+
+function writeFields(lines: Lines, fields: JsonObject, { first, more }: Margin): void {
+  let start = first
+  for (const [name, field] of Object.entries(fields)) {
+    if (lines.isFull) return
+    const { count } = lines
+    writeField(lines, nameShown(name), field, { first: start, more })
+    if (lines.count > count) start = more
+  }
+}
+
+function writeField(lines: Lines, name: string, value: unknown, { first, more }: Margin): void {
+  if (value === null || value === undefined || (isNested(value) && isEmpty(value))) return
+  const texts = isNested(value) ? [] : textLines(String(value))
+  if (texts.length === 1 && !texts[0]!.startsWith('|')) lines.add(`${first}${name}: ${texts[0]}`)
+  else {
+    lines.add(`${first}${name}:`)
+    if (isNested(value)) write(lines, value, { first: `${more}  `, more: `${more}  ` })
+    else writeText(lines, texts, { first: more, more })
+  }
+}
+
+function writeText(lines: Lines, texts: readonly string[], { first, more }: Margin): void {
+  let start = first
+  for (const text of texts) {
+    if (lines.isFull) return
+    lines.add(start + text)
+    start = more
+  }
 }
 
 /** Others can give a payload fields of any name. */
@@ -42,8 +103,6 @@ function textLines(text: string): string[] {
   if (!text.includes('\n')) return [text]
   return text.split('\n').map((line) => `  | ${line}`)
 }
-
-const indented = (line: string): string => `  ${line}`
 
 function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null

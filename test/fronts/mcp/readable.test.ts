@@ -35,3 +35,12 @@ test('characters that nobody sees are looked through no further than what may be
   const long = shownJson({ text: `${unseen}x` }, { textBytes: 1_000, bytes: 20_000 })
   expect(long).toEqual({ value: { text: '… [cut: 8001 characters in all]' }, isCut: true })
 })
+
+test('a text of many lines, deep in a value, is cut where the result would become much longer than its JSON', () => {
+  let value: unknown = 'x\n'.repeat(21_000)
+  for (let depth = 0; depth < 27; depth++) value = [value]
+  const text = readable({ first: value, second: value })
+  expect(text.length).toBeLessThan(130_000)
+  expect(text.endsWith('(The rest is cut.)')).toBe(true)
+  expect(text.split('\n')[1]).toBe(`  ${'- '.repeat(27)}  | x`)
+})

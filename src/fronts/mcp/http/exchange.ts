@@ -63,17 +63,14 @@ export async function exchange<Sent>(
   const cancelled = new AbortController()
   const notify = (notification: JSONRPCNotification): void => {
     transport.onmessage?.(notification)
-    if (isCancellation(notification, message)) cancelled.abort()
+    cancelled.abort()
   }
-  using _flight = session && context.mcp.inFlight.add(session.id, { notify })
+  using _flight =
+    session && context.mcp.inFlight.add(session.id, { id: 'id' in message ? message.id : undefined, notify })
   const ended = AbortSignal.any([signal, cancelled.signal])
   const answered = await orAborted(transport.handleRequest(webRequest(req, signal), { parsedBody: message }), ended)
   if (answered) return await send(answered, { openCall, signal: ended })
   return signal.aborted ? undefined : await send(cancelledAnswer(message), { openCall, signal })
-}
-
-function isCancellation({ method, params }: JSONRPCNotification, message: JSONRPCMessage): boolean {
-  return method === 'notifications/cancelled' && 'id' in message && params?.requestId === message.id
 }
 
 /** Clients ignore the answer to what they have cancelled, but the POST has to end. Source: MCP 2025-11-25, Cancellation. */

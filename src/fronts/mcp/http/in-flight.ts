@@ -1,10 +1,15 @@
-import type { JSONRPCNotification } from '@modelcontextprotocol/server'
+import type { JSONRPCNotification, RequestId } from '@modelcontextprotocol/server'
+import { cutText } from '../../../lib/cut-text.ts'
 
-/** Requests of a session that are being answered: they hear of a cancellation. */
+/** A request of a session that is being answered: it hears of its cancellation. */
 interface Exchange {
+  /** The id of the request. undefined: it cannot be cancelled. */
+  readonly id: RequestId | undefined
   /** Passes a notification of the client to the server that answers. */
   notify(notification: JSONRPCNotification): void
 }
+
+const reasonMax = 200
 
 /** What this gateway is answering, by session. A cancellation that comes over another gateway does not reach it. */
 export class InFlight {
@@ -22,7 +27,16 @@ export class InFlight {
     }
   }
 
-  notify(sessionId: string, notification: JSONRPCNotification): void {
-    for (const exchange of this.#bySession.get(sessionId) ?? []) exchange.notify(notification)
+  /**
+   * Passes a cancellation to the request that it names, and only what is known of it: a server parses what it is given, and a session may
+   * have hundreds of requests. Other notifications concern no request.
+   */
+  notify(sessionId: string, { method, params }: JSONRPCNotification): void {
+    const requestId = params?.requestId
+    if (method !== 'notifications/cancelled' || (typeof requestId !== 'string' && typeof requestId !== 'number')) return
+    const reason = typeof params?.reason === 'string' ? { reason: cutText(params.reason, reasonMax) } : {}
+    for (const exchange of this.#bySession.get(sessionId) ?? []) {
+      if (exchange.id === requestId) exchange.notify({ jsonrpc: '2.0', method, params: { requestId, ...reason } })
+    }
   }
 }
