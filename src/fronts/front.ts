@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler, type Response } from 'expre
 import type { CardSigner } from '../agent-card/signing.ts'
 import type { HandoffContext } from '../claims/handoff.ts'
 import { Problem, toProblem } from '../errors.ts'
+import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
 import type { MailContext } from '../mailbox/sending/send-mail.ts'
 import type { SessionContext } from '../sessions/context.ts'
@@ -28,6 +29,7 @@ export interface FrontContext extends AgentFrontContext {
   readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
   readonly publicUrl: string
   readonly mail: MailContext & PiggybackContext
+  readonly mailWaits: MailWaits
   readonly claims: HandoffContext
   readonly sessions: SessionContext
   readonly instanceKey: string

@@ -3,6 +3,7 @@ import type { Core } from '../core.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
+import { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import { strategies } from '../mailbox/delivery/strategies.ts'
 import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
 import { SenderCounts } from '../mailbox/limits/sender-counts.ts'
@@ -44,6 +45,7 @@ export function openFeatures(
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
+    mailWaits: new MailWaits({ ...mail, notifier }),
     claims: { ...core, usage, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
     sessions: {

@@ -1,8 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { type OpenCalls, revoked } from '../../identity/open-calls.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { LogNotifier } from '../../log/log-notifier.ts'
-import { awaitMail } from '../../mailbox/delivery/await-mail.ts'
+import type { MailWaits } from '../../mailbox/delivery/mail-waits.ts'
 import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -10,8 +8,7 @@ import type { UntilGone } from './route.ts'
 
 export interface WaitForMailContext {
   readonly mail: PiggybackContext
-  readonly notifier: LogNotifier
-  readonly clock: Clock
+  readonly mailWaits: MailWaits
   readonly openCalls: OpenCalls
   readonly stopping: AbortSignal
 }
@@ -22,7 +19,7 @@ export interface WaitForMailContext {
  * `session-not-found`, `limit-exceeded`; `unauthenticated` when the key is revoked meanwhile. Source: S2-14.
  */
 export async function waitForMail(
-  { mail, notifier, clock, openCalls, stopping }: WaitForMailContext,
+  { mail, mailWaits, openCalls, stopping }: WaitForMailContext,
   caller: Caller,
   timeoutMs: number,
   untilGone: UntilGone,
@@ -31,9 +28,10 @@ export async function waitForMail(
   if (!(await mail.findSession(mail.db, caller.id))) throw withoutSession(caller)
   using openCall = openCalls.open(caller, 'blockingCalls')
   const signal = untilGone(stopping, openCall.signal)
-  await awaitMail({ ...mail, notifier, clock }, { id: caller.id, projectId: caller.projectId }, { timeoutMs, signal })
-  if (openCall.signal.aborted) throw revoked()
-  return signal.aborted ? [] : takePiggyback(mail, caller.id)
+  await mailWaits.untilMail(caller, { timeoutMs, signal })
+  const signals = await mailWaits.inTurn(caller.id, async () => (signal.aborted ? [] : takePiggyback(mail, caller.id)))
+  if (openCall.signal.aborted && signals.length === 0) throw revoked()
+  return signals
 }
 
 /** Mail is delivered to a harness: an agent's key with `read` and `work`. */
