@@ -63,6 +63,11 @@ export const inputLimits = {
   concepts: limit(100, 'items', 'taggedConcepts of a message'),
   concept: limit(200, 'characters', 'one of taggedConcepts'),
   conceptsBytes: limit(20 * KiB, 'bytes', 'taggedConcepts of a message together, in UTF-8'),
+  filterBytes: limit(
+    4 * KiB,
+    'bytes',
+    'the filters of a wake subscription, as JSON: they are read with each event of its agent',
+  ),
   historyLength: limit(10_000, 'items', 'messages of one task in one answer; a larger historyLength counts as this'),
   agentBytes: limit(128 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
@@ -126,6 +131,11 @@ export const outputLimits = {
     2 * MiB,
     'characters',
     'attempts and reports in a page of deliveries; a page that would be larger has fewer deliveries',
+  ),
+  subscriptionPage: limit(
+    2 * MiB,
+    'characters',
+    'filters and targets in a page of wake subscriptions; a page that would be larger has fewer subscriptions',
   ),
   heldPage: limit(4 * MiB, 'characters', 'events that one page of held events examines'),
   wakePayload: limit(64 * KiB, 'bytes', 'the payload of a wake'),

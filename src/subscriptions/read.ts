@@ -7,6 +7,7 @@ import {
   findSubscription,
   pageSubscriptions,
   type SubscriptionPage,
+  type WakeSubscriptions,
 } from '../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../storage/database.ts'
 
@@ -19,7 +20,7 @@ export async function listOwnSubscriptions(
   caller: Caller,
   page: SubscriptionPage,
   agentIdentity?: string,
-): Promise<WakeSubscription[]> {
+): Promise<WakeSubscriptions> {
   if (agentIdentity !== undefined) {
     const agent = await requireAgent(db, caller.projectId, agentIdentity)
     await requireMayManage(db, caller, agent)

@@ -17,6 +17,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
 import { announceWaiting } from '../wakes/store/announce-waiting.ts'
 import type { SubscriptionContext } from './context.ts'
+import { requireFilterSize } from './filter-size.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
@@ -40,7 +41,7 @@ const announceAfterMs = 1_000
  * Makes a subscription that starts after the head of the log. What waits already, unread mail and open tasks, comes as one digest
  * after a second, unless it starts from `now`. Without a channel that is connected it is `waiting`. Returns the signing key once, to
  * the operator and to the agent that owns the subscription. A grantee does not get it: the owner rotates the key to get one.
- * Errors: `agent-not-found`, `forbidden`, `limit-exceeded`, `session-not-found`, `invalid-request`, `url-not-allowed`.
+ * Errors: `agent-not-found`, `forbidden`, `limit-exceeded`, `session-not-found`, `invalid-request`, `payload-too-large`, `url-not-allowed`.
  * Source: S1-36, S1-44, D21, D28, D29.
  */
 export async function subscribe(
@@ -50,6 +51,7 @@ export async function subscribe(
 ): Promise<{ subscriptionId: string; harnessTarget: HarnessTarget; signingKey?: string }> {
   const { trigger, filters = {}, harnessTargetMetadata: metadata = {}, sessionId, startFrom } = input
   const harnessTarget = input.harnessTarget ?? defaultTarget(metadata)
+  requireFilterSize(filters)
   requireTarget(context, harnessTarget, metadata)
   const result = await context.db.transaction(async (tx) => {
     const agentId = await ownerId(tx, caller, trigger, input.agentIdentity)

@@ -13,6 +13,7 @@ import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
+import { requireFilterSize } from './filter-size.ts'
 import { scanPassed } from './next-cursor.ts'
 import {
   type PlannedChange,
@@ -31,7 +32,7 @@ import { requireTarget, targetSettings } from './target-input.ts'
  * resumes from the cursor with one digest. A grantee sees nothing from before: what it points somewhere or makes active goes on
  * from the head of the log, and the key stays the owner's. With another target the cursor, the watermark and the key stay; a target
  * that is signed gets a key if there is none.
- * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `url-not-allowed`. Source: S1-36, S1-42, S1-43, D5, D21, D24.
+ * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `payload-too-large`, `url-not-allowed`. Source: S1-36, S1-42, S1-43, D5, D21, D24.
  */
 export async function updateSubscription(
   context: SubscriptionContext,
@@ -39,6 +40,8 @@ export async function updateSubscription(
   id: string,
   input: UpdateInput,
 ): Promise<{ subscription: WakeSubscription; signingKey?: string }> {
+  // Filters that were larger before there was a limit stay while a change does not name them.
+  if (input.filters) requireFilterSize(input.filters)
   for (;;) {
     const scanned = await scanBefore(context, caller, id, input)
     const result = await context.db.transaction(async (tx) => {

@@ -1,3 +1,5 @@
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
@@ -9,6 +11,7 @@ import {
   toRow,
   wakeFromRow,
 } from './subscription-row.ts'
+import type { HarnessTarget } from './targets.ts'
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
@@ -33,6 +36,11 @@ const byId = statement<{ id: string }, SubscriptionRow>(
 )
 const byAgent = statement<{ agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake' order by created_at, id`,
+)
+// As many as are asked for: an agent may have hundreds of others.
+const toTarget = statement<{ agentId: string; harnessTarget: HarnessTarget; limit: number }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake'
+    and ${lateFilter(sql`harness_target = ${p('harnessTarget')}`)} order by created_at, id ${limited}`,
 )
 const announcing = statement<{ agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and kind = 'wake'
@@ -113,21 +121,45 @@ export async function listSubscriptions(db: Reader, agentId: string): Promise<Wa
   return (await db.all(byAgent, { agentId })).map(wakeFromRow)
 }
 
+/** Returns the wake subscriptions of an agent that go to one target, at most `limit`, the oldest first. */
+export async function listSubscriptionsTo(
+  db: Reader,
+  agentId: string,
+  harnessTarget: HarnessTarget,
+  limit: number,
+): Promise<WakeSubscription[]> {
+  return (await db.all(toTarget, { agentId, harnessTarget, limit })).map(wakeFromRow)
+}
+
 /** Returns the wake subscriptions of an agent that are to announce what waits for it, in no order. */
 export async function listAnnouncing(db: Reader, agentId: string): Promise<WakeSubscription[]> {
   return (await db.all(announcing, { agentId })).map(wakeFromRow)
 }
 
-/** Returns a page of the wake subscriptions of an agent, or of a project. */
+/** A page of subscriptions. `more`: others follow its last one. `size`: of what was read, in characters. */
+export interface WakeSubscriptions {
+  readonly items: readonly WakeSubscription[]
+  readonly more: boolean
+  readonly size: number
+}
+
+/** Reads a page of the wake subscriptions of an agent, or of a project. Large ones make it shorter. */
 export async function pageSubscriptions(
   db: Reader,
   of: { readonly agentId: string } | { readonly projectId: string },
-  page: SubscriptionPage,
-): Promise<WakeSubscription[]> {
-  const rows =
-    'agentId' in of ? await db.all(pageOfAgent, { ...page, ...of }) : await db.all(pageOfProject, { ...page, ...of })
-  return rows.map(wakeFromRow)
+  { limit, ...start }: SubscriptionPage,
+): Promise<WakeSubscriptions> {
+  const read = (last: SubscriptionRow | undefined, count: number) => {
+    const { createdAt, id } = last ?? start
+    const page = { createdAt, id, limit: count }
+    return 'agentId' in of ? db.all(pageOfAgent, { ...page, ...of }) : db.all(pageOfProject, { ...page, ...of })
+  }
+  const bounds = { limit, sizeMax: outputLimits.subscriptionPage.max, sizeOf: sizeOfRow }
+  const { items, ...page } = await readBoundedPage(read, bounds)
+  return { items: items.map(wakeFromRow), ...page }
 }
+
+const sizeOfRow = ({ filters, target }: SubscriptionRow): number => filters.length + target.length
 
 /** Returns how many wake subscriptions an agent has. */
 export async function countSubscriptions(db: Reader, agentId: string): Promise<number> {

@@ -3,7 +3,7 @@ import { openLimits } from '../../../gateway-limits.ts'
 import type { Logger } from '../../../logger.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
-import { findSubscription, listSubscriptions } from '../../../registry/subscriptions/subscription-store.ts'
+import { findSubscription, listSubscriptionsTo } from '../../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import type { Connection, StreamConnections } from '../../../wake-stream/connections.ts'
 import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
@@ -118,12 +118,8 @@ interface OpenTaker {
 }
 
 /** Returns an agent's subscriptions whose wakes go to MCP sessions: as many as one stream reads, the oldest first. */
-export async function wakesTo(db: Reader, agentId: string): Promise<WakeSubscription[]> {
-  const own = await listSubscriptions(db, agentId)
-  const wanted = own.filter(
-    ({ harnessTarget, agentId: owner }) => harnessTarget === 'mcp-notifications' && owner === agentId,
-  )
-  return wanted.slice(0, openLimits.streamSubscriptions.max)
+export function wakesTo(db: Reader, agentId: string): Promise<WakeSubscription[]> {
+  return listSubscriptionsTo(db, agentId, 'mcp-notifications', openLimits.streamSubscriptions.max)
 }
 
 function isToConnect({ harnessTarget, status, streamId }: WakeSubscription): boolean {

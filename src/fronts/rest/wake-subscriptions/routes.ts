@@ -15,7 +15,7 @@ import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
 import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
 import { sessionOf } from '../../session-header.ts'
-import { nextToken, pageOf, positionToken, readPosition } from '../page.ts'
+import { nextToken, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
 import {
   deliveryQuery,
@@ -52,17 +52,18 @@ export const wakeSubscriptionRoutes = [
     what: 'list subscriptions',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: subscriptionQuery,
-    handle: async ({ caller, query }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, query, reading }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
       const { agent, limit = pageLimits.listPage.max, pageToken } = query
-      const page = { ...readPosition(pageToken), limit: limit + 1 }
-      const { items, nextPageToken } = pageOf(await listOwnSubscriptions(db, caller, page, agent), limit, positionToken)
-      // Three queries for the whole page, whatever its length.
+      const page = { ...readPosition(pageToken), limit }
+      const { items, more, size } = await listOwnSubscriptions(db, caller, page, agent)
+      await reading.beginReading(size)
+      // Two queries for the whole page, whatever its length.
       const { prunedTo } = await logBounds(db, caller.projectId)
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
       const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), prunedTo, now))
-      return { subscriptions, nextPageToken }
+      return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
   }),
   route('POST /v1/wake-subscriptions', {
