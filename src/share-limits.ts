@@ -68,7 +68,11 @@ export const agentNumbers = {
     'items',
     'wake subscriptions of one agent; one event may cause a request to the receiver of each',
   ),
-  pushConfigs: limit(1_000, 'items', 'push notification configs of one agent on tasks that are not finished'),
+  pushConfigs: limit(
+    1_000,
+    'items',
+    'push notification configs of one agent. When the number is reached, the oldest on finished tasks are deleted',
+  ),
   pushConfigsPerTask: limit(20, 'items', 'push notification configs of one caller on one task'),
   keys: limit(100, 'items', 'API keys of one agent that are not revoked'),
   grants: limit(1_000, 'items', 'permissions that one agent has granted'),

@@ -19,8 +19,8 @@ export function keySweep(context: KeyContext): Sweep {
   return {
     name: 'keys',
     everyMs: sweepMs,
-    async run() {
-      const ended = await endExpiredKeys(context)
+    async run(signal) {
+      const ended = await endExpiredKeys(context, signal)
       if (ended > 0) context.log.info({ ended }, 'key.expired')
       return ended >= batchMax
     },
@@ -28,7 +28,7 @@ export function keySweep(context: KeyContext): Sweep {
 }
 
 /** Ends a batch of expired keys. Safe on several gateways at once. Returns how many keys it ended. */
-async function endExpiredKeys(context: KeyContext): Promise<number> {
+async function endExpiredKeys(context: KeyContext, signal: AbortSignal): Promise<number> {
   const { db, clock } = context
   const now = clock.now()
   let ended = 0
@@ -38,7 +38,8 @@ async function endExpiredKeys(context: KeyContext): Promise<number> {
   for (const keyId of await listExpiredOperatorKeys(db, now, batchMax)) {
     if (await end(context, { keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended++
   }
-  for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax)) await endLateComers(context, { keyId })
+  for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax))
+    await endLateComers(context, { keyId }, signal)
   await removeExpiredTokens(db, now, batchMax)
   return ended
 }
@@ -52,7 +53,11 @@ function end(context: KeyContext, key: EndedKey, revoke: (tx: Transaction) => Pr
   })
 }
 
-function endLateComers(context: KeyContext, key: EndedKey): Promise<void> {
+/** Ends what was written too late to be seen, and the rest of many push configs, a batch in each transaction. */
+async function endLateComers(context: KeyContext, key: EndedKey, signal: AbortSignal): Promise<void> {
   const ending = { reason: 'key-revoked', actor: gatewayIdentity, isAgain: true } as const
-  return context.db.transaction((tx) => endKeys(context, tx, [key], ending))
+  for (let more = true; more && !signal.aborted; ) {
+    more = await context.db.transaction((tx) => endKeys(context, tx, [key], ending))
+    if (more) await new Promise(setImmediate)
+  }
 }

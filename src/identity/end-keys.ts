@@ -6,11 +6,11 @@ import type { RegistryContext } from '../registry/agents/agents.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { KeyEnd, Session } from '../registry/sessions/session.ts'
 import { listSessionsOfKey } from '../registry/sessions/session-store.ts'
-import { deleteSubscription } from '../registry/subscriptions/subscription-store.ts'
+import { deleteSubscriptions } from '../registry/subscriptions/subscription-store.ts'
 import type { SessionContext } from '../sessions/context.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
-import { pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
+import { pausePushesOfKey, pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
 import { listPushesOfKey, moveToKey } from './key-end-store.ts'
 
 /** What ending keys needs: it also ends sessions. */
@@ -38,19 +38,24 @@ export interface EndedKey {
 /**
  * Ends the resources of keys that have just ended. In the transaction that ended the keys: sessions, wake subscriptions (paused
  * with the reason) and push configs. After the commit: open streams and calls, on every gateway. So nothing that was made with a
- * leaked key continues after it.
+ * leaked key continues after it. Of many push configs the first hundred are deleted, and the others send nothing more: `true` says that
+ * there may be others. Calls for the same keys, each in a transaction of its own, delete those; else they go when their
+ * agent needs room.
  */
 export async function endKeys(
   context: KeyContext,
   tx: Transaction,
   keys: readonly EndedKey[],
   ending: Ending,
-): Promise<void> {
+): Promise<boolean> {
   const events = new EventsByProject()
   const left: { session: Session; identity: string }[] = []
+  let more = false
   for (const key of keys) {
-    if (ending.heir === undefined) left.push(...(await endWhatHangs(context, tx, key.keyId, ending, events)))
-    else await moveToKey(tx, key.keyId, ending.heir)
+    if (ending.heir === undefined) {
+      left.push(...(await endWhatHangs(context, tx, key.keyId, ending, events)))
+      if (await endPushes(context, tx, key.keyId, ending, events)) more = true
+    } else await moveToKey(tx, key.keyId, ending.heir)
     if (!ending.isAgain) await appendEnd(tx, key, ending, events)
   }
   await events.append(context, tx)
@@ -58,6 +63,7 @@ export async function endKeys(
     await announceLeft(context.sessions, tx, session, identity, ending.reason)
   }
   tx.onCommit(() => context.revoked(keys.map(({ keyId }) => keyId)))
+  return more
 }
 
 async function endWhatHangs(
@@ -71,12 +77,6 @@ async function endWhatHangs(
   const mcpSessions = await deleteMcpSessionsOfKey(tx, keyId)
   const paused = await pauseSubscriptionsOfKey(tx, keyId, reason)
   for (const { id, projectId, agentId } of paused) events.add(projectId, pausedEvent(id, agentId, actor, reason))
-  for (const { id, projectId, taskId, configId } of await listPushesOfKey(tx, keyId)) {
-    await deleteSubscription(tx, id)
-    const data = { taskId, configId, reason }
-    events.add(projectId, { type: 'push_config.deleted', actor, audience: [], taskId, data })
-    tx.onCommit(() => changed(id))
-  }
   const left: { session: Session; identity: string }[] = []
   for (const session of await listSessionsOfKey(tx, keyId)) {
     const identity = await identityOf(tx, session.agentId)
@@ -87,6 +87,30 @@ async function endWhatHangs(
   }
   tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
   return left
+}
+
+/** How many push configs one transaction deletes: their deliveries go with them. */
+const pushesMax = 100
+
+/** Returns whether there may be more. */
+async function endPushes(
+  { sessions: { changed } }: KeyContext,
+  tx: Transaction,
+  keyId: string,
+  { reason, actor }: Ending,
+  events: EventsByProject,
+): Promise<boolean> {
+  const pushes = await listPushesOfKey(tx, keyId, pushesMax)
+  const ids = pushes.map(({ id }) => id)
+  await deleteSubscriptions(tx, ids)
+  for (const { projectId, taskId, configId } of pushes) {
+    const data = { taskId, configId, reason }
+    events.add(projectId, { type: 'push_config.deleted', actor, audience: [], taskId, data })
+  }
+  const more = pushes.length === pushesMax
+  const paused = more ? await pausePushesOfKey(tx, keyId, reason) : []
+  tx.onCommit(() => [...ids, ...paused].forEach((id) => void changed(id)))
+  return more
 }
 
 /** The event that an agent's key has ended, for the log of the agent's project. */

@@ -1,7 +1,7 @@
 import { moveMcpSessions } from '../mcp-sessions/mcp-session-store.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { p, sql, statement } from '../storage/statement.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 
 /** A push config that was made with a key. */
 interface KeyedPush {
@@ -14,9 +14,9 @@ interface KeyedPush {
 const managed = statement<{ managerId: string }, { ownerId: string }>(
   sql`select distinct agent_id as "ownerId" from subscription where managed_by = ${p('managerId')} order by 1`,
 )
-const pushesOfKey = statement<{ keyId: string }, Omit<KeyedPush, 'configId'> & { target: string }>(
+const pushesOfKey = statement<{ keyId: string; limit: number }, Omit<KeyedPush, 'configId'> & { target: string }>(
   sql`select id, project_id as "projectId", audience as "taskId", target from subscription
-    where key_id = ${p('keyId')} and kind = 'push' order by id`,
+    where key_id = ${p('keyId')} and kind = 'push' order by id ${limited}`,
 )
 const moveSubscriptions = statement<{ from: string; to: string; now: number }>(
   sql`update subscription set key_id = ${p('to')}, updated_at = ${p('now')} where key_id = ${p('from')}`,
@@ -30,9 +30,9 @@ export async function listManagedOwners(db: Reader, managerId: string): Promise<
   return (await db.all(managed, { managerId })).map(({ ownerId }) => ownerId)
 }
 
-/** Returns the push configs that were made with a key. */
-export async function listPushesOfKey(db: Reader, keyId: string): Promise<KeyedPush[]> {
-  const rows = await db.all(pushesOfKey, { keyId })
+/** Returns up to `limit` push configs that were made with a key. */
+export async function listPushesOfKey(db: Reader, keyId: string, limit: number): Promise<KeyedPush[]> {
+  const rows = await db.all(pushesOfKey, { keyId, limit })
   return rows.map(({ target, ...push }) => ({ ...push, configId: (JSON.parse(target) as PushTarget).configId }))
 }
 

@@ -3,24 +3,23 @@ import { newSubscriptionId, newUuid } from '../lib/ids.ts'
 import { lockLog } from '../log/event-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
-import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { taskFinished } from '../registry/subscriptions/status.ts'
 import { initialState, type PushSubscription, type PushTarget } from '../registry/subscriptions/subscription.ts'
 import {
-  countLivePushes,
   deleteSubscription,
   insertSubscription,
   listPushSubscriptions,
 } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type PushConfig, type PushContext, type PushInput, requireSendable } from './push-config.ts'
+import { makeRoomForConfig, requireRoomForConfig } from './push-room.ts'
 import { requireTask, requireTaskToChange } from './read-task.ts'
 import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
 
 /**
  * Sets a push config on a task. It replaces one of the same id and starts active, even if that one was degraded. A finished task
- * may have one too, but sends nothing to it. Errors: `task-not-found`, `url-not-allowed`, `invalid-request`, `limit-exceeded`.
+ * may have one too, but sends nothing to it, and may lose it when the caller has as many configs as it may have. Errors: `task-not-found`, `url-not-allowed`, `invalid-request`, `limit-exceeded`.
  */
 export function createPushConfig(
   context: PushContext,
@@ -57,9 +56,9 @@ interface NewPushConfig {
   readonly after: number
 }
 
-/** Stores a config in the caller's transaction. It replaces one of the same id. Errors: `limit-exceeded`. */
+/** Stores a config in the caller's transaction, which has locked the log. It replaces one of the same id. Errors: `limit-exceeded`. */
 export async function storePushConfig(
-  context: Pick<PushContext, 'secrets'>,
+  context: Pick<PushContext, 'secrets' | 'append'>,
   tx: Transaction,
   caller: Caller,
   { task, input, after }: NewPushConfig,
@@ -69,7 +68,10 @@ export async function storePushConfig(
   const ofTask = await listPushSubscriptions(tx, task.id, caller.id)
   const same = ofTask.filter((subscription) => configIdOf(subscription) === configId)
   for (const { id } of same) await deleteSubscription(tx, id)
-  if (same.length === 0) await requireRoomForConfig(tx, caller, ofTask.length)
+  if (same.length === 0) {
+    await requireRoomForConfig(tx, caller, ofTask.length)
+    await makeRoomForConfig(context, tx, caller, task.projectId)
+  }
   const id = newSubscriptionId()
   const { authentication, token } = input
   const target: PushTarget = {
@@ -113,13 +115,6 @@ export async function requireRoomForPush(
   const ofTask = taskId === undefined ? [] : await listPushSubscriptions(tx, taskId, caller.id)
   if (ofTask.some((subscription) => configIdOf(subscription) === configId)) return
   await requireRoomForConfig(tx, caller, ofTask.length)
-}
-
-async function requireRoomForConfig(tx: Transaction, caller: Caller, ofTask: number): Promise<void> {
-  if (caller.kind === 'operator') return
-  const remedy = 'Delete configs that are not used.'
-  requireRoom(caller, 'pushConfigsPerTask', ofTask, remedy)
-  requireRoom(caller, 'pushConfigs', await countLivePushes(tx, caller.id), remedy)
 }
 
 /** Returns the configs that the caller has on a task. Errors: `task-not-found`. */

@@ -1,6 +1,7 @@
 import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
@@ -31,6 +32,10 @@ const remove = statement<{ id: string }>(sql`delete from subscription where id =
 const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
 const removeHeld = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')}`)
 const removeDeliveries = statement<{ id: string }>(sql`delete from delivery where subscription_id = ${p('id')}`)
+const removeMany = new ListStatement((ids) => sql`delete from subscription where id in (${ids})`)
+const removeReplaysOf = new ListStatement((ids) => sql`delete from replay where subscription_id in (${ids})`)
+const removeHeldOf = new ListStatement((ids) => sql`delete from held_wake where subscription_id in (${ids})`)
+const removeDeliveriesOf = new ListStatement((ids) => sql`delete from delivery where subscription_id in (${ids})`)
 const byId = statement<{ id: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where id = ${p('id')}`,
 )
@@ -106,9 +111,14 @@ export async function deleteSubscription(tx: Transaction, id: string): Promise<v
 
 /** Removes all subscriptions of an agent, push configs too. Returns their ids. */
 export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<string[]> {
-  const owned = await tx.all(ownedBy, { agentId })
-  for (const { id } of owned) await deleteSubscription(tx, id)
-  return owned.map(({ id }) => id)
+  const owned = (await tx.all(ownedBy, { agentId })).map(({ id }) => id)
+  await deleteSubscriptions(tx, owned)
+  return owned
+}
+
+/** The same for several subscriptions, of which others may have removed some. */
+export async function deleteSubscriptions(tx: Transaction, ids: readonly string[]): Promise<void> {
+  for (const each of [removeReplaysOf, removeHeldOf, removeDeliveriesOf, removeMany]) await each.run(tx, {}, ids)
 }
 
 export async function findSubscription(db: Reader, id: string): Promise<Subscription | undefined> {

@@ -46,6 +46,8 @@ const pauseOfSession = statement<{ sessionId: string; reason: string; now: numbe
 const pauseOfKey = statement<{ keyId: string; reason: string; now: number }, PausedSubscription>(sql`update subscription
   set ${stopsAs('paused')} where key_id = ${p('keyId')} and kind = 'wake'
     and (${canBecome('paused')} or status = 'paused' and reason <> ${p('reason')}) returning ${pausedColumns}`)
+const pausePushes = statement<{ keyId: string; reason: string; now: number }, { id: string }>(sql`update subscription
+  set ${stopsAs('paused')} where key_id = ${p('keyId')} and kind = 'push' and ${canBecome('paused')} returning id`)
 const pauseManaged = statement<
   { ownerId: string; managerId: string; reason: string; now: number },
   PausedSubscription
@@ -93,6 +95,11 @@ export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reas
 /** Pauses a push subscription whose task is finished, unless there is more to send. */
 export async function finishPush(tx: Transaction, { id }: Pick<Subscription, 'id'>): Promise<void> {
   await tx.run(finish, { id, reason: taskFinished, now: tx.now })
+}
+
+/** Stops the push configs that were made with a key. Returns the ids of those that could send. */
+export async function pausePushesOfKey(tx: Transaction, keyId: string, reason: string): Promise<string[]> {
+  return (await tx.all(pausePushes, { keyId, reason, now: tx.now })).map(({ id }) => id)
 }
 
 /** Pauses the active subscriptions that a session opened, and ends their leases. Returns their ids. */
