@@ -78,11 +78,11 @@ export const companyLimits = {
   largeBytes: limit(64 * KiB, 'bytes', 'a request and its answer, before they count as large'),
   largeWait: limit(30, 'seconds', 'the wait of a large request; one that would wait longer is refused'),
   paced: limit(
-    50,
+    100,
     'a second',
-    'requests that one agent begins, evenly spaced; a 120th of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
+    'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
   ),
-  pacedAtOnce: limit(0.4, 'seconds', 'the time whose requests, of that number, begin at once: 20 of 50 a second'),
+  pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, of that number, begin at once: 20 of 100 a second'),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */

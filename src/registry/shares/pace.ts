@@ -6,8 +6,6 @@ import { limitFor } from './caller-limits.ts'
 
 const { paced, pacedAtOnce } = companyLimits
 const secondMs = 1_000
-/** Beside others an agent begins half of what its rate allows: this part of its requests of a minute in each second. */
-const companyPart = 120
 /** Requests that wait for the pace owe it; more than these are not in the queue of an agent. */
 const owed = 50
 
@@ -28,7 +26,7 @@ export class Pace {
   count(caller: Caller): number | undefined {
     const perMinute = limitFor(caller, 'requestsPerMinute')
     if (perMinute === 0) return undefined
-    const perSecond = Math.max(paced.max, perMinute / companyPart)
+    const perSecond = Math.max(paced.max, perMinute / 60)
     const allowance = { max: perSecond * pacedAtOnce.max, windowMs: secondMs * pacedAtOnce.max, owed }
     const now = this.#clock.now()
     const waitMs = this.#meter.waitMs(caller.id, allowance, now)
